@@ -1,0 +1,44 @@
+PYTHON ?= python3
+BIN = .venv/bin
+SOURCES = store resolvers schema server tests
+
+.PHONY: serve demo install check format test lock
+
+serve: .venv/serve.stamp  ## start the server, and a store of its own under ./data
+	$(BIN)/python -m server serve
+
+demo: .venv/serve.stamp  ## serve a store filled with a small sample
+	$(BIN)/python -m server demo
+
+install: .venv/dev.stamp  ## everything that serving, checking and testing need
+
+check: .venv/dev.stamp  ## format, lint and types
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+
+format: .venv/dev.stamp
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+test: check  ## check first, then every test against the real server
+	$(BIN)/pytest
+
+lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
+	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile $(LOCK) --group dev pyproject.toml -o requirements-dev.lock
+
+LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Upvote needs Python 3.11 or newer, this is " + sys.version)'
+	$(PYTHON) -m venv .venv
+
+.venv/serve.stamp: requirements.lock pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/dev.stamp: requirements-dev.lock .venv/serve.stamp
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@
