@@ -1,0 +1,59 @@
+"""The endpoint: one ASGI application for a GraphQL schema, by HTTP and by WebSocket."""
+
+from collections.abc import Collection, Mapping
+
+import strawberry
+from starlette.types import Receive, Scope, Send
+
+from server.wire.clients import OpenContext
+from server.wire.documents import Documents
+from server.wire.engine import Engine
+from server.wire.errors import Faults
+from server.wire.exchanges import Exchanges
+from server.wire.execution import Execution
+from server.wire.operations import Operations
+from server.wire.sockets import Sockets
+
+
+class Endpoint:
+    """
+    Serves a schema. Each operation, and each event of a subscription, is executed with a context opened for it alone.
+
+    `codes` says which exceptions are expected, and what `extensions.code` clients read for them and their subclasses.
+    Sizes are in bytes or characters, times in seconds; the two caches of documents are bounded by their text.
+    """
+
+    def __init__(
+        self,
+        schema: strawberry.Schema,
+        open_context: OpenContext,
+        codes: Mapping[type[Exception], str],
+        *,
+        trusted: Mapping[str, str] | None = None,
+        only_trusted: bool = False,
+        page: str | None = "/",
+        allowed_origins: Collection[str] = (),
+        max_tokens: int = 2_000,
+        max_characters: int = 20_000,
+        max_cached_characters: int = 1_000_000,
+        max_body: int = 100_000,
+        max_message: int = 64_000,
+        max_subscriptions: int = 20,
+        init_timeout: float = 3.0,
+        keep_alive: float = 12.0,
+    ) -> None:
+        engine = Engine(
+            Operations(schema, max_tokens, max_characters, max_cached_characters),
+            Documents(trusted or {}, only_trusted, max_cached_characters),
+            Execution(schema),
+            Faults(codes),
+            open_context,
+        )
+        self._exchanges = Exchanges(engine, page, max_body, keep_alive)
+        self._sockets = Sockets(engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._sockets.serve(scope, receive, send)
+        else:
+            await self._exchanges.serve(scope, receive, send)

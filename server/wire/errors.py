@@ -1,0 +1,118 @@
+"""
+What goes wrong, in the words that clients read in `extensions.code`.
+
+    Exception
+    └── Refused     a request that is not carried out: errors, and no data
+
+All else that is raised belongs to a field, as an error beside the data, or is a fault: logged once, and masked.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from graphql import GraphQLError
+
+logger = logging.getLogger("upvote")
+
+FAULT_MESSAGE = "internal server error"
+
+
+class Code(StrEnum):
+    BAD_REQUEST = "BAD_REQUEST"
+    BAD_USER_INPUT = "BAD_USER_INPUT"
+    DOCUMENT_NOT_PERSISTED = "PERSISTED_QUERY_NOT_FOUND"
+    DOCUMENT_NOT_LISTED = "PERSISTED_QUERY_NOT_IN_LIST"
+    DOCUMENT_NOT_TRUSTED = "QUERY_NOT_IN_SAFELIST"
+    FAULT = "INTERNAL_SERVER_ERROR"
+    FORBIDDEN = "FORBIDDEN"
+    INVALID_DOCUMENT = "GRAPHQL_VALIDATION_FAILED"
+    METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED"
+    NO_SUCH_OPERATION = "OPERATION_RESOLUTION_FAILURE"
+    NOT_ACCEPTABLE = "NOT_ACCEPTABLE"
+    TOO_LARGE = "PAYLOAD_TOO_LARGE"
+    TOO_MANY_OPERATIONS = "TOO_MANY_OPERATIONS"
+    UNAUTHENTICATED = "UNAUTHENTICATED"
+    UNAVAILABLE = "UNAVAILABLE"
+    UNPARSABLE_DOCUMENT = "GRAPHQL_PARSE_FAILED"
+    UNSUPPORTED_MEDIA_TYPE = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class Refused(Exception):
+    """A request that is not carried out, with the code of its HTTP status and the errors as clients get them."""
+
+    def __init__(
+        self,
+        code: str,
+        *reasons: str | GraphQLError,
+        errors: list[dict[str, Any]] | None = None,
+        headers: Iterable[tuple[bytes, bytes]] = (),
+    ) -> None:
+        super().__init__(code, *reasons)
+        self.code = code
+        self.headers = headers
+        self.errors = errors or [described(reason, code) for reason in reasons]
+
+
+def described(reason: str | GraphQLError, code: str) -> dict[str, Any]:
+    if isinstance(reason, str):
+        return {"message": reason, "extensions": {"code": code}}
+    formatted: dict[str, Any] = {**reason.formatted}
+    formatted["extensions"] = {**(reason.extensions or {}), "code": code}
+    return formatted
+
+
+class Faults:
+    """Tells expected errors, which carry a code, from faults, which are logged with their request's id and masked."""
+
+    def __init__(self, codes: Mapping[type[Exception], str]) -> None:
+        self._codes = codes
+
+    def describe(self, errors: Iterable[GraphQLError], request_id: str) -> list[dict[str, Any]]:
+        logged: set[int] = set()
+        return [self._describe(error, request_id, logged) for error in errors]
+
+    def refusal(self, error: Exception, request_id: str) -> Refused:
+        """What an exception outside of any field is answered with."""
+        located = error if isinstance(error, GraphQLError) else GraphQLError(str(error), original_error=error)
+        errors = self.describe([located], request_id)
+        return Refused(errors[0]["extensions"]["code"], errors=errors)
+
+    def _describe(self, error: GraphQLError, request_id: str, logged: set[int]) -> dict[str, Any]:
+        cause = root_cause(error)
+        code = self.code(error, cause)
+        if code is not None:
+            return described(error, code)
+        if id(cause) not in logged:
+            logged.add(id(cause))
+            where = ".".join(map(str, error.path or ())) or "operation"
+            logger.error("request %s failed at %s", request_id, where, exc_info=cause, extra={"request_id": request_id})
+        return masked(error, request_id)
+
+    def code(self, error: GraphQLError, cause: Exception) -> str | None:
+        for kind in type(cause).__mro__:
+            if kind in self._codes:
+                return self._codes[kind]
+        own = (error.extensions or {}).get("code")
+        if isinstance(own, str):
+            return own
+        return Code.BAD_USER_INPUT if is_coercion(cause) else None
+
+
+def root_cause(error: GraphQLError) -> Exception:
+    cause: Exception = error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    return cause
+
+
+def is_coercion(cause: Exception) -> bool:
+    # graphql-core points at the argument that it refuses; an error raised by a resolver or by a leaf points at nothing.
+    return isinstance(cause, GraphQLError) and bool(cause.nodes)
+
+
+def masked(error: GraphQLError, request_id: str) -> dict[str, Any]:
+    formatted: dict[str, Any] = {**error.formatted, "message": FAULT_MESSAGE}
+    formatted["extensions"] = {"code": str(Code.FAULT), "requestId": request_id}
+    return formatted

@@ -1,0 +1,121 @@
+"""The way of one HTTP request: read it, find its operation, answer it once or as a stream."""
+
+from dataclasses import dataclass
+
+from graphql import OperationType
+from starlette.types import Receive, Scope, Send
+
+from server.wire.answers import (
+    Response,
+    not_allowed,
+    options,
+    private,
+    public,
+    redirect,
+    refusal,
+    respond,
+    unstored,
+)
+from server.wire.clients import Headers, client_of
+from server.wire.encoding import decode
+from server.wire.engine import Answer, Call, Engine
+from server.wire.errors import Code, Refused
+from server.wire.negotiation import Accepted, Media, accepted, is_json
+from server.wire.requests import (
+    ClientGone,
+    GraphQLRequest,
+    from_parameters,
+    graphql_request,
+    parameters,
+    read_body,
+    request_id_of,
+)
+from server.wire.streams import Stream, refused_answers, send_stream
+
+READS = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One HTTP request, with what its headers say."""
+
+    scope: Scope
+    receive: Receive
+    headers: Headers
+    media: Accepted
+    request_id: str
+
+    @property
+    def reads(self) -> bool:
+        return self.scope["method"] in READS
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanges:
+    engine: Engine
+    page: str | None
+    max_body: int
+    keep_alive: float
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers: Headers = dict(scope["headers"])
+        media = accepted(headers.get(b"accept", b""))
+        exchange = Exchange(scope, receive, headers, media, request_id_of(headers))
+        try:
+            response = await self._response(exchange)
+        except ClientGone:
+            return
+        except Refused as refused:
+            response = refusal(refused, media.single or Media.JSON)
+        except Exception as fault:
+            response = refusal(self.engine.faults.refusal(fault, exchange.request_id), media.single or Media.JSON)
+        if isinstance(response, Response):
+            await respond(response, exchange.request_id, send)
+        else:
+            await send_stream(response, exchange.request_id, self.keep_alive, receive, send)
+
+    async def _response(self, exchange: Exchange) -> Response | Stream:
+        method = exchange.scope["method"]
+        if method == "OPTIONS":
+            return options()
+        if method == "POST":
+            return await self._carried_out(exchange, await self._posted(exchange))
+        if not exchange.reads:
+            raise not_allowed(f"{method} is not allowed here")
+        found = parameters(exchange.scope["query_string"])
+        if self.page is not None and exchange.media.page and not found:
+            return redirect(self.page)
+        return await self._carried_out(exchange, from_parameters(found))
+
+    async def _posted(self, exchange: Exchange) -> GraphQLRequest:
+        if not is_json(exchange.headers.get(b"content-type", b"")):
+            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body is not application/json in UTF-8 by its Content-Type")
+        return graphql_request(decode(await read_body(exchange.headers, exchange.receive, self.max_body)))
+
+    async def _carried_out(self, exchange: Exchange, request: GraphQLRequest) -> Response | Stream:
+        single, streamed, _ = exchange.media
+        if single is None and streamed is None:
+            raise Refused(
+                Code.NOT_ACCEPTABLE, "answers are application/json, application/graphql-response+json or streams"
+            )
+        try:
+            call = self.engine.prepare(request, client_of(exchange.scope, exchange.headers), exchange.request_id)
+        except Refused as refused:
+            if single is None and streamed is not None:
+                return Stream(refused_answers(refused), streamed)
+            raise
+        if exchange.reads and call.operation.kind is OperationType.MUTATION:
+            raise not_allowed("a mutation is not allowed by GET", allowed=b"POST")
+        if single is not None and not call.is_subscription:
+            return answered(await self.engine.answer(call), single, exchange, call)
+        if streamed is None:
+            raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
+        return Stream(self.engine.answers(call), streamed)
+
+
+def answered(answer: Answer, media: Media, exchange: Exchange, call: Call) -> Response:
+    if not exchange.reads or answer.has_errors:
+        return unstored(answer.body, media)
+    if call.client.token is not None or call.client.stats:
+        return private(answer.body, media)
+    return public(answer.body, media, exchange.headers)

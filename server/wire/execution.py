@@ -1,0 +1,70 @@
+"""Executes valid operations with graphql-core, in the way that Strawberry's own `Schema.execute` calls it."""
+
+from collections.abc import AsyncIterable, Awaitable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import strawberry
+from graphql import ExecutionResult, Executor, GraphQLError, create_source_event_stream
+from strawberry.execution import optimized_is_awaitable
+
+from server.wire.clients import Context
+from server.wire.errors import Code, Refused
+from server.wire.operations import MAX_ERRORS, Operation
+
+Variables: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The events of a subscription, and what turns each of them into a result."""
+
+    events: AsyncIterable[Any]
+    executor: Executor[Any]
+
+
+class Execution:
+    """The one place where operations are executed; whatever else can execute one is plugged in here."""
+
+    def __init__(self, schema: strawberry.Schema) -> None:
+        if schema.extensions or schema.directives or schema.config.enable_experimental_incremental_execution:
+            raise ValueError("schema extensions, operation directives and incremental delivery are not served")
+        self._schema = schema._schema
+        self._executor_class: Any = schema.execution_context_class
+        self._hide_suggestions = schema.config.disable_field_suggestions
+
+    async def execute(self, operation: Operation, variables: Variables, context: Context) -> ExecutionResult:
+        return await result_of(self._executor(operation, variables, context).execute_operation())
+
+    async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
+        """Open the source of a subscription's events; a result in its place says why there is none."""
+        executor = self._executor(operation, variables, context)
+        created = create_source_event_stream(executor)
+        events = await created if isinstance(created, Awaitable) else created
+        return events if isinstance(events, ExecutionResult) else Source(events, executor)
+
+    async def execute_event(self, source: Source, event: Any, context: Context) -> ExecutionResult:
+        """Execute one event with a context of its own: what an older event has loaded may be out of date."""
+        executor = source.executor.build_per_event_executor(event)
+        executor.context_value = context
+        return await result_of(executor.execute_operation(serially=False))
+
+    def _executor(self, operation: Operation, variables: Variables, context: Context) -> Executor[Any]:
+        executor: Executor[Any] | list[GraphQLError] = self._executor_class.build(
+            self._schema,
+            operation.document,
+            context_value=context,
+            raw_variable_values=variables,
+            operation_name=operation.name,
+            max_coercion_errors=MAX_ERRORS,
+            is_awaitable=optimized_is_awaitable,
+            hide_suggestions=self._hide_suggestions,
+            operation_extensions=None,
+        )
+        if isinstance(executor, list):
+            raise Refused(Code.BAD_USER_INPUT, *executor)
+        return executor
+
+
+async def result_of(result: Any) -> ExecutionResult:
+    return result if isinstance(result, ExecutionResult) else await result

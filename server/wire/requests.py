@@ -1,0 +1,117 @@
+"""Reads a GraphQL request out of a JSON body, a query string or a message. Nothing here looks at the document."""
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.types import Receive
+
+from server.wire.clients import Headers
+from server.wire.encoding import decode
+from server.wire.errors import Code, Refused
+
+PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
+MAX_PARAMETERS = 20
+SANE_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQLRequest:
+    query: str | None
+    operation_name: str | None
+    variables: dict[str, Any]
+    document_id: str | None
+
+
+class ClientGone(Exception):
+    """The client hung up before it had sent its request."""
+
+
+def graphql_request(payload: Any) -> GraphQLRequest:
+    if not isinstance(payload, dict):
+        raise Refused(Code.BAD_REQUEST, "a GraphQL request is a JSON object")
+    request = GraphQLRequest(
+        text(payload, "query"),
+        text(payload, "operationName") or None,
+        mapping(payload, "variables"),
+        document_id(payload),
+    )
+    if request.query is None and request.document_id is None:
+        raise Refused(Code.BAD_REQUEST, "no query: expected a string as `query`, or a persisted document")
+    return request
+
+
+def text(payload: dict[str, Any], name: str) -> str | None:
+    value = payload.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    raise Refused(Code.BAD_REQUEST, f"`{name}` is not a string")
+
+
+def mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    value = payload.get(name)
+    if value is None:
+        return {}
+    if isinstance(value, dict):
+        return value
+    raise Refused(Code.BAD_REQUEST, f"`{name}` is not an object")
+
+
+def document_id(payload: dict[str, Any]) -> str | None:
+    """The id of a persisted document, by the draft's `documentId` or by Apollo's extension."""
+    persisted = mapping(payload, "extensions").get("persistedQuery")
+    if persisted is None:
+        identifier = text(payload, "documentId")
+        return identifier and identifier.removeprefix("sha256:")
+    if isinstance(persisted, dict) and persisted.get("version") == 1 and isinstance(persisted.get("sha256Hash"), str):
+        return str(persisted["sha256Hash"])
+    raise Refused(Code.BAD_REQUEST, "`extensions.persistedQuery` is not an object with version 1 and a sha256Hash")
+
+
+def parameters(query_string: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS
+        )
+    except ValueError:
+        raise Refused(
+            Code.BAD_REQUEST, "the query string is not URL-encoded UTF-8, or has too many parameters"
+        ) from None
+    known = [(name, value) for name, value in pairs if name in PARAMETERS]
+    found = dict(known)
+    if len(found) < len(known):
+        raise Refused(Code.BAD_REQUEST, "a parameter is given twice")
+    return found
+
+
+def from_parameters(found: dict[str, str]) -> GraphQLRequest:
+    decoded = {name: decode(found[name]) for name in ("variables", "extensions") if name in found}
+    return graphql_request(found | decoded)
+
+
+async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
+    declared = headers.get(b"content-length", b"0")
+    if not declared.isdigit() or int(declared[:20]) > max_body:
+        raise too_large(max_body)
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    while message.get("more_body", False) and len(body) <= max_body:
+        message = await receive()
+        body += message.get("body", b"")
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    if len(body) > max_body:
+        raise too_large(max_body)
+    return body
+
+
+def too_large(max_body: int) -> Refused:
+    # The rest of the body is not read, so the connection cannot be used again.
+    return Refused(Code.TOO_LARGE, f"the body is larger than {max_body} bytes", headers=[(b"connection", b"close")])
+
+
+def request_id_of(headers: Headers) -> str:
+    given = headers.get(b"x-request-id", b"")
+    return given.decode() if SANE_REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
