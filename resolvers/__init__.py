@@ -1,0 +1,1 @@
+"""How a field gets its data. Knows the store and no GraphQL types: batches take records and give records."""

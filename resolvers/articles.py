@@ -1,0 +1,62 @@
+"""The fields of an article that its hash alone does not give."""
+
+from collections.abc import Sequence
+
+from resolvers.connections import Connection, of_names
+from resolvers.context import Context
+from resolvers.pages import Asked
+from store.records import Article, Group, User, Vote
+
+
+def poster(articles: Sequence[Article], context: Context) -> list[User]:
+    return [User(article.poster) for article in articles]
+
+
+def groups(articles: Sequence[Article], context: Context) -> list[list[Group]]:
+    return [[Group(name) for name in article.groups] for article in articles]
+
+
+def score(articles: Sequence[Article], context: Context) -> list[float]:
+    return [context.store.site.policy.score(article) for article in articles]
+
+
+def is_good(articles: Sequence[Article], context: Context) -> list[bool]:
+    return [context.store.site.policy.is_good(article) for article in articles]
+
+
+def voting_closes_at(articles: Sequence[Article], context: Context) -> list[int]:
+    return [context.store.site.policy.closes_at(article) for article in articles]
+
+
+def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
+    return [context.now <= closes_at for closes_at in voting_closes_at(articles, context)]
+
+
+async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vote | None]:
+    """None where nobody is logged in, or voting has closed and the voters are forgotten."""
+    viewer = await context.viewer()
+    if viewer is None:
+        return [None] * len(articles)
+    open_to_votes = is_voting_open(articles, context)
+    numbers = [article.number for article, is_open in zip(articles, open_to_votes, strict=True) if is_open]
+    votes = iter(await context.reads.votes(numbers, viewer))
+    return [next(votes) if is_open else None for is_open in open_to_votes]
+
+
+async def voters(
+    articles: Sequence[Article],
+    context: Context,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> list[Connection[User] | None]:
+    """Everyone whose vote counts, by name; None once they are forgotten."""
+    asked = Asked(first, after, last, before)
+    open_to_votes = is_voting_open(articles, context)
+    numbers = [article.number for article, is_open in zip(articles, open_to_votes, strict=True) if is_open]
+    known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
+    return [
+        of_names(f"voters:{article.number}", known[article.number], asked, User) if article.number in known else None
+        for article in articles
+    ]

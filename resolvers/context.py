@@ -1,0 +1,70 @@
+"""What one request knows: its reads, its viewer, its instant, and what it cost."""
+
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from functools import partial
+from typing import Any
+
+from strawberry.dataloader import DataLoader
+
+from resolvers.reads import Reads
+from store.connection import Tally, tally
+from store.errors import Unauthenticated
+from store.sessions import Session, session_of
+from store.stores import Store
+
+Batch = Callable[..., Awaitable[Sequence[Any]]]
+
+
+class Context:
+    """`now` is the instant that a request sees, in unix milliseconds."""
+
+    def __init__(self, store: Store, token: str | None = None) -> None:
+        self.store = store
+        self.session = session_of(token) if token else None
+        self._tally = Tally()
+        tally.set(self._tally)
+        self.renew()
+
+    def renew(self) -> None:
+        """Forget what was read: something was written since."""
+        login = self.store.sessions.read(self.session) if self.session else None
+        self.now = self.store.site.clock()
+        self.reads = Reads(self.store, login)
+        self._batches: dict[Hashable, DataLoader[Any, Any]] = {}
+
+    def log_in(self, token: str) -> None:
+        """Go on as whom a new session belongs to."""
+        self.session = session_of(token)
+        self.renew()
+
+    def log_out(self) -> None:
+        self.session = None
+        self.renew()
+
+    async def viewer(self) -> str | None:
+        """The name of who is logged in."""
+        login = await self.reads.login()
+        if login is None or self.session is None or login.expires_at < self.now:
+            return None
+        await self.store.sessions.renew(self.session, login)
+        return login.username
+
+    def actor(self) -> Session:
+        """The session that a write has to prove."""
+        if self.session is None:
+            raise Unauthenticated
+        return self.session
+
+    async def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Any:
+        """One parent's value of a batch, which runs once for all the parents of a tick."""
+        key = (batch, tuple(sorted(arguments.items())))
+        if key not in self._batches:
+            self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
+        return await self._batches[key].load(parent)
+
+    def stats(self) -> dict[str, int]:
+        return {"roundTrips": self._tally.round_trips, "commands": self._tally.commands}
+
+
+async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:
+    return await batch(parents, context, **arguments)

@@ -1,0 +1,24 @@
+"""The fields of a group."""
+
+from collections.abc import Sequence
+
+from resolvers.connections import Connection, of_articles
+from resolvers.context import Context
+from resolvers.pages import Asked
+from store import listings
+from store.ranking import Order
+from store.records import Article, Group
+
+
+async def articles(
+    groups: Sequence[Group],
+    context: Context,
+    order: Order | None = Order.SCORE,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    page: int | None = None,
+) -> list[Connection[Article]]:
+    ranked = [listings.group(context.store.site, group.name, order or Order.SCORE) for group in groups]
+    return await of_articles(context, ranked, Asked(first, after, last, before, page))

@@ -1,0 +1,44 @@
+"""The ids of nodes: the names the data itself uses."""
+
+import re
+
+from resolvers.errors import BadInput
+from store import rules
+from store.errors import Invalid
+
+NUMBER = re.compile(r"[1-9][0-9]{0,15}")
+HIGHEST_NUMBER = 2**53 - 1
+
+
+def article_number(id: str) -> int | None:
+    """The number in an article's id; None of any other text."""
+    kind, _, number = id.partition(":")
+    if kind != "article" or not NUMBER.fullmatch(number) or int(number) > HIGHEST_NUMBER:
+        return None
+    return int(number)
+
+
+def written_article_number(id: str) -> int:
+    """The number in the id of an article that is to be written to."""
+    number = article_number(id)
+    if number is None:
+        raise Invalid("an article's id looks like article:1541", "articleId")
+    return number
+
+
+def username(id: str) -> str | None:
+    kind, _, name = id.partition(":")
+    return name if kind == "user" and rules.USERNAME.fullmatch(name) else None
+
+
+def group_name(id: str) -> str | None:
+    kind, _, name = id.partition(":")
+    return name.lower() if kind == "group" and rules.GROUP.fullmatch(name) else None
+
+
+def listed_group(name: str) -> str:
+    """A group's name as an argument of a query gives it."""
+    try:
+        return rules.group(name, "group")
+    except Invalid as refusal:
+        raise BadInput(refusal.message) from refusal

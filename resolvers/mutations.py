@@ -1,0 +1,123 @@
+"""The root fields of mutations. A refusal leaves them as it was raised; the schema turns it into `userErrors`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resolvers import ids
+from resolvers.context import Context
+from store.articles import Draft
+from store.errors import Invalid, Refusal
+from store.records import Article, User, Vote
+from store.sessions import Grant
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPayload:
+    user: User | None = None
+    token: str | None = None
+    expires_at: int | None = None
+    user_errors: Sequence[Refusal] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogOutPayload:
+    user_errors: Sequence[Refusal] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArticlePayload:
+    article: Article | None = None
+    user_errors: Sequence[Refusal] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PostPayload:
+    article: Article | None = None
+    replayed: bool = False
+    user_errors: Sequence[Refusal] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VotePayload:
+    article: Article | None = None
+    changed: bool = False
+    user_errors: Sequence[Refusal] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteArticlePayload:
+    deleted_article_id: str | None = None
+    user_errors: Sequence[Refusal] = ()
+
+
+async def register(context: Context, username: str, password: str) -> SessionPayload:
+    return _session(context, await context.store.users.register(username, password))
+
+
+async def log_in(context: Context, username: str, password: str) -> SessionPayload:
+    return _session(context, await context.store.users.log_in(username, password))
+
+
+async def log_out(context: Context) -> LogOutPayload:
+    await context.store.sessions.close(context.actor())
+    context.log_out()
+    return LogOutPayload()
+
+
+async def post(
+    context: Context,
+    title: str,
+    link: str | None = None,
+    content: str | None = None,
+    groups: Sequence[str] | None = None,
+    idempotency_key: str | None = None,
+) -> PostPayload:
+    draft = Draft(title, link or "", content or "", tuple(groups or ()))
+    posted = await context.store.articles.post(context.actor(), draft, idempotency_key)
+    context.renew()
+    context.reads.know_login(posted.poster)
+    if posted.article and not posted.replayed:
+        context.reads.know_vote(posted.article.number, posted.poster, Vote.UP)
+    return PostPayload(posted.article, posted.replayed)
+
+
+async def edit_article(context: Context, article_id: str, **changes: str | None) -> ArticlePayload:
+    """Only what is given changes; null takes a link or content away."""
+    if "title" in changes and changes["title"] is None:
+        raise Invalid("a title cannot be taken away", "title")
+    given = {field: text or "" for field, text in changes.items()}
+    number = ids.written_article_number(article_id)
+    article = await context.store.articles.edit(number, context.actor(), given)
+    context.renew()
+    return ArticlePayload(article)
+
+
+async def delete_article(context: Context, article_id: str) -> DeleteArticlePayload:
+    number = ids.written_article_number(article_id)
+    await context.store.articles.delete(number, context.actor())
+    context.renew()
+    return DeleteArticlePayload(f"article:{number}")
+
+
+async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> VotePayload:
+    number, vote = ids.written_article_number(article_id), value or Vote.UP
+    voted = await context.store.articles.vote(number, context.actor(), vote)
+    context.renew()
+    context.reads.know_login(voted.voter)
+    context.reads.know_vote(number, voted.voter, vote)
+    return VotePayload(voted.article, voted.changed)
+
+
+async def regroup_article(
+    context: Context, article_id: str, add: Sequence[str] | None = None, remove: Sequence[str] | None = None
+) -> ArticlePayload:
+    number = ids.written_article_number(article_id)
+    article = await context.store.articles.regroup(number, context.actor(), add or (), remove or ())
+    context.renew()
+    return ArticlePayload(article)
+
+
+def _session(context: Context, grant: Grant) -> SessionPayload:
+    context.log_in(grant.token)
+    context.reads.know_login(grant.login.username)
+    return SessionPayload(User(grant.login.username), grant.token, grant.login.expires_at)

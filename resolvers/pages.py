@@ -1,0 +1,87 @@
+"""What page of a listing is asked for: the Relay arguments, page numbers and cursors."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from math import isfinite
+
+from resolvers.errors import BadInput
+from store.listings import Window
+from store.ranking import PAGE_SIZE
+from store.records import Place
+
+SIZES = range(1, 101)
+HIGHEST_PAGE = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The paging arguments of a connection."""
+
+    first: int | None = None
+    after: str | None = None
+    last: int | None = None
+    before: str | None = None
+    page: int | None = None
+
+    def size(self, usual: int = PAGE_SIZE) -> int:
+        for name, value in (("first", self.first), ("last", self.last)):
+            if value is not None and value not in SIZES:
+                raise BadInput(f"{name} is 1 to 100, not {value}")
+        return self.first or self.last or usual
+
+    def check(self) -> None:
+        """Refuse arguments that exclude each other."""
+        if self.first is not None and self.last is not None:
+            raise BadInput("first and last exclude each other")
+        if self.after is not None and self.last is not None:
+            raise BadInput("after goes with first; last goes with before")
+        if self.before is not None and self.last is None:
+            raise BadInput("before goes with last")
+        if self.page is not None and (self.after is not None or self.last is not None):
+            raise BadInput("page excludes after, before and last")
+        if self.page is not None and not 1 <= self.page <= HIGHEST_PAGE:
+            raise BadInput(f"page counts from 1, not {self.page}")
+
+    @property
+    def cursor(self) -> str | None:
+        return self.before if self.last is not None else self.after
+
+
+def window(listing: str, asked: Asked, usual: int = PAGE_SIZE) -> Window:
+    """The part of a listing that is asked for."""
+    asked.check()
+    size = asked.size(usual)
+    position = place(listing, asked.cursor) if asked.cursor is not None else None
+    return Window(size, asked.last is not None, position, size * (asked.page - 1) if asked.page else 0)
+
+
+def cursor(listing: str, *position: object) -> str:
+    """An opaque text for a position in a listing."""
+    return urlsafe_b64encode("|".join(map(str, (listing, *position))).encode()).decode().rstrip("=")
+
+
+def position(listing: str, text: str) -> list[str]:
+    """
+    What `cursor` was made of.
+
+    Raises:
+        BadInput: this is no cursor, or one of another listing.
+    """
+    try:
+        name, *parts = urlsafe_b64decode(text.encode() + b"==").decode().split("|")
+    except ValueError as error:
+        raise BadInput("this is no cursor") from error
+    if name != listing:
+        raise BadInput("this cursor belongs to another listing")
+    return parts
+
+
+def place(listing: str, text: str) -> Place:
+    try:
+        value, number = position(listing, text)
+        found = Place(float(value), int(number))
+    except ValueError as error:
+        raise BadInput("this is no cursor") from error
+    if not isfinite(found.value) or found.number < 0:
+        raise BadInput("this is no cursor")
+    return found

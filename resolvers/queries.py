@@ -1,0 +1,109 @@
+"""The root fields of queries."""
+
+from collections.abc import Sequence
+
+from resolvers import groups, ids
+from resolvers.connections import Connection, of_articles, of_names
+from resolvers.context import Context
+from resolvers.errors import BadInput
+from resolvers.pages import Asked
+from store import listings, rules
+from store.ranking import FRONT_PAGE_SIZE, Order
+from store.records import Article, Group, User
+
+NODES_AT_ONCE = 100
+
+Node = Article | User | Group
+
+
+async def node(context: Context, id: str) -> Node | None:
+    return (await nodes(context, [id]))[0]
+
+
+async def nodes(context: Context, ids: Sequence[str]) -> list[Node | None]:
+    """One round trip for all of them."""
+    if len(ids) > NODES_AT_ONCE:
+        raise BadInput(f"at most {NODES_AT_ONCE} ids at once, not {len(ids)}")
+    found = {**await _articles(context, ids), **await _users(context, ids), **_groups(ids)}
+    for id in ids:
+        if id not in found:
+            raise BadInput(f"this is no id: {id[:100]}")
+    return [found[id] for id in ids]
+
+
+async def viewer(context: Context) -> User | None:
+    username = await context.viewer()
+    return User(username) if username else None
+
+
+async def article(context: Context, id: str) -> Article | None:
+    number = ids.article_number(id)
+    if number is None:
+        raise BadInput(f"an article's id looks like article:1541, not {id[:100]}")
+    return (await context.reads.articles([number]))[0]
+
+
+async def user(context: Context, username: str) -> User | None:
+    if not rules.USERNAME.fullmatch(username):
+        raise BadInput("a username is 2 to 20 of A-Z, a-z, 0-9, _ and -")
+    profile = (await context.reads.profiles([username]))[0]
+    return User(profile.username) if profile else None
+
+
+async def group(context: Context, name: str) -> Group:
+    """A group is there as soon as somebody names it, and lists nothing until an article is in it."""
+    return Group(ids.listed_group(name))
+
+
+async def articles(
+    context: Context,
+    order: Order | None = Order.SCORE,
+    group: str | None = None,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+    page: int | None = None,
+) -> Connection[Article]:
+    if group is not None:
+        named = [Group(ids.listed_group(group))]
+        return (await groups.articles(named, context, order, first, after, last, before, page))[0]
+    ranked = listings.whole(context.store.site, order or Order.SCORE)
+    return (await of_articles(context, [ranked], Asked(first, after, last, before, page)))[0]
+
+
+async def front_page(
+    context: Context,
+    date: int | None = None,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Connection[Article]:
+    good = listings.front_page(context.store.site, date)
+    return (await of_articles(context, [good], Asked(first, after, last, before), FRONT_PAGE_SIZE))[0]
+
+
+async def all_groups(
+    context: Context,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> Connection[Group]:
+    return of_names("groups", await context.reads.groups(), Asked(first, after, last, before), Group)
+
+
+async def _articles(context: Context, wanted: Sequence[str]) -> dict[str, Article | None]:
+    numbers = {id: number for id in wanted if (number := ids.article_number(id))}
+    return dict(zip(numbers, await context.reads.articles(numbers.values()), strict=True))
+
+
+async def _users(context: Context, wanted: Sequence[str]) -> dict[str, User | None]:
+    names = {id: name for id in wanted if (name := ids.username(id))}
+    profiles = await context.reads.profiles(names.values())
+    return {id: User(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)}
+
+
+def _groups(wanted: Sequence[str]) -> dict[str, Group]:
+    return {id: Group(name) for id in wanted if (name := ids.group_name(id))}

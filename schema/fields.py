@@ -1,0 +1,73 @@
+"""
+Fields made from resolvers.
+
+A resolver says what a field does, in records; the field adds what GraphQL needs: descriptions, and the types of
+arguments that records do not know. Arguments are described once, by name.
+"""
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature, iscoroutinefunction, signature
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types.unset import UNSET
+
+from resolvers.context import Context
+from schema.scalars import Date
+
+Info = strawberry.Info[Context, object]
+
+ARGUMENTS = {
+    "first": "How many from the start, 1 to 100.",
+    "after": "Go on after this cursor of the same listing.",
+    "last": "How many from the end, 1 to 100; excludes `first`.",
+    "before": "Go back from this cursor of the same listing; goes with `last`.",
+    "page": "The page by number, counted from 1, of the usual size or of `first`; excludes the cursors.",
+    "order": "What to order by.",
+    "group": "Only articles of this group.",
+    "date": "Only articles posted on this UTC day.",
+    "id": "The id of a node, such as `article:1541`, `user:alice` or `group:programming`.",
+    "ids": "At most 100 ids.",
+    "name": "The group's name, in any case of letters.",
+    "username": "The user's name, in any case of letters.",
+}
+TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None}
+
+
+def field_of(resolver: Callable[..., Any], description: str) -> Any:
+    """The field of every parent that a batch resolver resolves: the parents of a tick go to it together."""
+    if iscoroutinefunction(resolver):
+
+        async def resolve(root: object, info: Info, **arguments: Any) -> Any:
+            return await info.context.resolve(resolver, root, arguments)
+    else:
+
+        def resolve(root: object, info: Info, **arguments: Any) -> Any:
+            return resolver([root], info.context, **arguments)[0]
+
+    return _field(resolve, list(signature(resolver).parameters.values())[2:], description)
+
+
+def root_field(resolver: Callable[..., Any], description: str) -> Any:
+    """The field of a resolver that needs no parent."""
+
+    async def resolve(root: object, info: Info, **arguments: Any) -> Any:
+        return await resolver(info.context, **arguments)
+
+    return _field(resolve, list(signature(resolver).parameters.values())[1:], description)
+
+
+def _field(resolve: Callable[..., Any], arguments: Sequence[Parameter], description: str) -> Any:
+    parent = [Parameter("root", Parameter.POSITIONAL_OR_KEYWORD), Parameter("info", Parameter.KEYWORD_ONLY)]
+    parent[1] = parent[1].replace(annotation=Info)
+    resolve.__signature__ = Signature([*parent, *map(_argument, arguments)])  # type: ignore[attr-defined]  # read by Strawberry
+    return strawberry.field(resolver=resolve, description=description)
+
+
+def _argument(parameter: Parameter) -> Parameter:
+    described = strawberry.argument(description=ARGUMENTS[parameter.name])
+    return parameter.replace(
+        kind=Parameter.KEYWORD_ONLY,
+        annotation=Annotated[TYPES.get(parameter.name, parameter.annotation), described],
+        default=UNSET if parameter.default is None else parameter.default,
+    )

@@ -1,0 +1,74 @@
+"""What mutations take."""
+
+from collections.abc import Callable
+from typing import Any
+
+import strawberry
+from strawberry.types.unset import UNSET
+
+from schema.scalars import Link
+from store.records import Vote
+
+TITLE = "1 to 300 characters."
+LINK = "An absolute http or https URL."
+CONTENT = "At most 40,000 characters."
+ARTICLE_ID = "The id of the article."
+PASSWORD = "8 to 128 characters."
+
+
+def optional(description: str) -> Any:
+    return strawberry.field(default=UNSET, description=description)
+
+
+def listed(description: str) -> Any:
+    empty: Callable[[], list[str]] = list
+    return strawberry.field(default_factory=empty, description=description)
+
+
+@strawberry.input(description="A name and a password for a new user.")
+class RegisterInput:
+    username: str = strawberry.field(description="2 to 20 letters, digits, `_` and `-`.")
+    password: str = strawberry.field(description=PASSWORD)
+
+
+@strawberry.input(description="The name and password of a user.")
+class LogInInput:
+    username: str = strawberry.field(description="The name, in any case of letters.")
+    password: str = strawberry.field(description=PASSWORD)
+
+
+@strawberry.input(description="An article to post: with a link, content, or both.")
+class PostInput:
+    title: str = strawberry.field(description=TITLE)
+    link: Link | None = optional(LINK)
+    content: str | None = optional(CONTENT)
+    groups: list[str] | None = listed("Names of at most 10 groups to put it into.")
+    idempotency_key: str | None = optional(
+        "A text of your own making: sent again within a day, nothing is posted twice."
+    )
+
+
+@strawberry.input(description="Changes to one's own article. What is left out stays as it is.")
+class EditArticleInput:
+    article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
+    title: str | None = optional(TITLE)
+    link: Link | None = optional(f"{LINK} Null takes it away.")
+    content: str | None = optional(f"{CONTENT} Null takes it away.")
+
+
+@strawberry.input(description="An article of one's own to delete.")
+class DeleteArticleInput:
+    article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
+
+
+@strawberry.input(description="A vote to set.")
+class VoteInput:
+    article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
+    value: Vote | None = strawberry.field(default=Vote.UP, description="The vote as it shall be.")
+
+
+@strawberry.input(description="Groups to add one's own article to and, after that, to remove it from.")
+class RegroupArticleInput:
+    article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
+    add: list[str] | None = listed("Names of groups to add it to.")
+    remove: list[str] | None = listed("Names of groups to remove it from.")

@@ -1,0 +1,130 @@
+"""The root fields of mutations, and what they answer with."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types.unset import UNSET
+
+from resolvers import mutations
+from schema import inputs
+from schema.errors import UserError
+from schema.fields import Info
+from schema.nodes import Article, User
+from schema.queries import Query
+from schema.scalars import DateTime
+from store.errors import Refusal
+
+USER_ERRORS = "Why the answer is no; empty if it is yes."
+
+
+def query(root: object) -> object:
+    return root
+
+
+def mutation(
+    resolver: Callable[..., Awaitable[Any]], refused: Callable[..., Any], input: type, description: str
+) -> Any:
+    """The field of a command. Refusals end here: they become `user_errors` of the payload."""
+
+    async def resolve(info: Info, input: Any) -> Any:
+        given = {name: value for name, value in vars(input).items() if value is not UNSET}
+        return await _answer(resolver(info.context, **given), refused)
+
+    resolve.__annotations__["input"] = Annotated[input, strawberry.argument(description="What to do.")]
+    return strawberry.mutation(resolver=resolve, description=description)
+
+
+async def log_out(info: Info) -> Any:
+    return await _answer(mutations.log_out(info.context), mutations.LogOutPayload)
+
+
+async def _answer(command: Awaitable[Any], refused: Callable[..., Any]) -> Any:
+    try:
+        return await command
+    except Refusal as refusal:
+        return refused(user_errors=[refusal])
+
+
+@strawberry.type
+class Payload:
+    """The fields that all payloads have; not itself part of the schema."""
+
+    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
+    query: Query = strawberry.field(resolver=query, description="Ask on, as things stand after the mutation.")
+
+
+@strawberry.type(description="A new session.")
+class SessionPayload(Payload):
+    user: User | None = strawberry.field(description="Who is logged in now.")
+    token: str | None = strawberry.field(description="Send it as `Authorization: Bearer TOKEN`. It is shown this once.")
+    expires_at: DateTime | None = strawberry.field(description="When the session ends unless it is used until then.")
+
+
+@strawberry.type(description="The end of a session.")
+class LogOutPayload(Payload):
+    pass
+
+
+@strawberry.type(description="A posted article.")
+class PostPayload(Payload):
+    article: Article | None = strawberry.field(
+        description="The article; null if refused, or replayed and deleted since."
+    )
+    replayed: bool = strawberry.field(description="Whether this was posted before under the same idempotency key.")
+
+
+@strawberry.type(description="An edited article.")
+class EditArticlePayload(Payload):
+    article: Article | None = strawberry.field(description="The article as it now stands.")
+
+
+@strawberry.type(description="A deleted article.")
+class DeleteArticlePayload(Payload):
+    deleted_article_id: strawberry.ID | None = strawberry.field(description="The id that now names nothing.")
+
+
+@strawberry.type(description="A set vote.")
+class VotePayload(Payload):
+    article: Article | None = strawberry.field(description="The article as it now stands.")
+    changed: bool = strawberry.field(description="False if the vote was this already.")
+
+
+@strawberry.type(description="A regrouped article.")
+class RegroupArticlePayload(Payload):
+    article: Article | None = strawberry.field(description="The article as it now stands.")
+
+
+@strawberry.type(description="What can be changed. Every mutation takes one input and answers with one payload.")
+class Mutation:
+    register: SessionPayload | None = mutation(
+        mutations.register, mutations.SessionPayload, inputs.RegisterInput, "Create a user and log them in."
+    )
+    log_in: SessionPayload | None = mutation(
+        mutations.log_in, mutations.SessionPayload, inputs.LogInInput, "Open a session."
+    )
+    log_out: LogOutPayload | None = strawberry.mutation(resolver=log_out, description="End this session.")
+    post: PostPayload | None = mutation(
+        mutations.post, mutations.PostPayload, inputs.PostInput, "Post an article; its poster votes for it first."
+    )
+    edit_article: EditArticlePayload | None = mutation(
+        mutations.edit_article, mutations.ArticlePayload, inputs.EditArticleInput, "Edit an article of one's own."
+    )
+    delete_article: DeleteArticlePayload | None = mutation(
+        mutations.delete_article,
+        mutations.DeleteArticlePayload,
+        inputs.DeleteArticleInput,
+        "Delete an article of one's own. Its id is never used again.",
+    )
+    vote: VotePayload | None = mutation(
+        mutations.vote,
+        mutations.VotePayload,
+        inputs.VoteInput,
+        "Set one's vote on an article while voting is open. The same vote again changes nothing.",
+    )
+    regroup_article: RegroupArticlePayload | None = mutation(
+        mutations.regroup_article,
+        mutations.ArticlePayload,
+        inputs.RegroupArticleInput,
+        "Add an article of one's own to groups, then remove it from others.",
+    )

@@ -1,0 +1,78 @@
+"""The things that have an id, as GraphQL types. Their plain fields are attributes of the records they are read from."""
+
+from typing import Annotated, Any
+
+import strawberry
+
+from resolvers import articles, groups, users
+from schema import enums
+from schema.fields import field_of
+from schema.scalars import DateTime, Link
+from store import records
+from store.records import Vote
+
+ArticleConnection = Annotated["ArticleConnection", strawberry.lazy("schema.connections")]
+UserConnection = Annotated["UserConnection", strawberry.lazy("schema.connections")]
+
+ID = "The id, which names the node for ever."
+
+assert enums  # describes the enums that fields refer to
+
+
+@strawberry.interface(description="Anything that has an id and can be asked for by it.")
+class Node:
+    id: strawberry.ID = strawberry.field(description=ID)
+
+
+@strawberry.type(description="Something posted, for others to vote on.")
+class Article(Node):
+    title: str = strawberry.field(description="1 to 300 characters.")
+    link: Link | None = strawberry.field(description="Where the article points.")
+    content: str | None = strawberry.field(description="The text of the article, at most 40,000 characters.")
+    poster: "User" = field_of(articles.poster, "Who posted it.")
+    posted_at: DateTime = strawberry.field(description="When it was posted.")
+    edited_at: DateTime | None = strawberry.field(description="When it was last edited; null if never.")
+    votes: int = strawberry.field(description="Upvotes minus downvotes.")
+    upvotes: int = strawberry.field(description="How many voted up; the poster is the first of them.")
+    downvotes: int = strawberry.field(description="How many voted down.")
+    score: float = field_of(
+        articles.score,
+        "What SCORE orders by: posting time in unix seconds plus 432 for each vote, unless the site says otherwise.",
+    )
+    is_good: bool = field_of(articles.is_good, "Whether it has votes enough for the front page.")
+    is_voting_open: bool = field_of(articles.is_voting_open, "Whether it can be voted on: for a week after posting.")
+    voting_closes_at: DateTime = field_of(articles.voting_closes_at, "The last instant at which it can be voted on.")
+    viewer_vote: Vote | None = field_of(
+        articles.viewer_vote,
+        "The viewer's vote; null if nobody is logged in, or voting has closed and the voters are forgotten.",
+    )
+    groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, by name.")
+    voters: UserConnection | None = field_of(
+        articles.voters, "Everyone whose vote counts, up or down, by name; null once the voters are forgotten."
+    )
+
+    @classmethod
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, records.Article)
+
+
+@strawberry.type(description="A person who posts and votes.")
+class User(Node):
+    username: str = strawberry.field(description="The name as its owner writes it; unique in any case of letters.")
+    joined_at: DateTime = field_of(users.joined_at, "When they registered.")
+    karma: int = field_of(users.karma, "The votes on their articles, but for their own first votes.")
+    articles: ArticleConnection = field_of(users.articles, "What they posted, newest first.")
+
+    @classmethod
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, records.User)
+
+
+@strawberry.type(description="A named set of articles, with rankings of its own. It is there as soon as it is named.")
+class Group(Node):
+    name: str = strawberry.field(description="The name, in lower case.")
+    articles: ArticleConnection = field_of(groups.articles, "Its articles.")
+
+    @classmethod
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, records.Group)

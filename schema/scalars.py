@@ -1,0 +1,69 @@
+"""Custom scalars: how instants, days and links are written on the wire. Inside, instants are unix milliseconds."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import NewType
+
+import strawberry
+from strawberry.types.scalar import ScalarDefinition
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+DateTime = NewType("DateTime", int)
+Date = NewType("Date", int)
+Link = NewType("Link", str)
+
+
+def write_instant(milliseconds: int) -> str:
+    return f"{(EPOCH + milliseconds * MILLISECOND).isoformat(timespec='milliseconds')[:-6]}Z"
+
+
+def read_instant(text: str) -> int:
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
+        raise ValueError("an instant has an offset from UTC")
+    return (instant - EPOCH) // MILLISECOND
+
+
+def write_day(milliseconds: int) -> str:
+    return (EPOCH + milliseconds * MILLISECOND).date().isoformat()
+
+
+def read_day(text: str) -> int:
+    """The first instant of the day."""
+    if not isinstance(text, str) or len(text) != 10:
+        raise ValueError("a day looks like 2016-08-04")
+    day = date.fromisoformat(text)
+    return (datetime(day.year, day.month, day.day, tzinfo=UTC) - EPOCH) // MILLISECOND
+
+
+def read_link(text: str) -> str:
+    """Whether it is a link is for the rules of posting to say, which name the field."""
+    if not isinstance(text, str):
+        raise ValueError("a URL is a string")
+    return text
+
+
+SCALARS: dict[object, ScalarDefinition] = {
+    DateTime: strawberry.scalar(
+        name="DateTime",
+        description="An instant in UTC, by RFC 3339, to the millisecond.",
+        specified_by_url="https://scalars.graphql.org/andimarek/date-time",
+        serialize=write_instant,
+        parse_value=read_instant,
+    ),
+    Date: strawberry.scalar(
+        name="Date",
+        description="A day in UTC: a full-date of RFC 3339.",
+        specified_by_url="https://scalars.graphql.org/andimarek/local-date",
+        serialize=write_day,
+        parse_value=read_day,
+    ),
+    Link: strawberry.scalar(
+        name="URL",
+        description="An absolute http or https URL of at most 2,000 characters.",
+        specified_by_url="https://url.spec.whatwg.org/",
+        serialize=str,
+        parse_value=read_link,
+    ),
+}

@@ -1,0 +1,52 @@
+"""The command line: `python -m server serve | import | verify | schema | demo`, installed as `upvote` too."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from schema import contract
+from server import imports, serving, verifying
+from server.settings import WrongSetting, read_settings
+from server.valkey import DataInUse, ValkeyFailed
+from store.errors import StoreError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = _parser().parse_args(arguments)
+    try:
+        return chosen.run(chosen)
+    except (WrongSetting, DataInUse, ValkeyFailed, StoreError, OSError) as error:
+        print(f"upvote: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="upvote", description="A GraphQL server for communities that rank by votes.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="start the server, and a Valkey of its own unless UPVOTE_REDIS_URL is set")
+    serve.set_defaults(run=lambda chosen: serving.serve(read_settings()))
+
+    demo = commands.add_parser("demo", help="serve a store of its own that holds a small sample")
+    demo.set_defaults(run=lambda chosen: serving.demo(read_settings()))
+
+    stories = commands.add_parser("import", help="bring in stories from a CSV or JSON lines file")
+    stories.add_argument("file", help="with id, title, url, points, comments, author, created_at")
+    stories.add_argument("--shift-to-now", action="store_true", help="move all times so that the newest story is now")
+    stories.add_argument("--with-voters", action="store_true", help="create the voters of stories still open to votes")
+    stories.set_defaults(run=lambda chosen: asyncio.run(imports.run(read_settings(), chosen)))
+
+    verify = commands.add_parser("verify", help="report every broken invariant of the store")
+    verify.add_argument("--repair", action="store_true", help="mend what can be derived")
+    verify.set_defaults(run=lambda chosen: asyncio.run(verifying.run(read_settings(), chosen.repair)))
+
+    schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
+    schema.set_defaults(run=lambda chosen: print(contract.text(), end="") or 0)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

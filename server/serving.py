@@ -1,0 +1,88 @@
+"""Serving: one socket, our own Valkey unless there is another, and as many worker processes as wanted."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit, urlunsplit
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from server import valkey
+from server.app import open_store
+from server.settings import PREFIX, Settings
+
+APP = "server.app:from_environment"
+GRACE_SECONDS = 10
+
+
+def serve(settings: Settings) -> int:
+    """Serve until a signal comes. What is being answered then is answered first."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    with _listening(settings) as listener, store_of(settings) as opened:
+        asyncio.run(_check(opened))
+        os.environ[f"{PREFIX}REDIS_URL"] = opened.redis_url or ""  # for the workers, which read the environment
+        _announce(settings, listener)
+        _run(settings, listener)
+    return 0
+
+
+@contextmanager
+def store_of(settings: Settings) -> Iterator[Settings]:
+    """The settings with the URL of a store that runs: the one they name, or our own."""
+    if settings.redis_url:
+        yield settings
+        return
+    with valkey.running(settings.data_dir) as url:
+        yield settings.model_copy(update={"redis_url": url})
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, settings.port))
+        except OSError as error:
+            raise OSError(f"UPVOTE_HOST={settings.host}, UPVOTE_PORT={settings.port}: {error.strerror}") from error
+        listener.set_inheritable(True)
+        yield listener
+
+
+async def _check(settings: Settings) -> None:
+    store = await open_store(settings)
+    await store.close()
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
+    print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        APP,
+        factory=True,
+        workers=settings.workers,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    if settings.workers > 1:
+        Multiprocess(config, [listener]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[listener])

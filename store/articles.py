@@ -1,0 +1,196 @@
+"""What people do with articles: each command is one atomic script in the poster's partition."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, NoReturn
+
+from store import keys, records, rules
+from store.connection import DELETE, EDIT, POST, REGROUP, VOTE, Argument, Command, Script
+from store.errors import (
+    Forbidden,
+    IdempotencyMismatch,
+    Invalid,
+    NotFound,
+    Refusal,
+    Unauthenticated,
+    VotingClosed,
+)
+from store.ranking import DAY, GROUPS_PER_ARTICLE, ORDERS
+from store.records import Article, Vote
+from store.sessions import Actor, Session, Sessions
+from store.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What somebody wants to post. `checked` gives it as it is stored."""
+
+    title: str
+    link: str = ""
+    content: str = ""
+    groups: tuple[str, ...] = ()
+
+    def checked(self) -> "Draft":
+        names = sorted(rules.groups(self.groups, "groups"))
+        if len(names) > GROUPS_PER_ARTICLE:
+            raise Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "groups")
+        link, content = self.link and rules.link(self.link), self.content and rules.content(self.content)
+        rules.link_or_content(link, content)
+        return Draft(rules.title(self.title), link, content, tuple(names))
+
+    @property
+    def digest(self) -> str:
+        return _digest("\0".join((self.title, self.link, self.content, *self.groups)))
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """`article` is None where a replayed post was deleted since."""
+
+    article: Article | None
+    replayed: bool
+    poster: str
+
+
+@dataclass(frozen=True, slots=True)
+class Voted:
+    article: Article
+    changed: bool
+    voter: str
+
+
+class Articles:
+    def __init__(self, site: Site, sessions: Sessions) -> None:
+        self._site = site
+        self._sessions = sessions
+
+    async def post(self, poster: Actor, draft: Draft, idempotency_key: str | None = None) -> Posted:
+        """
+        Post an article and return it as it stands in every order and in its groups.
+
+        One round trip. The poster is the first voter. The same key and input again within a day give the first article.
+
+        Raises:
+            Invalid: a value breaks a rule.
+            IdempotencyMismatch: the key was used with other input.
+        """
+        draft = draft.checked()
+        key = _digest(rules.idempotency_key(idempotency_key)) if idempotency_key is not None else ""
+        slot = poster.slot if isinstance(poster, Session) else keys.slot(poster)
+        status, *reply = await self._run(
+            POST,
+            slot % self._site.partitions,
+            poster,
+            draft.title,
+            draft.link,
+            draft.content,
+            " ".join(draft.groups),
+            slot,
+            key,
+            draft.digest,
+            DAY * 1000,
+        )
+        if status not in ("posted", "replayed"):
+            _refuse(status, 0)
+        number, flat, username = reply
+        return Posted(records.article(int(number), records.pairs(flat)), status == "replayed", username)
+
+    async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
+        """
+        Set a voter's vote and return the article as it now stands.
+
+        One round trip: `vote.lua` checks the session, counts and reads in a single step. A session at home in another
+        partition is read first, in a round trip of its own. A vote moves the article `vote_score` seconds ahead
+        (Redis in Action, ch. 1).
+
+        Raises:
+            NotFound: nothing was posted under this number.
+            VotingClosed: posted more than `voting_window` seconds ago.
+            Forbidden: the poster's own first vote stays.
+        """
+        status, *reply = await self._run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
+        if status == "forbidden":
+            raise Forbidden("the poster's own vote stays", "value")
+        if status == "closed":
+            raise VotingClosed(number, int(reply[0]))
+        if status not in ("voted", "same"):
+            _refuse(status, number)
+        username, flat = reply
+        return Voted(_article(number, flat), status == "voted", username)
+
+    async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Article:
+        """
+        Change title, link or content of one's own article; an empty link or content is taken away. One round trip.
+
+        Raises:
+            Invalid: a value breaks a rule, or neither link nor content would be left.
+            NotFound, Forbidden: no such article, or somebody else's.
+        """
+        checks = {"title": rules.title, "link": rules.link, "content": rules.content}
+        checked = {field: checks[field](text) if text or field == "title" else "" for field, text in changes.items()}
+        flat = [text for change in checked.items() for text in change]
+        return await self._change(EDIT, number, editor, *flat)
+
+    async def regroup(self, number: int, regrouper: Actor, add: Iterable[str], remove: Iterable[str]) -> Article:
+        """
+        Add one's own article to groups, then remove it from others. One round trip.
+
+        Raises:
+            Invalid: a name breaks a rule, or the article would be in more than 10 groups.
+            NotFound, Forbidden: no such article, or somebody else's.
+        """
+        added, removed = rules.groups(add, "add"), rules.groups(remove, "remove")
+        names = (" ".join(added), " ".join(removed))
+        return await self._change(REGROUP, number, regrouper, *names, GROUPS_PER_ARTICLE)
+
+    async def delete(self, number: int, deleter: Actor) -> None:
+        """
+        Delete one's own article with everything that speaks of it. One round trip.
+
+        Raises:
+            NotFound, Forbidden: no such article, or somebody else's.
+        """
+        (status,) = await self._run(DELETE, self._site.home_of_article(number), deleter, number)
+        if status != "deleted":
+            _refuse(status, number)
+
+    async def _change(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> Article:
+        status, *reply = await self._run(script, self._site.home_of_article(number), actor, number, *arguments)
+        if not reply:
+            _refuse(status, number)
+        return _article(number, reply[0])
+
+    async def _run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
+        if isinstance(actor, Session) and actor.slot % self._site.partitions != p:
+            actor = await self._sessions.username(actor)
+        return await self._site.connection.run(self.command(script, p, actor, *arguments))
+
+    def command(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Command:
+        """A script of articles with the keys of a partition, who acts, and the numbers of the ranking."""
+        policy = self._site.policy
+        who = (actor, "") if isinstance(actor, str) else ("", actor.digest)
+        numbers = (policy.vote_score * 1000, policy.good_votes, policy.voting_window * 1000)
+        return script.command(keys.home(p, ORDERS), *who, self._site.clock(), *numbers, *arguments)
+
+
+def _article(number: int, flat: list[str]) -> Article:
+    article = records.article(number, records.pairs(flat))
+    assert article is not None
+    return article
+
+
+def _refuse(status: str, number: int) -> NoReturn:
+    refusals: dict[str, Refusal] = {
+        "unauthenticated": Unauthenticated(),
+        "missing": NotFound(f"there is no article:{number}", "articleId"),
+        "forbidden": Forbidden(f"article:{number} is somebody else's", "articleId"),
+        "mismatch": IdempotencyMismatch(),
+        "bare": Invalid("an article has a link, content or both", "link"),
+        "crowded": Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "add"),
+    }
+    raise refusals[status]
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

@@ -1,0 +1,116 @@
+"""
+Every key of the store, one function each; no key text stands anywhere else.
+
+The tag `{p}` is the partition: all keys of a partition share one slot of Redis Cluster, so that one script may touch
+them all. Each docstring reads: type | what it holds | lifetime | writers.
+"""
+
+from binascii import crc_hqx
+from functools import lru_cache
+
+SLOTS = 1024
+
+
+@lru_cache(maxsize=65_536)
+def slot(username: str) -> int:
+    """Which of 1 024 shares a user falls in: CRC16 (XMODEM, as in Redis Cluster) of the folded name."""
+    return crc_hqx(username.lower().encode(), 0) % SLOTS
+
+
+def member(number: int) -> str:
+    """An article's number as sorted sets hold it: of fixed width, so that text order is number order."""
+    return f"{number:016d}"
+
+
+def store() -> str:
+    """hash | partitions, vote_score, good_votes: what the indexes were built with | - | opening, verify"""
+    return "store"
+
+
+def article(p: int, number: int | str) -> str:
+    """hash | title, link, content, poster, time, up, down, imported, groups, edited | - | every script but register"""
+    return f"article:{{{p}}}:{number}"
+
+
+def voted(p: int, number: int | str) -> str:
+    """set | usernames of those who voted up | until voting closes | post, vote, delete, import"""
+    return f"voted:{{{p}}}:{number}"
+
+
+def downvoted(p: int, number: int | str) -> str:
+    """set | usernames of those who voted down | until voting closes | vote, delete"""
+    return f"downvoted:{{{p}}}:{number}"
+
+
+def sequence(p: int) -> str:
+    """string | how many article numbers were given out | - | post, import"""
+    return f"sequence:{{{p}}}"
+
+
+def index(p: int, order: str) -> str:
+    """zset | article numbers by score, by time or by votes: one index per order | - | post, vote, delete, import"""
+    return f"{order}:{{{p}}}"
+
+
+def good(p: int) -> str:
+    """zset | numbers of good articles by time | - | post, vote, delete, import"""
+    return f"good:{{{p}}}"
+
+
+def group(p: int, name: str, order: str) -> str:
+    """zset | the same indexes for one group | while it has articles | post, vote, regroup, delete, import"""
+    return f"group:{{{p}}}:{name}:{order}"
+
+
+def groups(p: int) -> str:
+    """zset | names of the groups that have articles, all with value 0 | - | post, regroup, delete, import"""
+    return f"groups:{{{p}}}"
+
+
+def user(p: int, username: str) -> str:
+    """hash | name (as written), password (argon2id), joined, karma | - | register, post, vote, delete, import"""
+    return f"user:{{{p}}}:{username.lower()}"
+
+
+def timeline(p: int, username: str) -> str:
+    """zset | the numbers of a user's articles by time | - | post, delete, import"""
+    return f"timeline:{{{p}}}:{username.lower()}"
+
+
+def session(p: int, digest: str) -> str:
+    """string | whose session has a token of this SHA-256, and until when | UPVOTE_SESSION_TTL | sessions, register"""
+    return f"session:{{{p}}}:{digest}"
+
+
+def posted(p: int, username: str, digest: str) -> str:
+    """string | number, time and input digest of a post sent with an idempotency key | a day | post"""
+    return f"posted:{{{p}}}:{username.lower()}:{digest}"
+
+
+def imported(p: int) -> str:
+    """hash | article number of each imported story, by the story's own id | - | import"""
+    return f"imported:{{{p}}}"
+
+
+def home(p: int, orders: tuple[str, ...]) -> list[str]:
+    """
+    All keys of a partition, as scripts get them in KEYS.
+
+    A key of one article, user, group or session is given without its name, which the script appends: it learns the
+    poster and the groups of an article only inside, and every such key carries the declared tag.
+    """
+    return [
+        article(p, ""),
+        voted(p, ""),
+        downvoted(p, ""),
+        user(p, ""),
+        timeline(p, ""),
+        f"group:{{{p}}}:",
+        groups(p),
+        good(p),
+        sequence(p),
+        session(p, ""),
+        f"posted:{{{p}}}:",
+        imported(p),
+        *(index(p, order) for order in orders),
+    ]

@@ -1,0 +1,102 @@
+"""What is read from the store, as frozen records. Instants are unix milliseconds; formatting belongs to the schema."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Vote(Enum):
+    """A voter's vote, by what it adds to the votes of an article."""
+
+    UP = 1
+    DOWN = -1
+    NONE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    number: int
+    title: str
+    link: str | None
+    content: str | None
+    poster: str
+    posted_at: int
+    edited_at: int | None
+    upvotes: int
+    downvotes: int
+    imported: int  # upvotes that came with an import, of whom nobody knows the voters
+    groups: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        return f"article:{self.number}"
+
+    @property
+    def votes(self) -> int:
+        return self.upvotes - self.downvotes
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person by name, as they wrote it when they registered: all that a page of articles shows of its posters."""
+
+    username: str
+
+    @property
+    def id(self) -> str:
+        return f"user:{self.username.lower()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What only the user's own hash holds."""
+
+    username: str
+    joined_at: int
+    karma: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    name: str
+
+    @property
+    def id(self) -> str:
+        return f"group:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a listing: by value, then by number, highest first."""
+
+    value: float
+    number: int
+
+
+def article(number: int, fields: Mapping[str, str]) -> Article | None:
+    """The record of an article's hash; None of an empty one."""
+    if not fields:
+        return None
+    return Article(
+        number,
+        fields["title"],
+        fields.get("link"),
+        fields.get("content"),
+        fields["poster"],
+        int(fields["time"]),
+        int(fields["edited"]) if "edited" in fields else None,
+        int(fields["up"]),
+        int(fields["down"]),
+        int(fields.get("imported", 0)),
+        tuple(fields["groups"].split()),
+    )
+
+
+def profile(fields: Mapping[str, str]) -> Profile | None:
+    """The record of a user's hash; None of an empty one. The password stays behind."""
+    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"])) if fields else None
+
+
+def pairs(flat: list[str]) -> dict[str, str]:
+    """A hash from the flat list of fields and values that scripts reply with."""
+    return dict(zip(flat[::2], flat[1::2], strict=True))

@@ -1,0 +1,90 @@
+"""What may be written: each rule gives the value as it is stored, or raises Invalid."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from ada_url import URL
+
+from store.errors import Invalid
+
+TITLE_LENGTH = 300
+LINK_LENGTH = 2_000
+CONTENT_LENGTH = 40_000
+IDEMPOTENCY_KEY_LENGTH = 200
+PASSWORD_LENGTHS = range(8, 129)
+
+USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
+GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
+WHITE = {"\n", "\r", "\t"}
+UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, lone surrogates, line and paragraph separators
+
+
+def title(text: str) -> str:
+    text = text.strip()
+    if not 1 <= len(text) <= TITLE_LENGTH:
+        raise Invalid(f"a title has 1 to {TITLE_LENGTH} characters, this one {len(text)}", "title")
+    return _printable(text, "title")
+
+
+def link(text: str) -> str:
+    """An absolute http or https URL by the WHATWG's parser, kept as written."""
+    text = text.strip()
+    if len(text) > LINK_LENGTH:
+        raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", "link")
+    if re.search(r"[\s\\]", _printable(text, "link")) or not re.match(r"https?://[^/]", text, re.IGNORECASE):
+        raise Invalid("a link is an absolute http or https URL", "link")
+    try:
+        URL(text)
+    except ValueError as error:
+        raise Invalid("a link is an absolute http or https URL", "link") from error
+    return text
+
+
+def content(text: str) -> str:
+    if len(text) > CONTENT_LENGTH:
+        raise Invalid(f"content has at most {CONTENT_LENGTH} characters, this one {len(text)}", "content")
+    return _printable(text, "content", allowed=WHITE | {"\u2028", "\u2029"})
+
+
+def link_or_content(link: str, content: str) -> None:
+    if not link and not content:
+        raise Invalid("an article has a link, content or both", "link")
+
+
+def groups(names: Iterable[str], field: str) -> list[str]:
+    """Group names, each once, in the order given."""
+    return list(dict.fromkeys(group(name, field) for name in names))
+
+
+def group(name: str, field: str) -> str:
+    if not GROUP.fullmatch(name):
+        raise Invalid("a group's name is 1 to 50 of a-z, 0-9, _ and -, the first a letter or digit", field)
+    return name.lower()
+
+
+def username(text: str) -> str:
+    if not USERNAME.fullmatch(text):
+        raise Invalid("a username is 2 to 20 of A-Z, a-z, 0-9, _ and -", "username")
+    return text
+
+
+def password(text: str) -> str:
+    if len(text) not in PASSWORD_LENGTHS:
+        raise Invalid("a password has 8 to 128 characters", "password")
+    if any(unicodedata.category(character) == "Cs" for character in text):
+        raise Invalid("a password is Unicode text", "password")
+    return text
+
+
+def idempotency_key(text: str) -> str:
+    if not 1 <= len(text) <= IDEMPOTENCY_KEY_LENGTH:
+        raise Invalid(f"an idempotency key has 1 to {IDEMPOTENCY_KEY_LENGTH} characters", "idempotencyKey")
+    return _printable(text, "idempotencyKey")
+
+
+def _printable(text: str, field: str, allowed: set[str] | frozenset[str] = frozenset()) -> str:
+    for place, character in enumerate(text):
+        if unicodedata.category(character) in UNPRINTABLE and character not in allowed:
+            raise Invalid(f"{field} has a character that is not allowed at place {place + 1}", field)
+    return text

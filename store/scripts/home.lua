@@ -1,0 +1,106 @@
+-- Put before every script that writes articles: names for the keys of one partition, and what the scripts share.
+-- KEYS  the partition's home, in the order of keys.home: prefixes that a number, username or group name is appended to,
+--       then whole keys, then one index per order
+-- ARGV  1 username of who acts, or ""   2 digest of their session, or ""   3 now (unix milliseconds)
+--       4 milliseconds a vote is worth   5 votes of a good article   6 voting window (milliseconds)
+local ARTICLE, VOTED, DOWNVOTED, USER, TIMELINE, GROUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local GROUPS, GOOD, SEQUENCE, SESSION, POSTED, IMPORTED = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
+local INDEX = {score = KEYS[13], time = KEYS[14], votes = KEYS[15]}
+local STILL = {"time"} -- orders that a vote does not move
+local MOVING = {"score", "votes"}
+
+local now, per_vote = tonumber(ARGV[3]), tonumber(ARGV[4])
+local good_votes, window = tonumber(ARGV[5]), tonumber(ARGV[6])
+
+local function words(text)
+  local list = {}
+  for word in string.gmatch(text, "%S+") do list[#list + 1] = word end
+  return list
+end
+
+-- Who acts: named by the caller, or whose session it is; false once that has ended.
+local function actor()
+  if ARGV[1] ~= "" then return ARGV[1] end
+  local session = words(redis.call("GET", SESSION .. ARGV[2]) or "")
+  return session[1] and now <= tonumber(session[2]) and session[1]
+end
+
+-- An article as the scripts need it; nil when there is none.
+local function find(number)
+  local stored = redis.call("HMGET", ARTICLE .. number, "poster", "time", "up", "down", "groups")
+  if not stored[1] then return nil end
+  return {
+    number = number, member = string.format("%016.0f", tonumber(number)),
+    poster = stored[1], time = tonumber(stored[2]), up = tonumber(stored[3]), down = tonumber(stored[4]),
+    groups = words(stored[5]),
+  }
+end
+
+local function value(article, order)
+  if order == "time" then return article.time end
+  local votes = article.up - article.down
+  return order == "votes" and votes or article.time + per_vote * votes
+end
+
+-- Sets an article's place in the given orders of the site and of its groups.
+local function rank(article, orders)
+  for _, order in ipairs(orders) do
+    local place = value(article, order)
+    redis.call("ZADD", INDEX[order], place, article.member)
+    for _, group in ipairs(article.groups) do
+      redis.call("ZADD", GROUP .. group .. ":" .. order, place, article.member)
+    end
+  end
+  if article.up - article.down >= good_votes then
+    redis.call("ZADD", GOOD, article.time, article.member)
+  else
+    redis.call("ZREM", GOOD, article.member)
+  end
+end
+
+local function join(article, group)
+  for order in pairs(INDEX) do
+    redis.call("ZADD", GROUP .. group .. ":" .. order, value(article, order), article.member)
+  end
+  redis.call("ZADD", GROUPS, 0, group)
+end
+
+local function leave(article, group)
+  for order in pairs(INDEX) do redis.call("ZREM", GROUP .. group .. ":" .. order, article.member) end
+  if redis.call("EXISTS", GROUP .. group .. ":time") == 0 then redis.call("ZREM", GROUPS, group) end
+end
+
+local function credit(article, votes)
+  redis.call("HINCRBY", USER .. string.lower(article.poster), "karma", votes)
+end
+
+-- Writes a new article with its hash, every index, its groups, the poster's timeline and karma.
+local function publish(article, title, link, content, imported)
+  local hash = ARTICLE .. article.number
+  redis.call("HSET", hash, "title", title, "poster", article.poster, "time", article.time,
+    "up", article.up, "down", article.down, "groups", table.concat(article.groups, " "))
+  if link ~= "" then redis.call("HSET", hash, "link", link) end
+  if content ~= "" then redis.call("HSET", hash, "content", content) end
+  if imported > 0 then redis.call("HSET", hash, "imported", imported) end
+  rank(article, STILL)
+  rank(article, MOVING)
+  for _, group in ipairs(article.groups) do redis.call("ZADD", GROUPS, 0, group) end
+  redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
+end
+
+-- The sets live as long as voting is open; an article that can no longer be voted on gets none.
+local function remember(set, article, voters)
+  local left = article.time + window - now
+  if left < 0 or #voters == 0 then return end
+  for _, voter in ipairs(voters) do redis.call("SADD", set .. article.number, voter) end
+  redis.call("PEXPIRE", set .. article.number, left + 1)
+end
+
+-- Numbers carry the slot of their poster: sequence x 1024 + slot.
+local function number_of(slot)
+  return string.format("%.0f", redis.call("INCR", SEQUENCE) * 1024 + slot)
+end
+
+local function stored(number)
+  return redis.call("HGETALL", ARTICLE .. number)
+end

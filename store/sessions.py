@@ -1,0 +1,114 @@
+"""Who is logged in: opaque random tokens, of which the store keeps the SHA-256 only."""
+
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from hashlib import sha256
+
+from store import keys
+from store.errors import Unauthenticated
+from store.reads import Read
+from store.site import Site
+
+SECRET_BYTES = 32
+RENEWALS_IN_A_LIFETIME = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a token claims, proven only by the store: the token ends with the slot of its user."""
+
+    digest: str
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Whose session it is, and until when, in unix milliseconds."""
+
+    username: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A new session. The token is shown this once and kept nowhere."""
+
+    token: str
+    login: Login
+
+
+Actor = str | Session  # who acts: a username that is known to be right, or a session that the write itself checks
+
+
+def session_of(token: str) -> Session | None:
+    """The session that a token claims; None of text that is no token."""
+    try:
+        raw = urlsafe_b64decode(token + "==")
+    except ValueError:
+        return None
+    if len(raw) != SECRET_BYTES + 2:
+        return None
+    return Session(sha256(raw).hexdigest(), int.from_bytes(raw[SECRET_BYTES:]) % keys.SLOTS)
+
+
+def new_token(username: str) -> str:
+    raw = secrets.token_bytes(SECRET_BYTES) + keys.slot(username).to_bytes(2)
+    return urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+class Sessions:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def read(self, session: Session) -> Read[Login | None]:
+        return Read(("GET", self._key(session)), _login)
+
+    async def open(self, username: str) -> Grant:
+        """Log a user in. One round trip."""
+        token, login = new_token(username), self.login(username)
+        session = session_of(token)
+        assert session is not None
+        await self._site.connection.run(self._setting(session, login))
+        return Grant(token, login)
+
+    async def close(self, session: Session) -> None:
+        """End a session. One round trip."""
+        if not await self._site.connection.run(("DEL", self._key(session))):
+            raise Unauthenticated
+
+    async def renew(self, session: Session, login: Login) -> None:
+        """Let a session that is in use live on: one round trip in a 24th of its lifetime, none in between."""
+        lifetime = self._site.session_lifetime * 1000
+        if login.expires_at - self._site.clock() < lifetime - lifetime // RENEWALS_IN_A_LIFETIME:
+            await self._site.connection.run((*self._setting(session, self.login(login.username)), "XX"))
+
+    async def username(self, session: Session) -> str:
+        """
+        Whose session it is. One round trip.
+
+        Raises:
+            Unauthenticated: the session has ended, or never was.
+        """
+        read = self.read(session)
+        login = read.result(await self._site.connection.run(read.command))
+        if login is None or login.expires_at < self._site.clock():
+            raise Unauthenticated
+        return login.username
+
+    def login(self, username: str) -> Login:
+        return Login(username, self._site.clock() + self._site.session_lifetime * 1000)
+
+    def _key(self, session: Session) -> str:
+        return keys.session(session.slot % self._site.partitions, session.digest)
+
+    def _setting(self, session: Session, login: Login) -> tuple[str | int, ...]:
+        lifetime = self._site.session_lifetime * 1000
+        return ("SET", self._key(session), f"{login.username} {login.expires_at}", "PX", lifetime)
+
+
+def _login(reply: str | None) -> Login | None:
+    if reply is None:
+        return None
+    username, expires_at = reply.split()
+    return Login(username, int(expires_at))

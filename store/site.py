@@ -1,0 +1,26 @@
+"""What every part of the store shares: connection, division of the data, numbers of the ranking, clock."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from store import keys
+from store.connection import Connection
+from store.ranking import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`clock` gives unix milliseconds; `session_lifetime` is in seconds."""
+
+    connection: Connection
+    partitions: int
+    policy: Policy
+    clock: Callable[[], int]
+    session_lifetime: int
+
+    def home_of_article(self, number: int) -> int:
+        """The partition that an article's number names: it carries the slot of the poster."""
+        return number % keys.SLOTS % self.partitions
+
+    def home_of_user(self, username: str) -> int:
+        return keys.slot(username) % self.partitions

@@ -1,0 +1,72 @@
+"""Opening a store: how it was made is kept in it, and compared with the settings at every start."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+from store import keys
+from store.articles import Articles
+from store.connection import Connection
+from store.errors import StoreMismatch
+from store.ranking import Policy
+from store.sessions import Sessions
+from store.site import Site
+from store.users import Users
+
+SESSION_LIFETIME = 24 * 60 * 60
+
+
+def unix_milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    site: Site
+    sessions: Sessions
+    articles: Articles
+    users: Users
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        policy: Policy | None = None,
+        partitions: int | None = None,
+        *,
+        clock: Callable[[], int] = unix_milliseconds,
+        session_lifetime: int = SESSION_LIFETIME,
+    ) -> Self:
+        """
+        Connect to a store; one that is used for the first time is made with these settings. Two round trips.
+
+        Raises:
+            StoreMismatch: it was made with other settings.
+            StoreUnavailable: Redis does not answer.
+        """
+        policy, connection = policy or Policy(), Connection.to(url)
+        try:
+            partitions = await _agree(connection, policy, partitions)
+        except BaseException:
+            await connection.close()
+            raise
+        site = Site(connection, partitions, policy, clock, session_lifetime)
+        sessions = Sessions(site)
+        return cls(site, sessions, Articles(site, sessions), Users(site, sessions))
+
+    async def close(self) -> None:
+        await self.site.connection.close()
+
+
+async def _agree(connection: Connection, policy: Policy, partitions: int | None) -> int:
+    """The number of partitions, once the store and the settings say the same."""
+    settings = {"partitions": partitions, "vote_score": policy.vote_score, "good_votes": policy.good_votes}
+    made = [(name, value or 1) for name, value in settings.items()]
+    await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
+    kept = await connection.run(("HMGET", keys.store(), *settings))
+    for (name, value), known in zip(settings.items(), kept, strict=True):
+        if value is not None and float(known) != value:
+            advice = "" if name == "partitions" else "; `verify --repair` rebuilds the indexes with the new value"
+            raise StoreMismatch(f"UPVOTE_{name.upper()} is {value:g}, but this store was made with {known}{advice}")
+    return int(kept[0])
