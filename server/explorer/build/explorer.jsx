@@ -1,0 +1,51 @@
+// The page: GraphiQL with its three plugins, over HTTP for queries and mutations and graphql-transport-ws for subscriptions.
+import 'monaco-graphql/esm/monaco-editor.js'; // imported here, so that the editor's styles come with the page's
+import '@graphiql/react/style.css';
+import '@graphiql/plugin-doc-explorer/style.css';
+import '@graphiql/plugin-history/style.css';
+import '@graphiql/plugin-explorer/style.css';
+import 'graphiql/graphiql.css';
+import './explorer.css';
+
+import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
+import { explorerPlugin } from '@graphiql/plugin-explorer';
+import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
+import { createGraphiQLFetcher } from '@graphiql/toolkit';
+import { GraphiQL } from 'graphiql';
+import { createRoot } from 'react-dom/client';
+import examples from './examples.graphql';
+
+const HEADERS = `{
+  // the token of register or logIn:
+  // "Authorization": "Bearer TOKEN"
+}`;
+
+globalThis.MonacoEnvironment = {
+  getWorker: (_, label) => new Worker(new URL(WORKERS[label] ?? WORKERS.editor, import.meta.url), { type: 'module' }),
+};
+
+const root = document.getElementById('explorer');
+const url = new URL(root.dataset.endpoint, location);
+const socket = new URL(url);
+socket.protocol = url.protocol.replace('http', 'ws');
+
+const asked = new URLSearchParams(location.search);
+const query = asked.get('query') ?? undefined;
+const variables = asked.get('variables') ?? undefined;
+const tabs = examples.trim().split('\n\n').map((example) => ({ query: example, headers: HEADERS }));
+if (query) tabs.unshift({ query, variables, headers: HEADERS });
+
+createRoot(root).render(
+  <GraphiQL
+    fetcher={createGraphiQLFetcher({ url: url.href, subscriptionUrl: socket.href, enableIncrementalDelivery: false })}
+    plugins={[HISTORY_PLUGIN, explorerPlugin()]}
+    visiblePlugin={DOC_EXPLORER_PLUGIN}
+    initialQuery={query}
+    initialVariables={variables}
+    defaultTabs={tabs}
+    defaultHeaders={HEADERS}
+    defaultEditorToolsVisibility="headers"
+  >
+    <GraphiQL.Logo>Upvote</GraphiQL.Logo>
+  </GraphiQL>,
+);
