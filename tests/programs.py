@@ -1,0 +1,54 @@
+"""
+Programs that some tests need besides Python's. What is missing is installed where that is possible; else the test is
+skipped and says why, but on CI it fails.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+
+def chromium() -> str:
+    return program("chromium")
+
+
+def node() -> str:
+    return program("node", package="nodejs")
+
+
+def node_modules(folder: Path) -> Path:
+    """Install what the folder's package-lock.json names, unless it is there, and return the folder's node_modules."""
+    modules, lock = folder / "node_modules", folder / "package-lock.json"
+    installed = modules / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+        run(program("npm"), "ci", "--prefix", str(folder))
+    return modules
+
+
+def program(name: str, package: str | None = None) -> str:
+    if shutil.which(name) is None:
+        install(package or name)
+    return shutil.which(name) or missing(f"{name} is not installed")
+
+
+def install(package: str) -> None:
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        missing(f"{package} is not installed, and only root on Debian can install it here")
+    run("apt-get", "update")
+    run("apt-get", "install", "--yes", "--no-install-recommends", package)
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        missing(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}")
+
+
+def missing(reason: str) -> NoReturn:
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)

@@ -1,0 +1,38 @@
+// Runs one query in the explorer, as a person would, and prints what was seen.  usage: node explorer.mjs CHROMIUM URL QUERY
+import { chromium } from 'playwright-core';
+
+const [executablePath, url, query] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
+const page = await browser.newPage();
+page.setDefaultTimeout(60_000);
+
+const strangers = [];
+const complaints = [];
+await page.route(
+  (address) => address.origin !== new URL(url).origin && address.protocol !== 'data:',
+  (route) => {
+    strangers.push(route.request().url());
+    return route.abort();
+  },
+);
+page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+page.on('pageerror', (error) => complaints.push(error.message));
+
+await page.goto(`${url}/?query=${encodeURIComponent(query)}`);
+const documentation = page.locator('.graphiql-doc-explorer', { hasText: 'Root Types' });
+const response = page.locator('.graphiql-response .view-lines', { hasText: '}' });
+await page.locator('.graphiql-query-editor .view-lines', { hasText: 'query' }).waitFor();
+await documentation.waitFor();
+await page.locator('.graphiql-execute-button').click();
+await response.waitFor();
+
+const seen = {
+  title: await page.title(),
+  tabs: await page.locator('.graphiql-tab').allInnerTexts(),
+  documentation: await documentation.innerText(),
+  response: await response.innerText(),
+  strangers,
+  complaints,
+};
+await browser.close();
+console.log(JSON.stringify(seen));

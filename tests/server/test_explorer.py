@@ -1,0 +1,141 @@
+import asyncio
+import json
+import re
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import pytest
+import strawberry
+import uvicorn
+from graphql import build_schema, parse, validate
+from starlette.applications import Starlette
+from strawberry.asgi import GraphQL
+
+from server import explorer
+from tests import programs
+
+BROWSER = Path(__file__).with_name("browser")
+ROOT = Path(__file__).parents[2]
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@strawberry.type
+class Article:
+    title: str
+
+
+@strawberry.type
+class Articles:
+    nodes: list[Article]
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def articles(self, first: int) -> Articles:
+        return Articles(nodes=[Article(title="Redis in Action")])
+
+
+@pytest.fixture
+def live():
+    app = Starlette(routes=explorer.routes())
+    app.add_route("/graphql", GraphQL(strawberry.Schema(Query), graphql_ide=None))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, ws="none", log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield SimpleNamespace(url=f"http://127.0.0.1:{port}")
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+async def client():
+    transport = httpx.ASGITransport(Starlette(routes=explorer.routes("/graph?a=1&b=2")))
+    async with httpx.AsyncClient(transport=transport, base_url="http://upvote") as client:
+        yield client
+
+
+@pytest.mark.timeout(900)  # the first run on a machine may install Chromium
+async def test_query_runs_beside_its_documentation_with_no_other_host(live):
+    seen = await browse(live.url, "query Titles { articles(first: 1) { nodes { __typename } } }")
+
+    assert seen["title"] == "Upvote"
+    assert seen["tabs"][:2] == ["Titles", "TopArticles"]
+    assert "query: Query" in seen["documentation"]
+    assert "".join(seen["response"].split()) == '{"data":{"articles":{"nodes":[{"__typename":"Article"}]}}}'
+    assert seen["strangers"] == []
+    assert seen["complaints"] == []
+
+
+async def browse(url, query):
+    programs.node_modules(BROWSER)
+    command = [programs.node(), BROWSER / "explorer.mjs", programs.chromium(), url, query]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    output, _ = await process.communicate()
+    assert process.returncode == 0
+    return json.loads(output)
+
+
+async def test_policy_allows_scripts_and_connections_of_this_server_only(client):
+    for path in ["/", *await named_files(client)]:
+        policy = (await client.get(path, headers=HTML)).headers["Content-Security-Policy"]
+
+        assert "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self';" in policy
+        assert "://" not in policy
+
+
+async def test_endpoint_reaches_the_page_as_data(client):
+    page = await client.get("/", headers=HTML)
+
+    assert 'data-endpoint="/graph?a=1&amp;b=2"' in page.text
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+async def test_program_is_pointed_to_the_endpoint(client):
+    answer = await client.get("/")
+
+    assert answer.json() == {"graphql": "/graph?a=1&b=2"}
+
+
+async def test_files_named_by_content_are_kept_for_ever(client):
+    for path in await named_files(client):
+        file = await client.get(path)
+
+        assert file.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert file.headers["Content-Encoding"] == "gzip"
+        assert file.content == (explorer.STATIC / Path(path).name).read_bytes()
+
+
+async def test_file_comes_uncompressed_to_who_cannot_inflate(client):
+    licences = await client.get("/explorer/THIRD-PARTY-LICENCES.txt", headers={"Accept-Encoding": "identity"})
+
+    assert "Content-Encoding" not in licences.headers
+    assert licences.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert licences.headers["Cache-Control"] == "no-cache"
+    assert licences.content == (explorer.STATIC / "THIRD-PARTY-LICENCES.txt").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["absent.js", "explorer.html", "%2e%2e", "%2e%2e%2f__init__.py"])
+async def test_nothing_else_is_served(client, name):
+    answer = await client.get(f"/explorer/{name}")
+
+    assert answer.status_code == 404
+
+
+def test_examples_fit_the_schema():
+    schema = build_schema((ROOT / "schema/schema.graphql").read_text())
+    examples = parse((ROOT / "server/explorer/build/examples.graphql").read_text())
+
+    assert validate(schema, examples) == []
+
+
+async def named_files(client):
+    page = await client.get("/", headers=HTML)
+    return [f"/{path}" for path in re.findall(r"explorer/explorer-\w+\.\w+", page.text)]
