@@ -1,4 +1,4 @@
-"""The root fields of mutations. A refusal leaves them as it was raised; the schema turns it into `userErrors`."""
+"""The root fields of mutations. Refusals are raised; the schema turns them into `user_errors` of the payload."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from resolvers import ids
 from resolvers.context import Context
 from store.articles import Draft
-from store.errors import Invalid, Refusal
+from store.errors import Invalid
 from store.records import Article, User, Vote
 from store.sessions import Grant
 
@@ -16,38 +16,38 @@ class SessionPayload:
     user: User | None = None
     token: str | None = None
     expires_at: int | None = None
-    user_errors: Sequence[Refusal] = ()
+    user_errors: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LogOutPayload:
-    user_errors: Sequence[Refusal] = ()
+    user_errors: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ArticlePayload:
     article: Article | None = None
-    user_errors: Sequence[Refusal] = ()
+    user_errors: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PostPayload:
     article: Article | None = None
     replayed: bool = False
-    user_errors: Sequence[Refusal] = ()
+    user_errors: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class VotePayload:
     article: Article | None = None
     changed: bool = False
-    user_errors: Sequence[Refusal] = ()
+    user_errors: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteArticlePayload:
     deleted_article_id: str | None = None
-    user_errors: Sequence[Refusal] = ()
+    user_errors: Sequence[object] = ()
 
 
 async def register(context: Context, username: str, password: str) -> SessionPayload:

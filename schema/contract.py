@@ -13,7 +13,9 @@ from schema.scalars import SCALARS
 
 FILE = Path(__file__).parent / "schema.graphql"
 
-SCHEMA = strawberry.Schema(Query, Mutation, types=[Refusal, VotingClosed, RateLimited], config=StrawberryConfig(scalar_map=SCALARS))
+SCHEMA = strawberry.Schema(
+    Query, Mutation, types=[Refusal, VotingClosed, RateLimited], config=StrawberryConfig(scalar_map=SCALARS)
+)
 
 
 def text() -> str:

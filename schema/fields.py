@@ -5,7 +5,7 @@ A resolver says what a field does, in records; the field adds what GraphQL needs
 arguments that records do not know. Arguments are described once, by name.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Annotated, Any
 
@@ -36,25 +36,31 @@ TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date"
 
 def field_of(resolver: Callable[..., Any], description: str) -> Any:
     """The field of every parent that a batch resolver resolves: the parents of a tick go to it together."""
-    if iscoroutinefunction(resolver):
-
-        async def resolve(root: object, info: Info, **arguments: Any) -> Any:
-            return await info.context.resolve(resolver, root, arguments)
-    else:
-
-        def resolve(root: object, info: Info, **arguments: Any) -> Any:
-            return resolver([root], info.context, **arguments)[0]
-
+    resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
     return _field(resolve, list(signature(resolver).parameters.values())[2:], description)
 
 
-def root_field(resolver: Callable[..., Any], description: str) -> Any:
+def root_field(resolver: Callable[..., Awaitable[Any]], description: str) -> Any:
     """The field of a resolver that needs no parent."""
 
     async def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return await resolver(info.context, **arguments)
 
     return _field(resolve, list(signature(resolver).parameters.values())[1:], description)
+
+
+def _batched(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    async def resolve(root: object, info: Info, **arguments: Any) -> Any:
+        return await info.context.resolve(resolver, root, arguments)
+
+    return resolve
+
+
+def _at_once(resolver: Callable[..., Any]) -> Callable[..., Any]:
+    def resolve(root: object, info: Info, **arguments: Any) -> Any:
+        return resolver([root], info.context, **arguments)[0]
+
+    return resolve
 
 
 def _field(resolve: Callable[..., Any], arguments: Sequence[Parameter], description: str) -> Any:

@@ -8,7 +8,7 @@ from strawberry.types.unset import UNSET
 
 from resolvers import mutations
 from schema import inputs
-from schema.errors import UserError
+from schema.errors import UserError, user_error
 from schema.fields import Info
 from schema.nodes import Article, User
 from schema.queries import Query
@@ -18,7 +18,7 @@ from store.errors import Refusal
 USER_ERRORS = "Why the answer is no; empty if it is yes."
 
 
-def query(root: object) -> object:
+def query(root: Any) -> Any:
     return root
 
 
@@ -43,7 +43,7 @@ async def _answer(command: Awaitable[Any], refused: Callable[..., Any]) -> Any:
     try:
         return await command
     except Refusal as refusal:
-        return refused(user_errors=[refusal])
+        return refused(user_errors=[user_error(refusal)])
 
 
 @strawberry.type

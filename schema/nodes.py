@@ -1,6 +1,6 @@
 """The things that have an id, as GraphQL types. Their plain fields are attributes of the records they are read from."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
@@ -11,8 +11,8 @@ from schema.scalars import DateTime, Link
 from store import records
 from store.records import Vote
 
-ArticleConnection = Annotated["ArticleConnection", strawberry.lazy("schema.connections")]
-UserConnection = Annotated["UserConnection", strawberry.lazy("schema.connections")]
+if TYPE_CHECKING:
+    from schema.connections import ArticleConnection, UserConnection
 
 ID = "The id, which names the node for ever."
 
@@ -47,7 +47,7 @@ class Article(Node):
         "The viewer's vote; null if nobody is logged in, or voting has closed and the voters are forgotten.",
     )
     groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, by name.")
-    voters: UserConnection | None = field_of(
+    voters: Annotated["UserConnection", strawberry.lazy("schema.connections")] | None = field_of(
         articles.voters, "Everyone whose vote counts, up or down, by name; null once the voters are forgotten."
     )
 
@@ -61,7 +61,9 @@ class User(Node):
     username: str = strawberry.field(description="The name as its owner writes it; unique in any case of letters.")
     joined_at: DateTime = field_of(users.joined_at, "When they registered.")
     karma: int = field_of(users.karma, "The votes on their articles, but for their own first votes.")
-    articles: ArticleConnection = field_of(users.articles, "What they posted, newest first.")
+    articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
+        users.articles, "What they posted, newest first."
+    )
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:
@@ -71,7 +73,9 @@ class User(Node):
 @strawberry.type(description="A named set of articles, with rankings of its own. It is there as soon as it is named.")
 class Group(Node):
     name: str = strawberry.field(description="The name, in lower case.")
-    articles: ArticleConnection = field_of(groups.articles, "Its articles.")
+    articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
+        groups.articles, "Its articles."
+    )
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The application: the GraphQL endpoint, the explorer, the contract file and the health of the process and the store."""
+"""The application: the GraphQL endpoint, the explorer, the contract file, the health of process and store."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
