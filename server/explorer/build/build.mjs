@@ -1,10 +1,10 @@
-// Builds ../static from the pinned packages: the page, its script, styles and icon font, three workers, and all licences.
+// Builds ../static from the pinned packages: the page, its script, styles and icons, three workers, and all licences.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { build } from 'esbuild';
 
 const STATIC = '../static';
-const FONT = `codicon.ttf\n\nMicrosoft's Visual Studio Code icons, under Creative Commons Attribution 4.0 International.`;
+const ICONS = `codicon.ttf\n\nMicrosoft's Visual Studio Code icons, under Creative Commons Attribution 4.0.`;
 const OPTIONS = {
   bundle: true,
   minify: true,
@@ -71,12 +71,13 @@ function licences(results) {
   }
   const texts = [...packages].map(([text, names]) => `${names.join('\n')}\n\n${text}`);
   const comments = new Set(results.flatMap(takeComments));
-  return [FONT, ...texts, ...comments].map((text) => text.trim()).join(`\n\n${'-'.repeat(80)}\n\n`).concat('\n');
+  return [ICONS, ...texts, ...comments].map((text) => text.trim()).join(`\n\n${'-'.repeat(80)}\n\n`).concat('\n');
 }
 
 function licence(folder) {
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|thirdpartynotices)/i.test(file));
-  return files.map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim()).join('\n\n') || 'No text comes with the package.';
+  const texts = files.map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim());
+  return texts.join('\n\n') || 'No text comes with the package.';
 }
 
 function takeComments(result) {

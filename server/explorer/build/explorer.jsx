@@ -1,4 +1,4 @@
-// The page: GraphiQL with its three plugins, over HTTP for queries and mutations and graphql-transport-ws for subscriptions.
+// The page: GraphiQL and its plugins, over HTTP for queries and mutations, graphql-transport-ws for subscriptions.
 import 'monaco-graphql/esm/monaco-editor.js'; // imported here, so that the editor's styles come with the page's
 import '@graphiql/react/style.css';
 import '@graphiql/plugin-doc-explorer/style.css';

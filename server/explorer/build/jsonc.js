@@ -1,4 +1,4 @@
-// Formats the variables and headers: in place of prettier's own plugins for it, which bring 540 KB of JavaScript parser.
+// Formats the variables and headers in place of prettier's own plugins, which bring 540 KB of JavaScript parser.
 import { applyEdits, format } from 'jsonc-parser';
 
 export const parsers = {

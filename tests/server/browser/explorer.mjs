@@ -1,4 +1,5 @@
-// Runs one query in the explorer, as a person would, and prints what was seen.  usage: node explorer.mjs CHROMIUM URL QUERY
+// Runs one query in the explorer, as a person would, and prints what was seen.
+// usage: node explorer.mjs CHROMIUM URL QUERY
 import { chromium } from 'playwright-core';
 
 const [executablePath, url, query] = process.argv.slice(2);
