@@ -33,12 +33,12 @@ def article(p: int, number: int | str) -> str:
 
 
 def voted(p: int, number: int | str) -> str:
-    """set | usernames of those who voted up | until voting closes | post, vote, delete, import"""
+    """set | usernames of those who voted up | until a minute after voting closes | post, vote, delete, import"""
     return f"voted:{{{p}}}:{number}"
 
 
 def downvoted(p: int, number: int | str) -> str:
-    """set | usernames of those who voted down | until voting closes | vote, delete"""
+    """set | usernames of those who voted down | until a minute after voting closes | vote, delete"""
     return f"downvoted:{{{p}}}:{number}"
 
 

@@ -1,4 +1,4 @@
-"""What tests share: a real Valkey, emptied for each of them, a clock that they set, and a store of 1 and of 8 partitions."""
+"""What tests share: a real Valkey, emptied for each of them, a clock that they set, stores of 1 and of 8 partitions."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import pytest
 from redis import Redis
 
 from server import valkey
+from store import keys
 from store.ranking import Policy
 from store.stores import Store
 
@@ -64,3 +65,21 @@ async def store(redis_url: str, partitions: int, policy: Policy, clock: Clock) -
     store = await Store.open(redis_url, policy, partitions, clock=clock)
     yield store
     await store.close()
+
+
+@pytest.fixture
+async def alice(store: Store) -> str:
+    return await registered(store, "Alice")
+
+
+@pytest.fixture
+async def bob(store: Store) -> str:
+    return await registered(store, "bob")
+
+
+async def registered(store: Store, username: str) -> str:
+    """A user without a password, made as an import makes them: hashing takes its time."""
+    key = keys.user(store.site.home_of_user(username), username)
+    fields = ("name", username, "joined", store.site.clock(), "karma", 0)
+    await store.site.connection.run(("HSET", key, *fields))
+    return username

@@ -88,12 +88,14 @@ local function publish(article, title, link, content, imported)
   redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
 end
 
--- The sets live as long as voting is open; an article that can no longer be voted on gets none.
+-- The sets live as long as voting is open, and a minute more for votes on their way; an article that can no longer be
+-- voted on gets none.
+local GRACE = 60000
 local function remember(set, article, voters)
   local left = article.time + window - now
   if left < 0 or #voters == 0 then return end
   for _, voter in ipairs(voters) do redis.call("SADD", set .. article.number, voter) end
-  redis.call("PEXPIRE", set .. article.number, left + 1)
+  redis.call("PEXPIRE", set .. article.number, left + GRACE)
 end
 
 -- Numbers carry the slot of their poster: sequence x 1024 + slot.

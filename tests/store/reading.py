@@ -1,0 +1,58 @@
+"""Reading a store as its resolvers do, in a line."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from redis import Redis
+
+from store import keys, listings, reads
+from store.articles import Draft, Posted
+from store.listings import Listing, Page, Window
+from store.reads import Read
+from store.records import Article, Profile
+from store.stores import Store
+
+
+async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
+    replies = await store.site.connection.pipeline([read.command for read in wanted])
+    return [read.result(reply) for read, reply in zip(wanted, replies, strict=True)]
+
+
+async def article(store: Store, number: int) -> Article | None:
+    return (await read(store, reads.article(store.site, number)))[0]
+
+
+async def profile(store: Store, username: str) -> Profile | None:
+    return (await read(store, reads.profile(store.site, username)))[0]
+
+
+async def voters(store: Store, number: int) -> list[str]:
+    return (await read(store, reads.voters(store.site, number)))[0]
+
+
+async def page(store: Store, listing: Listing, window: Window | None = None) -> Page:
+    window = window or Window(25)
+    return listings.merge(await read(store, *listings.shares(listing, window)), window)
+
+
+async def numbers(store: Store, listing: Listing, window: Window | None = None) -> list[int]:
+    return [place.number for place in (await page(store, listing, window)).places]
+
+
+async def post(store: Store, poster: str, title: str = "a title", groups: Sequence[str] = ()) -> Article:
+    posted: Posted = await store.articles.post(poster, Draft(title, "https://example.com/", "", tuple(groups)))
+    assert posted.article is not None
+    return posted.article
+
+
+def everything(redis: "Redis") -> dict[str, Any]:
+    """All that the store holds, to see that nothing changed."""
+    return {key: redis.dump(key) for key in redis.scan_iter()}
+
+
+def up(redis: "Redis", store: Store, number: int) -> set[str]:
+    return redis.smembers(keys.voted(store.site.home_of_article(number), number))
+
+
+def down(redis: "Redis", store: Store, number: int) -> set[str]:
+    return redis.smembers(keys.downvoted(store.site.home_of_article(number), number))

@@ -1,0 +1,145 @@
+import random
+from itertools import pairwise
+
+import pytest
+
+from store import listings
+from store.listings import Window
+from store.ranking import Order, Policy
+from store.records import Place, Vote
+from tests.conftest import registered
+from tests.store.reading import article, numbers, page, post, read
+
+DAY = 86_400
+
+
+async def test_nothing_posted_is_an_empty_list(store):  # L4
+    for order in Order:
+        assert await numbers(store, listings.whole(store.site, order)) == []
+        assert await numbers(store, listings.group(store.site, "nothing", order)) == []  # G6
+
+
+async def test_two_hundred_votes_make_up_for_exactly_one_day(store, alice, bob, clock):  # L5
+    old = await post(store, alice)
+    for each in range(200):
+        await store.articles.vote(old.number, f"voter-{each}", Vote.UP)
+    clock.advance(DAY)
+    young = await post(store, bob)
+
+    (first, second) = (await page(store, listings.whole(store.site, Order.SCORE))).places
+    assert first.value == second.value
+    assert {first.number, second.number} == {old.number, young.number}
+    await store.articles.vote(young.number, "carol", Vote.UP)
+    assert await numbers(store, listings.whole(store.site, Order.SCORE)) == [young.number, old.number]
+
+
+async def test_of_equal_votes_the_younger_comes_first(store, alice, bob, clock):  # L5
+    old = await post(store, alice)
+    clock.advance(0.001)
+    young = await post(store, bob)
+
+    assert await numbers(store, listings.whole(store.site, Order.SCORE)) == [young.number, old.number]
+
+
+async def test_ties_are_broken_by_the_higher_number(store, alice, bob):  # L1
+    posted = [(await post(store, poster)).number for poster in (alice, bob) * 5]
+
+    for order in Order:
+        assert await numbers(store, listings.whole(store.site, order)) == sorted(posted, reverse=True)
+
+
+async def test_pages_hold_their_places(store, alice, bob):  # L2
+    posted = sorted([(await post(store, poster)).number for poster in (alice, bob) * 30], reverse=True)
+    site = listings.whole(store.site, Order.TIME)
+
+    for number in range(1, 5):
+        found = await page(store, site, Window(25, skip=25 * (number - 1)))
+        assert [place.number for place in found.places] == posted[25 * (number - 1) : 25 * number]
+        assert (found.above, found.total) == (min(25 * (number - 1), 60), 60)
+
+
+async def test_article_is_not_skipped_because_others_moved_above_it(store, alice):  # L3
+    posted = [(await post(store, alice)).number for _ in range(6)]
+    site = listings.whole(store.site, Order.SCORE)
+    first = await page(store, site, Window(3))
+    await store.articles.vote(posted[0], "bob", Vote.UP)
+
+    rest = await page(store, site, Window(3, beyond=first.places[-1]))
+    assert [place.number for place in rest.places] == [posted[2], posted[1]]
+    assert rest.above == 4
+
+
+async def test_position_need_not_be_taken(store, alice):  # L3
+    posted = [(await post(store, alice)).number for _ in range(4)]
+    site = listings.whole(store.site, Order.SCORE)
+    first = await page(store, site, Window(2))
+    await store.articles.delete(first.places[-1].number, alice)
+
+    assert await numbers(store, site, Window(2, beyond=first.places[-1])) == posted[1::-1]
+
+
+async def test_walks_forward_and_backward_show_every_article_once_in_the_same_order(store):  # L1, L8, G3
+    chance = random.Random(store.site.partitions)
+    people = [await registered(store, name) for name in ("alice", "bob", "carol", "dave", "erin")]
+    for _ in range(120):
+        groups = chance.sample(["show", "ask"], chance.randrange(3))
+        number = (await post(store, chance.choice(people), groups=groups)).number
+        for voter in range(chance.randrange(4)):
+            await store.articles.vote(number, f"voter-{voter}", chance.choice(list(Vote)))
+        store.site.clock.advance(chance.choice([0, 0, 0.001, 432]))
+
+    for order in Order:
+        for listing in (listings.whole(store.site, order), listings.group(store.site, "show", order)):
+            everyone = (await page(store, listing, Window(1000))).places
+            found = [await article(store, place.number) for place in everyone]
+            assert [place.value for place in everyone] == [store.site.policy.value(order, each) for each in found]
+            assert all((a.value, a.number) > (b.value, b.number) for a, b in pairwise(everyone))
+            for size in (1, 7, 25):
+                assert await _walk(store, listing, size, upwards=False) == everyone
+                assert await _walk(store, listing, size, upwards=True) == everyone
+
+
+async def _walk(store, listing, size, upwards):
+    walked: list[Place] = []
+    beyond = None
+    while True:
+        found = await page(store, listing, Window(size, upwards, beyond))
+        walked = [*found.places, *walked] if upwards else [*walked, *found.places]
+        assert (found.below if upwards else found.above) == len(walked) - len(found.places)
+        assert (found.above if upwards else found.below) == found.total - len(walked)
+        if not (found.above if upwards else found.below):
+            return walked
+        beyond = found.places[0 if upwards else -1]
+
+
+@pytest.mark.parametrize("policy", [Policy(good_votes=1)])
+async def test_front_page_of_a_day_has_that_utc_day_alone(store, alice, clock):  # L6
+    midnight = 1_470_355_200_000  # 2016-08-05T00:00:00Z
+    posted = []
+    for clock.now in (midnight - DAY * 1000 - 1, midnight - DAY * 1000, midnight - 1, midnight):
+        posted.append((await post(store, alice)).number)
+    day = listings.front_page(store.site, midnight - DAY * 1000)
+
+    found = await page(store, day)
+    assert [place.number for place in found.places] == [posted[2], posted[1]]
+    assert (found.above, found.below, found.total) == (0, 0, 2)
+    assert await numbers(store, day, Window(1, beyond=found.places[0])) == [posted[1]]
+    assert await numbers(store, day, Window(1, upwards=True)) == [posted[1]]
+    assert await numbers(store, listings.front_page(store.site, None)) == posted[::-1]
+
+
+async def test_timeline_has_no_end(store, alice):  # F3
+    posted = [(await post(store, alice)).number for _ in range(1_001)]
+    timeline = listings.timeline(store.site, "ALICE")
+
+    oldest = await page(store, timeline, Window(1, skip=1_000))
+    assert oldest.places[0].number == posted[0]
+    assert (oldest.above, oldest.total) == (1_000, 1_001)
+    assert await numbers(store, timeline, Window(25)) == posted[: -25 - 1 : -1]
+
+
+async def test_page_is_one_read_a_partition(store):
+    site = listings.whole(store.site, Order.SCORE)
+
+    assert len(listings.shares(site, Window(25))) == store.site.partitions
+    assert await read(store) == []

@@ -1,0 +1,145 @@
+import asyncio
+
+import pytest
+
+from store import keys
+from store.articles import Draft
+from store.errors import BadCredentials, Invalid, Unauthenticated, UsernameTaken
+from store.records import Vote
+from store.sessions import session_of
+from tests.store.reading import everything, post, profile
+
+PASSWORD = "correct horse"
+DAY = 86_400
+
+
+async def test_registered_user_is_logged_in(store, clock):
+    grant = await store.users.register("Alice", PASSWORD)
+
+    assert await store.sessions.username(session_of(grant.token)) == "Alice" == grant.login.username
+    assert grant.login.expires_at == clock.now + DAY * 1000
+    found = await profile(store, "ALICE")
+    assert (found.username, found.joined_at, found.karma) == ("Alice", clock.now, 0)
+
+
+async def test_usernames_are_unique_in_any_case(store, redis):  # F1
+    await store.users.register("Alice", PASSWORD)
+    before = everything(redis)
+
+    with pytest.raises(UsernameTaken):
+        await store.users.register("aLICE", PASSWORD)
+
+    assert everything(redis) == before
+
+
+async def test_one_of_many_registering_at_once_gets_the_name(store):  # F1
+    tries = [store.users.register(name, PASSWORD) for name in ("alice", "Alice", "ALICE")]
+    results = await asyncio.gather(*tries, return_exceptions=True)
+
+    assert [type(result) for result in results].count(UsernameTaken) == 2
+
+
+@pytest.mark.parametrize("name", ["", "a", "x" * 21, "a b", "\u0430lice", "alice\n", "a:b", "{0}", "al\u212ae"])
+async def test_odd_username_is_refused(store, redis, name):  # F1
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await store.users.register(name, PASSWORD)
+
+    assert refusal.value.field == ("username",)
+    assert everything(redis) == before
+
+
+@pytest.mark.parametrize("password", ["", "seven77", "x" * 129, "\ud800" * 8])
+async def test_password_that_breaks_a_rule_is_refused(store, redis, password):
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await store.users.register("alice", password)
+
+    assert refusal.value.field == ("password",)
+    assert everything(redis) == before
+
+
+async def test_passwords_and_tokens_are_kept_as_hashes_only(store, redis):  # F1
+    grant = await store.users.register("alice", PASSWORD)
+
+    assert redis.hget(keys.user(store.site.home_of_user("alice"), "alice"), "password").startswith("$argon2id$")
+    kept = b"".join(redis.dump(key) + key.encode() for key in redis.scan_iter())
+    assert PASSWORD.encode() not in kept
+    assert grant.token.encode() not in kept
+
+
+async def test_right_password_opens_a_session(store):
+    await store.users.register("Alice", PASSWORD)
+    grant = await store.users.log_in("alice", PASSWORD)
+
+    assert await store.sessions.username(session_of(grant.token)) == "Alice"
+
+
+@pytest.mark.parametrize(
+    ("name", "password"), [("alice", "wrong horse"), ("nobody", PASSWORD), ("imported", PASSWORD), ("{odd}", "")]
+)
+async def test_wrong_password_and_unknown_name_are_answered_alike(store, redis, name, password):
+    await store.users.register("alice", PASSWORD)
+    redis.hset(keys.user(store.site.home_of_user("imported"), "imported"), mapping={"name": "imported"})
+    before = everything(redis)
+
+    with pytest.raises(BadCredentials) as refusal:
+        await store.users.log_in(name, password)
+
+    assert (refusal.value.message, refusal.value.field) == ("no such name and password", ())
+    assert everything(redis) == before
+
+
+async def test_closed_session_is_over_for_reads_and_writes(store, redis):
+    session = session_of((await store.users.register("alice", PASSWORD)).token)
+    await store.sessions.close(session)
+    before = everything(redis)
+
+    with pytest.raises(Unauthenticated):
+        await store.sessions.username(session)
+    with pytest.raises(Unauthenticated):
+        await store.sessions.close(session)
+    with pytest.raises(Unauthenticated):
+        await store.articles.post(session, Draft("a title", "https://example.com/"))
+    assert everything(redis) == before
+
+
+async def test_session_votes_at_home_and_away(store):
+    session = session_of((await store.users.register("alice", PASSWORD)).token)
+    for poster in ("bob", "carol", "dave"):
+        await store.users.register(poster, PASSWORD)
+        number = (await post(store, poster)).number
+        assert (await store.articles.vote(number, session, Vote.UP)).voter == "alice"
+        await store.sessions.close(session_of((await store.users.log_in("alice", PASSWORD)).token))
+    await store.sessions.close(session)
+
+    with pytest.raises(Unauthenticated):
+        await store.articles.vote(number, session, Vote.DOWN)
+
+
+async def test_session_ends_unless_it_is_used(store, clock):
+    grant = await store.users.register("alice", PASSWORD)
+    session = session_of(grant.token)
+    clock.advance(DAY)
+    assert await store.sessions.username(session) == "alice"
+
+    await store.sessions.renew(session, grant.login)
+    clock.advance(DAY)
+    assert await store.sessions.username(session) == "alice"
+
+    clock.advance(0.001)
+    with pytest.raises(Unauthenticated):
+        await store.sessions.username(session)
+    with pytest.raises(Unauthenticated):
+        await store.articles.post(session, Draft("a title", "https://example.com/"))
+
+
+@pytest.mark.parametrize("token", ["", "x", "\u00e4" * 46, "A" * 46, "A" * 45, "A" * 10_000, "../..", "=" * 46])
+async def test_text_that_is_no_token_names_no_session(store, token):
+    session = session_of(token)
+
+    if session is not None:
+        with pytest.raises(Unauthenticated):
+            await store.sessions.username(session)
