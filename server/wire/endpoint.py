@@ -35,6 +35,7 @@ class Endpoint:
         allowed_origins: Collection[str] = (),
         max_tokens: int = 2_000,
         max_characters: int = 20_000,
+        max_depth: int = 50,
         max_cached_characters: int = 1_000_000,
         max_body: int = 100_000,
         max_message: int = 64_000,
@@ -43,7 +44,7 @@ class Endpoint:
         keep_alive: float = 12.0,
     ) -> None:
         engine = Engine(
-            Operations(schema, max_tokens, max_characters, max_cached_characters),
+            Operations(schema, max_tokens, max_characters, max_depth, max_cached_characters),
             Documents(trusted or {}, only_trusted, max_cached_characters),
             Execution(schema),
             Faults(codes),

@@ -5,17 +5,23 @@ from dataclasses import dataclass
 import strawberry
 from graphql import (
     DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLError,
+    Node,
     OperationDefinitionNode,
     OperationType,
+    SelectionSetNode,
     parse,
     specified_rules,
     validate,
 )
+from graphql.validation.validate import ValidationAbortedError
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from server.wire.errors import Code, Refused
+from server.wire.errors import Code, Refused, described
 from server.wire.recent import Recent
 
 MAX_ERRORS = 20
@@ -42,12 +48,15 @@ class Operation:
 class Operations:
     """The operations of a schema, by text and name; those seen last are kept, up to `capacity` characters of text."""
 
-    def __init__(self, schema: strawberry.Schema, max_tokens: int, max_characters: int, capacity: int) -> None:
+    def __init__(
+        self, schema: strawberry.Schema, max_tokens: int, max_characters: int, max_depth: int, capacity: int
+    ) -> None:
         # Strawberry parses and validates anew inside each execute(); the schema that graphql-core works on is private.
         self._schema = schema._schema
         self._hide_suggestions = schema.config.disable_field_suggestions
         self._max_tokens = max_tokens
         self._max_characters = max_characters
+        self._max_depth = max_depth
         self._known: Recent[tuple[str, str | None], Operation] = Recent(capacity)
 
     def find(self, text: str, name: str | None) -> Operation:
@@ -84,7 +93,11 @@ class Operations:
     def _validate(self, document: DocumentNode) -> None:
         errors = validate(self._schema, document, RULES, MAX_ERRORS, self._hide_suggestions)
         if errors:
-            raise Refused(code_of(errors), *errors)
+            codes = [code_of(error) for error in errors]
+            code = Code.INVALID_DOCUMENT if Code.INVALID_DOCUMENT in codes else Code.BAD_USER_INPUT
+            raise Refused(code, errors=[described(error, own) for error, own in zip(errors, codes, strict=True)])
+        if depth_of(document) > self._max_depth:
+            raise Refused(Code.INVALID_DOCUMENT, f"fields are nested more than {self._max_depth} deep")
 
 
 def chosen(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
@@ -98,9 +111,28 @@ def chosen(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
     return found[0]
 
 
-def code_of(errors: list[GraphQLError]) -> Code:
-    """A literal that a custom scalar's parser refused is bad input; everything else is a bad document."""
-    refused_by_scalar = all(
-        error.original_error and not isinstance(error.original_error, GraphQLError) for error in errors
-    )
-    return Code.BAD_USER_INPUT if refused_by_scalar else Code.INVALID_DOCUMENT
+def depth_of(document: DocumentNode) -> int:
+    """How deep the fields of a valid document are nested, fragments taken for what they spread."""
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    depths: dict[str, int] = {}
+    return max(depth(node, fragments, depths) for node in document.definitions)
+
+
+def depth(node: Node, fragments: dict[str, FragmentDefinitionNode], depths: dict[str, int]) -> int:
+    if isinstance(node, FragmentSpreadNode):
+        name = node.name.value
+        if name not in depths:
+            depths[name] = depth(fragments[name], fragments, depths)
+        return depths[name]
+    selection_set: SelectionSetNode | None = getattr(node, "selection_set", None)
+    below = selection_set.selections if selection_set else ()
+    deepest = max((depth(selection, fragments, depths) for selection in below), default=0)
+    return deepest + isinstance(node, FieldNode)
+
+
+def code_of(error: GraphQLError) -> Code:
+    """A literal that a custom scalar refused is bad input; everything else is a bad document."""
+    # graphql-core points at what its own rules refuse, and passes on what a scalar's parser raised.
+    passed_on = error.original_error is not None or not error.nodes
+    is_input = passed_on and not isinstance(error, ValidationAbortedError)
+    return Code.BAD_USER_INPUT if is_input else Code.INVALID_DOCUMENT

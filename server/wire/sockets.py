@@ -40,6 +40,9 @@ class Sockets:
             return
         await Socket(self, client_of(scope, headers), request_id, receive, send).run()
 
+    def too_many(self) -> Refused:
+        return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.max_subscriptions} operations on one socket")
+
     def _is_welcome(self, headers: Headers) -> bool:
         """A browser tells the page's origin: no page of another site may open a socket in its visitor's name."""
         origin = headers.get(b"origin")
@@ -91,7 +94,7 @@ class Socket:
             case "pong":
                 pass
             case "subscribe":
-                self._start(message)
+                await self._start(message)
             case "complete":
                 self._stop(message.get("id"))
             case _:
@@ -105,7 +108,7 @@ class Socket:
         self._client = socket_client(self._client, payload or {})
         self._is_ready = True
 
-    def _start(self, message: dict[str, Any]) -> None:
+    async def _start(self, message: dict[str, Any]) -> None:
         identifier = message.get("id")
         if not isinstance(identifier, str) or not identifier:
             raise Closed(Close.BAD_REQUEST, "a subscribe message has no id")
@@ -117,7 +120,10 @@ class Socket:
             request = graphql_request(message.get("payload"))
         except Refused as refused:
             raise Closed(Close.BAD_REQUEST, refused.errors[0]["message"]) from None
-        self._tasks[identifier] = asyncio.create_task(self._operate(identifier, request))
+        if len(self._tasks) < self._rules.max_subscriptions:
+            self._tasks[identifier] = asyncio.create_task(self._operate(identifier, request))
+        else:
+            await self._send_text(error_message(encode(identifier), self._rules.too_many()))
 
     def _stop(self, identifier: Any) -> None:
         if not isinstance(identifier, str):
@@ -143,10 +149,6 @@ class Socket:
 
     async def _send_answers(self, name: bytes, request: GraphQLRequest) -> None:
         """Send one answer after another; each waits until the one before has left, so nothing piles up here."""
-        if len(self._tasks) > self._rules.max_subscriptions:
-            raise Refused(
-                Code.TOO_MANY_OPERATIONS, f"more than {self._rules.max_subscriptions} operations on one socket"
-            )
         call = self._engine.prepare(request, self._client, self._request_id)
         async with aclosing(self._engine.answers(call)) as answers:
             async for answer in answers:
