@@ -107,8 +107,9 @@ async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
 
 
 def too_large(max_body: int) -> Refused:
-    # The rest of the body is not read, so the connection cannot be used again.
-    return Refused(Code.TOO_LARGE, f"the body is larger than {max_body} bytes", headers=[(b"connection", b"close")])
+    # What is left of the body is dropped by the server as it comes. To close the connection instead would reset it,
+    # and take the answer away from a client that is still sending.
+    return Refused(Code.TOO_LARGE, f"the body is larger than {max_body} bytes")
 
 
 def request_id_of(headers: Headers) -> str:
