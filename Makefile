@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = store resolvers schema server tests
 
-.PHONY: serve demo install check format test lock
+.PHONY: serve demo install check format test lock explorer
 
 serve: .venv/serve.stamp  ## start the server, and a store of its own under ./data
 	$(BIN)/python -m server serve
@@ -27,6 +27,9 @@ test: check  ## check first, then every test against the real server
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(LOCK) --group dev pyproject.toml -o requirements-dev.lock
+
+explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
+	cd server/explorer/build && npm ci && npm run build
 
 LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 

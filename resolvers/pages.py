@@ -1,6 +1,6 @@
 """What page of a listing is asked for: the Relay arguments, page numbers and cursors."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from math import isfinite
 
@@ -68,7 +68,7 @@ def position(listing: str, text: str) -> list[str]:
         BadInput: this is no cursor, or one of another listing.
     """
     try:
-        name, *parts = urlsafe_b64decode(text.encode() + b"==").decode().split("|")
+        name, *parts = b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True).decode().split("|")
     except ValueError as error:
         raise BadInput("this is no cursor") from error
     if name != listing:

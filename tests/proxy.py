@@ -1,0 +1,48 @@
+"""A socket between the store and its Valkey that counts round trips as they pass."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+
+class Proxy:
+    """A round trip begins when the client speaks after the server did; what follows in one write belongs to it."""
+
+    def __init__(self, upstream: str, at: Path) -> None:
+        self._upstream = upstream
+        self._links: set[asyncio.Task[None]] = set()
+        self.url = f"unix://{at}"
+        self.round_trips = 0
+
+    async def link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        up_reader, up_writer = await asyncio.open_unix_connection(self._upstream)
+        turn = {"server spoke": True}
+        pumps = [self._pump(reader, up_writer, turn, False), self._pump(up_reader, writer, turn, True)]
+        self._links |= (tasks := {asyncio.ensure_future(pump) for pump in pumps})
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for stream in (writer, up_writer):
+            stream.close()
+
+    async def _pump(self, source, sink, turn: dict[str, bool], from_server: bool) -> None:
+        with suppress(ConnectionError):
+            while data := await source.read(65_536):
+                if not from_server and turn["server spoke"]:
+                    self.round_trips += 1
+                turn["server spoke"] = from_server
+                sink.write(data)
+                await sink.drain()
+
+    async def close(self) -> None:
+        for link in self._links:
+            link.cancel()
+        await asyncio.gather(*self._links, return_exceptions=True)
+
+
+@asynccontextmanager
+async def counting(redis_url: str, at: Path) -> AsyncIterator[Proxy]:
+    proxy = Proxy(redis_url.removeprefix("unix://"), at)
+    server = await asyncio.start_unix_server(proxy.link, at)
+    yield proxy
+    server.close()
+    await proxy.close()

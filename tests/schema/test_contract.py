@@ -1,0 +1,35 @@
+from graphql import GraphQLInputObjectType, GraphQLObjectType, GraphQLScalarType, build_schema
+from graphql.type import is_enum_type, is_interface_type, is_introspection_type, is_specified_scalar_type
+
+from schema import contract
+
+SCHEMA = build_schema(contract.text())
+
+
+def test_schema_file_is_the_printed_schema():
+    assert contract.FILE.read_text() == contract.text(), "renew it: python -m server schema > schema/schema.graphql"
+
+
+def test_everything_is_described():
+    missing = []
+    for name, type in SCHEMA.type_map.items():
+        if is_introspection_type(type) or is_specified_scalar_type(type):
+            continue
+        missing += [] if type.description else [name]
+        if is_enum_type(type):
+            missing += [f"{name}.{value}" for value, each in type.values.items() if not each.description]
+        if isinstance(type, GraphQLObjectType | GraphQLInputObjectType) or is_interface_type(type):
+            for field_name, field in type.fields.items():
+                missing += [] if field.description else [f"{name}.{field_name}"]
+                arguments = getattr(field, "args", {})
+                missing += [f"{name}.{field_name}({each})" for each, arg in arguments.items() if not arg.description]
+
+    assert missing == []
+
+
+def test_custom_scalars_say_what_specifies_them():
+    custom = [type for type in SCHEMA.type_map.values() if isinstance(type, GraphQLScalarType)]
+    urls = {type.name: type.specified_by_url for type in custom if not is_specified_scalar_type(type)}
+
+    assert set(urls) == {"Date", "DateTime", "URL"}
+    assert all(urls.values())

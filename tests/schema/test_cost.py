@@ -1,0 +1,81 @@
+"""What operations cost in round trips, counted at the socket and as `extensions` tell."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from store.ranking import Policy
+from store.records import Vote
+from store.stores import Store
+from tests.proxy import Proxy, counting
+from tests.store.reading import post
+
+PAGE = """query($first: Int) { articles(first: $first) {
+  totalCount pageInfo { hasNextPage endCursor }
+  edges { cursor node {
+    id title votes score viewerVote isGood poster { id username karma joinedAt } groups { id name } } }
+} }"""
+VOTE = """mutation($id: ID!) { vote(input: {articleId: $id}) {
+  article { votes score viewerVote } query { viewer { id } } } }"""
+POST = """mutation { post(input: {title: "a title", link: "https://example.com/", groups: ["show"]}) {
+  article { id votes viewerVote poster { username } groups { name } } } }"""
+
+
+@pytest.fixture
+async def proxy(redis_url, tmp_path) -> AsyncIterator[Proxy]:
+    async with counting(redis_url, tmp_path / "proxy.sock") as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def store(proxy, partitions, clock) -> AsyncIterator[Store]:
+    store = await Store.open(proxy.url, Policy(), partitions, clock=clock)
+    yield store
+    await store.close()
+
+
+async def cost(ask, proxy, query, token=None, **variables):
+    """Round trips and commands of an operation once connections are open and scripts are loaded."""
+    await ask(query, token, **variables)
+    before = proxy.round_trips
+    answer = await ask(query, token, **variables)
+    assert "errors" not in answer
+    assert answer["extensions"]["stats"]["roundTrips"] == proxy.round_trips - before
+    return answer["extensions"]["stats"]
+
+
+@pytest.mark.parametrize("size", [1, 25, 100])
+async def test_page_costs_three_round_trips_whatever_its_size(store, proxy, ask, alice, bob, token, size):  # L7
+    for poster in (alice, bob) * 55:
+        posted = await post(store, poster, groups=["show", "ask"])
+        await store.articles.vote(posted.number, "vera", Vote.UP)
+
+    stats = await cost(ask, proxy, PAGE, token, first=size)
+    nobodys = await cost(ask, proxy, PAGE, first=size)
+
+    users = min(2, size)
+    assert stats == {"roundTrips": 3, "commands": store.site.partitions + 1 + size + 2 * size + users}
+    assert nobodys == {"roundTrips": 3, "commands": store.site.partitions + size + users}
+
+
+async def test_vote_with_its_fresh_article_costs_one_round_trip(store, proxy, ask, alice, token):  # V9
+    posted = await post(store, alice)
+    stats = await cost(ask, proxy, VOTE, token, id=posted.id)
+
+    at_home = store.site.home_of_user("alice") == store.site.home_of_user("vera")
+    assert stats == ({"roundTrips": 1, "commands": 1} if at_home else {"roundTrips": 2, "commands": 2})
+
+
+async def test_post_with_its_fresh_article_costs_one_round_trip(proxy, ask, token):  # A3
+    assert await cost(ask, proxy, POST, token) == {"roundTrips": 1, "commands": 1}
+
+
+async def test_each_thing_is_read_once(store, proxy, ask, alice, token):
+    posted = await post(store, alice)
+    twice = """query($id: ID!) {
+      a: article(id: $id) { title viewerVote }
+      b: node(id: $id) { ... on Article { votes viewerVote } }
+      c: nodes(ids: [$id, $id]) { id } }"""
+
+    stats = await cost(ask, proxy, twice, token, id=posted.id)
+    assert stats == {"roundTrips": 2, "commands": 4}

@@ -1,0 +1,83 @@
+"""Imports go one way, server -> schema -> resolvers -> store, and what is foreign to a room stays out of it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import schema
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ["server", "schema", "resolvers", "store"]
+ONLY_IN = {"redis": {"store"}, "hiredis": {"store"}, "starlette": {"server"}, "uvicorn": {"server"}}
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def modules(room: str) -> list[Path]:
+    return [path for path in sorted((ROOT / room).rglob("*.py")) if "node_modules" not in path.parts]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_go_one_way(room):
+    earlier = set(ROOMS[: ROOMS.index(room)])
+
+    assert modules(room)
+    assert [
+        (path.name, name) for path in modules(room) for name in imports(path) if name.split(".")[0] in earlier
+    ] == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_foreign_packages_stay_where_they_belong(room):
+    found = []
+    for path in modules(room):
+        for name in imports(path):
+            package = name.split(".")[0]
+            if room not in ONLY_IN.get(package, {room}):
+                found.append((path.name, name))
+            if package == "strawberry" and not strawberry_is_at_home(room, path, name):
+                found.append((path.name, name))
+            if name.startswith("os.environ") or name == "os.getenv":
+                found.append((path.name, name))
+
+    assert found == []
+
+
+def strawberry_is_at_home(room: str, path: Path, name: str) -> bool:
+    """In the schema; in resolvers its DataLoader only; in the server what serves a schema."""
+    if room == "resolvers":
+        return name.startswith("strawberry.dataloader")
+    return room == "schema" or (room == "server" and "wire" in path.parts)
+
+
+@pytest.mark.parametrize("room", ROOMS[1:])
+def test_environment_is_read_in_the_server_only(room):
+    readers = [path.name for path in modules(room) if "environ" in path.read_text() or "getenv" in path.read_text()]
+
+    assert readers == []
+
+
+def test_resolvers_and_types_never_import_each_other():
+    assert [name for path in modules("resolvers") for name in imports(path) if name.split(".")[0] == "schema"] == []
+
+
+def test_schema_is_this_room_and_not_a_package_of_that_name():
+    assert Path(schema.__file__).parent == ROOT / "schema"
+
+
+def test_key_text_stands_in_keys_alone():
+    key_in_python, key_in_lua = re.compile(r"[a-z]+:\{\{"), re.compile(r"\"[a-z]+:\{")
+    python = [path for room in ROOMS for path in modules(room) if key_in_python.search(path.read_text())]
+    scripts = [path for path in (ROOT / "store" / "scripts").glob("*.lua") if key_in_lua.search(path.read_text())]
+
+    assert [path.name for path in python] == ["keys.py"]
+    assert scripts == []
