@@ -20,7 +20,8 @@ class Endpoint:
     Serves a schema. Each operation, and each event of a subscription, is executed with a context opened for it alone.
 
     `codes` says which exceptions are expected, and what `extensions.code` clients read for them and their subclasses.
-    Sizes are in bytes or characters, times in seconds; the two caches of documents are bounded by their text.
+    Sizes are in bytes or characters, times in seconds. The two caches of documents are bounded by the length of their
+    texts; a parsed document takes about 150 bytes of memory for each character.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class Endpoint:
         max_tokens: int = 2_000,
         max_characters: int = 20_000,
         max_depth: int = 50,
-        max_cached_characters: int = 1_000_000,
+        max_cached_characters: int = 250_000,
         max_body: int = 100_000,
         max_message: int = 64_000,
         max_subscriptions: int = 20,

@@ -1,9 +1,12 @@
 """GraphQL over WebSocket, spoken message by message with a running server."""
 
 import asyncio
+import contextlib
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.wire.sample import serving, until
@@ -271,3 +274,21 @@ async def test_slow_subscriber_holds_its_source_back(server, contexts):
 
     assert len(contexts.opened) < 1_000
     await until(lambda: contexts.ended == 1)
+
+
+words = st.sampled_from(["connection_init", "ping", "pong", "subscribe", "complete"])
+payloads = (
+    st.none() | st.text() | st.dictionaries(st.sampled_from(["query", "variables", "token"]), st.text() | st.none())
+)
+messages = st.fixed_dictionaries({}, optional={"type": words, "id": st.text() | st.integers(), "payload": payloads})
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=st.lists(messages.map(json.dumps) | st.text(st.characters(codec="utf-8")), max_size=5))
+async def test_no_message_provokes_a_fault(server, said, caplog):
+    async with server.socket() as socket:
+        for text in said:
+            with contextlib.suppress(ConnectionClosed):
+                await socket.send(text)
+    assert socket.close_code in {1000, 4400, 4401, 4409, 4429}
+    assert caplog.records == []
