@@ -50,6 +50,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
             listener.bind((settings.host, settings.port))
         except OSError as error:
             raise OSError(f"UPVOTE_HOST={settings.host}, UPVOTE_PORT={settings.port}: {error.strerror}") from error
+        listener.listen()  # who connects from now on waits until we answer
         listener.set_inheritable(True)
         yield listener
 

@@ -56,7 +56,7 @@ def serving(data_dir: Path, **settings: object) -> Iterator[Live]:
     printed = [process.stdout.readline().rstrip("\n") for _ in range(3)]
     try:
         url = printed[0].split()[-1].rstrip("/")
-        httpx.Client(transport=httpx.HTTPTransport(retries=20)).get(f"{url}/readyz").raise_for_status()
+        httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
         yield Live(process, url, printed)
     finally:
         process.terminate()

@@ -1,0 +1,183 @@
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from schema import contract
+from server import valkey
+from server.settings import WrongSetting, read_settings
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+
+TITLES = "{ articles { nodes { title votes } } viewer { username } }"
+
+
+def run(*arguments, **settings):
+    command = [sys.executable, "-m", "server", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
+
+
+def test_start_says_where_things_are(live, tmp_path):
+    with serving(tmp_path) as other:
+        assert [line.split()[0] for line in other.printed] == ["explorer", "endpoint", "data"]
+        assert other.printed[0].split()[1] == f"{other.url}/"
+        assert other.printed[1].split()[1] == f"{other.url}/graphql"
+        assert other.printed[2].split()[1] == str(tmp_path)
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_everything_is_there_after_a_restart(tmp_path, by):
+    with serving(tmp_path) as first:
+        token = first.ask(REGISTER)["data"]["register"]["token"]
+        first.ask(POST, token)
+        httpx.get(f"{first.url}/readyz")
+        first.stop(by)
+
+    with serving(tmp_path) as second:
+        assert second.ask(TITLES, token)["data"] == {
+            "articles": {"nodes": [{"title": "Redis in Action", "votes": 1}]},
+            "viewer": {"username": "alice"},
+        }
+
+
+def test_own_valkey_ends_with_the_server(tmp_path):
+    with serving(tmp_path) as live:
+        live.stop()
+
+    with valkey.running(tmp_path) as url:
+        assert url.startswith("unix://")
+
+
+def test_second_server_on_the_same_data_says_so_and_stops(tmp_path):
+    with serving(tmp_path):
+        second = run("serve", port=0, data_dir=tmp_path)
+
+    assert second.returncode == 2
+    assert second.stderr == f"upvote: another server uses the data in {tmp_path}\n"
+
+
+def test_address_in_use_is_said(live, tmp_path):
+    second = run("serve", port=live.url.rpartition(":")[2], data_dir=tmp_path)
+
+    assert second.returncode == 2
+    assert second.stderr.startswith("upvote: UPVOTE_HOST=127.0.0.1, UPVOTE_PORT=")
+
+
+def test_several_workers_share_one_valkey(tmp_path):
+    with serving(tmp_path, workers=2) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        answers = [live.ask(TITLES, token)["data"]["viewer"] for _ in range(20)]
+
+        assert answers == [{"username": "alice"}] * 20
+        assert live.stop() == 0
+
+
+def test_server_that_runs_already_is_used(tmp_path, redis_url):
+    with serving(tmp_path / "unused", redis_url=redis_url, partitions=4) as live:
+        live.ask(REGISTER)
+        assert live.printed[2].split()[1] == redis_url
+    with serving(tmp_path / "unused", redis_url=redis_url) as live:
+        assert live.ask('{ user(username: "alice") { id } }')["data"]["user"] == {"id": "user:alice"}
+
+    refused = run("serve", port=0, redis_url=redis_url, partitions=8)
+    assert not (tmp_path / "unused").exists()
+    assert refused.stderr == "upvote: UPVOTE_PARTITIONS is 8, but this store was made with 4\n"
+
+
+def test_store_that_does_not_answer_is_said(tmp_path):
+    refused = run("serve", port=0, redis_url=f"unix://{tmp_path}/nothing")
+
+    assert (refused.returncode, refused.stderr) == (2, "upvote: the store does not answer\n")
+
+
+def test_password_of_the_store_is_not_printed(redis, redis_url, tmp_path):
+    redis.acl_setuser("upvote", enabled=True, passwords="+secret", keys="*", channels="*", commands=["+@all"])
+    with serving(tmp_path, redis_url=redis_url.replace("unix://", "unix://upvote:secret@")) as live:
+        assert "secret" not in "".join(live.printed)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "many"),
+        ("PORT", "70000"),
+        ("PARTITIONS", "3"),
+        ("PARTITIONS", "2048"),
+        ("PARTITIONS", "0"),
+        ("VOTING_WINDOW", "0"),
+        ("GOOD_VOTES", "1.5"),
+        ("VOTE_SCORE", "nan"),
+        ("VOTE_SCORE", "-1"),
+        ("SESSION_TTL", "soon"),
+        ("WORKERS", "0"),
+        ("RATE_LIMITS", "maybe"),
+        ("PROT", "8000"),
+    ],
+)
+def test_wrong_setting_is_named(monkeypatch, name, value):
+    monkeypatch.setenv(f"UPVOTE_{name}", value)
+
+    with pytest.raises(WrongSetting, match=f"^UPVOTE_{name}"):
+        read_settings()
+
+
+def test_wrong_setting_stops_the_start():
+    refused = run("serve", voting_window="soon")
+
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("upvote: UPVOTE_VOTING_WINDOW=soon: ")
+    assert refused.stderr.count("\n") == 1
+
+
+def test_settings_of_the_ranking_take_effect(tmp_path):
+    with serving(tmp_path, good_votes=1, vote_score=100, voting_window=60) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        live.ask(POST, token)
+        fields = "{ frontPage { nodes { score isGood postedAt votingClosesAt } } }"
+        (article,) = live.ask(fields)["data"]["frontPage"]["nodes"]
+
+    assert article["isGood"] is True
+    refused = run("serve", port=0, data_dir=tmp_path, good_votes=1)
+    assert refused.stderr == (
+        "upvote: UPVOTE_VOTE_SCORE is 432, but this store was made with 100.0; "
+        "`verify --repair` rebuilds the indexes with the new value\n"
+    )
+
+
+def test_contract_file_is_served_with_an_etag(live):
+    first = httpx.get(f"{live.url}/schema.graphql")
+    again = httpx.get(f"{live.url}/schema.graphql", headers={"If-None-Match": first.headers["etag"]})
+
+    assert first.text == contract.FILE.read_text()
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_health(live):
+    assert httpx.get(f"{live.url}/healthz").json() == {"status": "ok"}
+    assert httpx.get(f"{live.url}/readyz").json() == {"status": "ok", "store": "answers"}
+
+
+def test_store_that_went_away_is_told_and_comes_back(tmp_path):
+    data = tmp_path / "data"
+    with valkey.running(data) as url, serving(tmp_path, redis_url=url) as live:
+        assert live.ask(TITLES)["data"]["articles"] == {"nodes": []}
+        with httpx.Client(base_url=live.url) as client:
+            pid = int(
+                subprocess.run(["pgrep", "-f", url.removeprefix("unix://")], capture_output=True).stdout.split()[0]
+            )
+            subprocess.run(["kill", "-KILL", str(pid)], check=True)
+            unready = client.get("/readyz")
+            answer = live.ask(TITLES)
+
+    assert unready.status_code == 503
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+    assert "redis" not in str(answer).lower()
+
+
+def test_schema_command_prints_the_contract():
+    assert run("schema").stdout == contract.FILE.read_text()
+
+
+def test_installed_command_knows_its_way():
+    assert subprocess.run([sys.executable, "-m", "server", "--help"], cwd=ROOT, capture_output=True).returncode == 0
