@@ -1,18 +1,19 @@
 """Pages as Relay connections."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from resolvers import pages
 from resolvers.context import Context
 from resolvers.pages import Asked
 from store.listings import Listing, Page
 from store.ranking import PAGE_SIZE
-from store.records import Article
+from store.records import Article, User
 
 T = TypeVar("T")
+Total = int | Callable[[], Awaitable[int]]  # counted when it is asked for, where that costs something
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,15 @@ class Edge(Generic[T]):
 class Connection(Generic[T]):
     edges: Sequence[Edge[T]]
     page_info: PageInfo
-    total_count: int
+    total: Total
 
     @property
     def nodes(self) -> list[T]:
         return [edge.node for edge in self.edges]
+
+
+async def total_count(connections: Sequence[Connection[Any]], context: Context) -> list[int]:
+    return [each.total if isinstance(each.total, int) else await each.total() for each in connections]
 
 
 async def of_articles(
@@ -46,9 +51,23 @@ async def of_articles(
     """The same page of each listing: two round trips for all of them, one for the places and one for the articles."""
     windows = [pages.window(listing.name, asked, usual) for listing in listings]
     found = await context.reads.pages(list(zip(listings, windows, strict=True)))
-    numbers = list(dict.fromkeys(place.number for page in found for place in page.places))
+    return await connect(
+        context, [(listing.name, page, page.total) for listing, page in zip(listings, found, strict=True)]
+    )
+
+
+async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
+    """The connections of pages of named listings, with their totals: one round trip for the articles of all."""
+    numbers = list(dict.fromkeys(place.number for _, page, _ in found for place in page.places))
     articles = dict(zip(numbers, await context.reads.articles(numbers), strict=True))
-    return [_connection(listing, page, articles) for listing, page in zip(listings, found, strict=True)]
+    return [_connection(name, page, articles, total) for name, page, total in found]
+
+
+async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User]]:
+    """The same page of each listing of users: one round trip for all of them."""
+    windows = [pages.window(listing.name, asked) for listing in listings]
+    found = await context.reads.pages(list(zip(listings, windows, strict=True)))
+    return [_user_connection(listing.name, page) for listing, page in zip(listings, found, strict=True)]
 
 
 def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[str], T]) -> Connection[T]:
@@ -66,13 +85,18 @@ def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[s
     return Connection(edges, _page_info(edges, shown.start > 0, shown.stop < len(names)), len(names))
 
 
-def _connection(listing: Listing, page: Page, articles: dict[int, Article | None]) -> Connection[Article]:
+def _connection(name: str, page: Page, articles: dict[int, Article | None], total: Total) -> Connection[Article]:
     """An article that was deleted between the two round trips is left out."""
     edges = [
-        Edge(pages.cursor(listing.name, place.value, place.number), article)
+        Edge(pages.cursor(name, place.value, place.member), article)
         for place in page.places
         if (article := articles[place.number])
     ]
+    return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), total)
+
+
+def _user_connection(name: str, page: Page) -> Connection[User]:
+    edges = [Edge(pages.cursor(name, place.value, place.member), User(place.member)) for place in page.places]
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), page.total)
 
 

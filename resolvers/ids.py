@@ -27,13 +27,29 @@ def written_article_number(id: str) -> int:
 
 
 def username(id: str) -> str | None:
-    kind, _, name = id.partition(":")
-    return name if kind == "user" and rules.USERNAME.fullmatch(name) else None
+    return _name("user", id)
+
+
+def feed_owner(id: str) -> str | None:
+    return _name("feed", id)
+
+
+def followee(id: str) -> str:
+    """The username in the id of a user who is to be followed."""
+    name = username(id)
+    if name is None:
+        raise Invalid("a user's id looks like user:alice", "userId")
+    return name
 
 
 def group_name(id: str) -> str | None:
     kind, _, name = id.partition(":")
     return name.lower() if kind == "group" and rules.GROUP.fullmatch(name) else None
+
+
+def _name(kind: str, id: str) -> str | None:
+    found, _, name = id.partition(":")
+    return name if found == kind and rules.USERNAME.fullmatch(name) else None
 
 
 def listed_group(name: str) -> str:

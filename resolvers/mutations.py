@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolvers import ids
+from resolvers import feeds, ids, pages
 from resolvers.context import Context
+from resolvers.errors import BadInput
 from store.articles import Draft
 from store.errors import Invalid
-from store.records import Article, User, Vote
+from store.follows import Followed
+from store.records import Article, Feed, User, Vote
 from store.sessions import Grant
 
 
@@ -47,6 +49,19 @@ class VotePayload:
 @dataclass(frozen=True, slots=True)
 class DeleteArticlePayload:
     deleted_article_id: str | None = None
+    user_errors: Sequence[object] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUserPayload:
+    user: User | None = None
+    changed: bool = False
+    user_errors: Sequence[object] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MarkFeedSeenPayload:
+    feed: Feed | None = None
     user_errors: Sequence[object] = ()
 
 
@@ -115,6 +130,32 @@ async def regroup_article(
     article = await context.store.articles.regroup(number, context.actor(), add or (), remove or ())
     context.renew()
     return ArticlePayload(article)
+
+
+async def follow_user(context: Context, user_id: str) -> FollowUserPayload:
+    return _followed(context, await context.store.follows.follow(context.actor(), ids.followee(user_id)))
+
+
+async def unfollow_user(context: Context, user_id: str) -> FollowUserPayload:
+    return _followed(context, await context.store.follows.unfollow(context.actor(), ids.followee(user_id)))
+
+
+async def mark_feed_seen(context: Context, through: str) -> MarkFeedSeenPayload:
+    """Two round trips: the mark has to be a place of the viewer's own feed."""
+    username = await context.store.sessions.username(context.actor())
+    try:
+        place = pages.place(feeds.listing_name(Feed(username)), through)
+    except BadInput as error:
+        raise Invalid(str(error), "through") from error
+    await context.store.follows.mark_seen(username, place)
+    context.renew()
+    return MarkFeedSeenPayload(Feed(username))
+
+
+def _followed(context: Context, followed: Followed) -> FollowUserPayload:
+    context.renew()
+    context.reads.know_login(followed.follower)
+    return FollowUserPayload(User(followed.followee), followed.changed)
 
 
 def _session(context: Context, grant: Grant) -> SessionPayload:

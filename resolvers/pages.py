@@ -1,5 +1,6 @@
 """What page of a listing is asked for: the Relay arguments, page numbers and cursors."""
 
+import re
 from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from math import isfinite
@@ -10,6 +11,7 @@ from store.ranking import PAGE_SIZE
 from store.records import Place
 
 SIZES = range(1, 101)
+MEMBER = re.compile(r"[A-Za-z0-9_-]{1,20}")  # an article's number, or a username
 HIGHEST_PAGE = 2**31 - 1
 
 
@@ -78,10 +80,10 @@ def position(listing: str, text: str) -> list[str]:
 
 def place(listing: str, text: str) -> Place:
     try:
-        value, number = position(listing, text)
-        found = Place(float(value), int(number))
+        value, member = position(listing, text)
+        found = Place(float(value), member)
     except ValueError as error:
         raise BadInput("this is no cursor") from error
-    if not isfinite(found.value) or found.number < 0:
+    if not isfinite(found.value) or not MEMBER.fullmatch(member):
         raise BadInput("this is no cursor")
     return found

@@ -10,11 +10,11 @@ from resolvers.errors import BadInput
 from resolvers.pages import Asked
 from store import listings, rules
 from store.ranking import FRONT_PAGE_SIZE, Order
-from store.records import Article, Group, User
+from store.records import Article, Feed, Group, User
 
 NODES_AT_ONCE = 100
 
-Node = Article | User | Group
+Node = Article | User | Group | Feed
 
 
 async def node(context: Context, id: str) -> Node | None:
@@ -25,8 +25,8 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | None]:
     """One round trip for all of them."""
     if len(ids) > NODES_AT_ONCE:
         raise BadInput(f"at most {NODES_AT_ONCE} ids at once, not {len(ids)}")
-    articles, users = await gather(_articles(context, ids), _users(context, ids))
-    found = {**articles, **users, **_groups(ids)}
+    articles, users, feeds = await gather(_articles(context, ids), _users(context, ids), _feeds(context, ids))
+    found = {**articles, **users, **feeds, **_groups(ids)}
     for id in ids:
         if id not in found:
             raise BadInput(f"this is no id: {id[:100]}")
@@ -36,6 +36,11 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | None]:
 async def viewer(context: Context) -> User | None:
     username = await context.viewer()
     return User(username) if username else None
+
+
+async def feed(context: Context) -> Feed | None:
+    username = await context.viewer()
+    return Feed(username) if username else None
 
 
 async def article(context: Context, id: str) -> Article | None:
@@ -105,6 +110,13 @@ async def _users(context: Context, wanted: Sequence[str]) -> dict[str, User | No
     names = {id: name for id in wanted if (name := ids.username(id))}
     profiles = await context.reads.profiles(names.values())
     return {id: User(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)}
+
+
+async def _feeds(context: Context, wanted: Sequence[str]) -> dict[str, Feed | None]:
+    """The viewer's own feed; for them there is no other."""
+    owned = [id for id in wanted if ids.feed_owner(id)]
+    own = await feed(context) if owned else None
+    return {id: own if own and own.id == id.lower() else None for id in owned}
 
 
 def _groups(wanted: Sequence[str]) -> dict[str, Group]:

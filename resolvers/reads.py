@@ -6,10 +6,11 @@ from typing import Any, TypeVar, cast
 
 from strawberry.dataloader import DataLoader
 
-from store import listings, reads
+from store import feeds, listings, reads
+from store.feeds import Pull
 from store.listings import Listing, Page, Window
 from store.reads import Read
-from store.records import Article, Profile, Vote
+from store.records import Article, Place, Profile, Vote
 from store.sessions import Login
 from store.stores import Store
 
@@ -49,6 +50,36 @@ class Reads:
             self._all(reads.has_downvoted(self._store.site, number, voter) for number in numbers),
         )
         return [Vote(up - down) for up, down in zip(ups, downs, strict=True)]
+
+    async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
+        return await self._all(feeds.follows(self._store.site, follower, username) for username in usernames)
+
+    async def seen(self, username: str) -> Place | None:
+        """The mark in a user's feed."""
+        (profile,) = await self.profiles([username])
+        return profile.seen if profile else None
+
+    async def posters_of_feed(self, username: str, floor: Place | None) -> list[str]:
+        """
+        Whose articles a feed shows: the user and everyone they follow. One round trip.
+
+        Above a floor it is enough to ask those who posted since, two round trips, unless so many did that it is not.
+        """
+        site = self._store.site
+        if floor:
+            recent = await self._all(feeds.posters_since(site, floor))
+            if all(len(names) <= feeds.POSTERS_ASKED for names in recent):
+                names = [name for part in recent for name in part]
+                followed = await self.follows(username, names)
+                return [name for name, is_followed in zip(names, followed, strict=True) if is_followed] + [username]
+        return [*await self._one(feeds.following(site, username)), username]
+
+    async def pull(self, usernames: Iterable[str], window: Window, floor: Place | None) -> Pull:
+        """The newest articles of these users. One round trip."""
+        return feeds.merge(await self._all(feeds.pulls(self._store.site, usernames, window, floor)), window)
+
+    async def count(self, usernames: Iterable[str]) -> int:
+        return sum(await self._all(feeds.counts(self._store.site, usernames)))
 
     def know_vote(self, number: int, voter: str, vote: Vote) -> None:
         """Spare the reads of a vote that was just cast."""

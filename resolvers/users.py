@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from resolvers.connections import Connection, of_articles
+from resolvers.connections import Connection, of_articles, of_users
 from resolvers.context import Context
 from resolvers.pages import Asked
 from store import listings
@@ -27,6 +27,37 @@ async def articles(
 ) -> list[Connection[Article]]:
     timelines = [listings.timeline(context.store.site, user.username) for user in users]
     return await of_articles(context, timelines, Asked(first, after, last, before))
+
+
+async def followers(
+    users: Sequence[User],
+    context: Context,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> list[Connection[User]]:
+    found = [listings.followers(context.store.site, user.username) for user in users]
+    return await of_users(context, found, Asked(first, after, last, before))
+
+
+async def following(
+    users: Sequence[User],
+    context: Context,
+    first: int | None = None,
+    after: str | None = None,
+    last: int | None = None,
+    before: str | None = None,
+) -> list[Connection[User]]:
+    found = [listings.following(context.store.site, user.username) for user in users]
+    return await of_users(context, found, Asked(first, after, last, before))
+
+
+async def viewer_is_following(users: Sequence[User], context: Context) -> list[bool]:
+    viewer = await context.viewer()
+    if viewer is None:
+        return [False] * len(users)
+    return await context.reads.follows(viewer, [user.username for user in users])
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:

@@ -2,6 +2,8 @@
 
 import strawberry
 
+from resolvers.connections import total_count
+from schema.fields import field_of
 from schema.nodes import Article, Group, User
 
 CURSOR = "The position of this edge: give it as `after` or `before` of the same listing."
@@ -30,7 +32,7 @@ class ArticleConnection:
     edges: list[ArticleEdge] = strawberry.field(description=EDGES)
     nodes: list[Article] = strawberry.field(description=NODES)
     page_info: PageInfo = strawberry.field(description=PAGE_INFO)
-    total_count: int = strawberry.field(description=TOTAL)
+    total_count: int = field_of(total_count, TOTAL)
 
 
 @strawberry.type(description="A user's place in a listing.")
@@ -44,7 +46,7 @@ class UserConnection:
     edges: list[UserEdge] = strawberry.field(description=EDGES)
     nodes: list[User] = strawberry.field(description=NODES)
     page_info: PageInfo = strawberry.field(description=PAGE_INFO)
-    total_count: int = strawberry.field(description=TOTAL)
+    total_count: int = field_of(total_count, TOTAL)
 
 
 @strawberry.type(description="A group's place in a listing.")
@@ -58,4 +60,4 @@ class GroupConnection:
     edges: list[GroupEdge] = strawberry.field(description=EDGES)
     nodes: list[Group] = strawberry.field(description=NODES)
     page_info: PageInfo = strawberry.field(description=PAGE_INFO)
-    total_count: int = strawberry.field(description=TOTAL)
+    total_count: int = field_of(total_count, TOTAL)

@@ -25,6 +25,7 @@ ARGUMENTS = {
     "page": "The page by number, counted from 1, of the usual size or of `first`; excludes the cursors.",
     "order": "What to order by.",
     "group": "Only articles of this group.",
+    "unseen_only": "Only articles newer than the mark.",
     "date": "Only articles posted on this UTC day.",
     "id": "The id of a node, such as `article:1541`, `user:alice` or `group:programming`.",
     "ids": "At most 100 ids.",

@@ -67,6 +67,16 @@ class VoteInput:
     value: Vote | None = strawberry.field(default=Vote.UP, description="The vote as it shall be.")
 
 
+@strawberry.input(description="A user to follow, or to follow no more.")
+class FollowUserInput:
+    user_id: strawberry.ID = strawberry.field(description="The id of the user.")
+
+
+@strawberry.input(description="How far the viewer has read their feed.")
+class MarkFeedSeenInput:
+    through: str = strawberry.field(description="The cursor of the newest article seen, as the feed gave it.")
+
+
 @strawberry.input(description="Groups to add one's own article to and, after that, to remove it from.")
 class RegroupArticleInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)

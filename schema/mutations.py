@@ -10,7 +10,7 @@ from resolvers import mutations
 from schema import inputs
 from schema.errors import UserError, user_error
 from schema.fields import Info
-from schema.nodes import Article, User
+from schema.nodes import Article, Feed, User
 from schema.queries import Query
 from schema.scalars import DateTime
 from store.errors import Refusal
@@ -95,6 +95,17 @@ class RegroupArticlePayload(Payload):
     article: Article | None = strawberry.field(description="The article as it now stands.")
 
 
+@strawberry.type(description="A user whom the viewer follows, or follows no more.")
+class FollowUserPayload(Payload):
+    user: User | None = strawberry.field(description="The user.")
+    changed: bool = strawberry.field(description="False if it was so already.")
+
+
+@strawberry.type(description="A feed with its mark moved on.")
+class MarkFeedSeenPayload(Payload):
+    feed: Feed | None = strawberry.field(description="The viewer's feed.")
+
+
 @strawberry.type(description="What can be changed. Every mutation takes one input and answers with one payload.")
 class Mutation:
     register: SessionPayload | None = mutation(
@@ -127,4 +138,16 @@ class Mutation:
         mutations.ArticlePayload,
         inputs.RegroupArticleInput,
         "Add an article of one's own to groups, then remove it from others.",
+    )
+    follow_user: FollowUserPayload | None = mutation(
+        mutations.follow_user, mutations.FollowUserPayload, inputs.FollowUserInput, "Follow a user. Twice is harmless."
+    )
+    unfollow_user: FollowUserPayload | None = mutation(
+        mutations.unfollow_user, mutations.FollowUserPayload, inputs.FollowUserInput, "Follow a user no more."
+    )
+    mark_feed_seen: MarkFeedSeenPayload | None = mutation(
+        mutations.mark_feed_seen,
+        mutations.MarkFeedSeenPayload,
+        inputs.MarkFeedSeenInput,
+        "Move the mark in the viewer's feed forward. It never moves back.",
     )

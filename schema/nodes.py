@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
-from resolvers import articles, groups, users
+from resolvers import articles, feeds, groups, users
 from schema import enums
 from schema.fields import field_of
 from schema.scalars import DateTime, Link
@@ -64,6 +64,13 @@ class User(Node):
     articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
         users.articles, "What they posted, newest first."
     )
+    followers: Annotated["UserConnection", strawberry.lazy("schema.connections")] = field_of(
+        users.followers, "Who follows them, the newest follower first."
+    )
+    following: Annotated["UserConnection", strawberry.lazy("schema.connections")] = field_of(
+        users.following, "Whom they follow, the newest first."
+    )
+    viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows them.")
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:
@@ -80,3 +87,18 @@ class Group(Node):
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:
         return isinstance(value, records.Group)
+
+
+@strawberry.type(description="The viewer's home: articles by the people they follow and by themselves, newest first.")
+class Feed(Node):
+    articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
+        feeds.articles, "Pulled as it is read, so that nothing is late and nothing is lost."
+    )
+    unseen_count: int = field_of(feeds.unseen_count, "How many articles are newer than the mark: exact up to 1,000.")
+    seen_through: DateTime | None = field_of(
+        feeds.seen_through, "The posting time of the newest article marked as seen; null if nothing was marked yet."
+    )
+
+    @classmethod
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, records.Feed)

@@ -5,7 +5,7 @@ import strawberry
 from resolvers import queries
 from schema.connections import ArticleConnection, GroupConnection
 from schema.fields import root_field
-from schema.nodes import Article, Group, Node, User
+from schema.nodes import Article, Feed, Group, Node, User
 
 
 @strawberry.type(description="What can be asked.")
@@ -22,4 +22,5 @@ class Query:
     )
     user: User | None = root_field(queries.user, "The user of this name; null if there is none.")
     group: Group | None = root_field(queries.group, "The group of this name, which may have no articles yet.")
+    feed: Feed | None = root_field(queries.feed, "The viewer's feed; null if nobody is logged in.")
     groups: GroupConnection | None = root_field(queries.all_groups, "The groups that have articles, by name.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
-from store import keys, records, rules
+from store import acting, keys, records, rules
 from store.connection import DELETE, EDIT, POST, REGROUP, VOTE, Argument, Command, Script
 from store.errors import (
     Forbidden,
@@ -16,7 +16,7 @@ from store.errors import (
     Unauthenticated,
     VotingClosed,
 )
-from store.ranking import DAY, GROUPS_PER_ARTICLE, ORDERS
+from store.ranking import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, Vote
 from store.sessions import Actor, Session, Sessions
 from store.site import Site
@@ -162,16 +162,10 @@ class Articles:
         return _article(number, reply[0])
 
     async def _run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
-        if isinstance(actor, Session) and actor.slot % self._site.partitions != p:
-            actor = await self._sessions.username(actor)
-        return await self._site.connection.run(self.command(script, p, actor, *arguments))
+        return await acting.run(self._site, self._sessions, script, p, actor, *arguments)
 
     def command(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Command:
-        """A script of articles with the keys of a partition, who acts, and the numbers of the ranking."""
-        policy = self._site.policy
-        who = (actor, "") if isinstance(actor, str) else ("", actor.digest)
-        numbers = (policy.vote_score * 1000, policy.good_votes, policy.voting_window * 1000)
-        return script.command(keys.home(p, ORDERS), *who, self._site.clock(), *numbers, *arguments)
+        return acting.command(self._site, script, p, actor, *arguments)
 
 
 def _article(number: int, flat: list[str]) -> Article:

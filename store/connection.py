@@ -33,12 +33,12 @@ class Script:
         return ("EVALSHA", self.digest, len(script_keys), *script_keys, *arguments)
 
 
-RANGE = Script("range")
+READING = RANGE, FEED, COUNT = tuple(map(Script, ("range", "feed", "count")))
 REGISTER = Script("register")
-POST, VOTE, EDIT, DELETE, REGROUP, IMPORT = (
-    Script(name, at_home=True) for name in ("post", "vote", "edit", "delete", "regroup", "import")
+POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
+    Script(name, at_home=True) for name in ("post", "vote", "edit", "delete", "regroup", "import", "seen")
 )
-ALL_SCRIPTS = (RANGE, REGISTER, POST, VOTE, EDIT, DELETE, REGROUP, IMPORT)
+ALL_SCRIPTS = (*READING, REGISTER, *AT_HOME)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ What can go wrong in the store.
     ├── VotingClosed            posted longer ago than the voting window
     ├── UsernameTaken
     ├── BadCredentials          no such name, or another password
+    ├── SelfFollow              nobody follows themselves
     ├── RateLimited             too often
     └── IdempotencyMismatch     the same key came with other input
     StoreError                  a fault
@@ -59,6 +60,11 @@ class UsernameTaken(Refusal):
 class BadCredentials(Refusal):
     def __init__(self) -> None:
         super().__init__("no such name and password")
+
+
+class SelfFollow(Refusal):
+    def __init__(self) -> None:
+        super().__init__("nobody follows themselves", "userId")
 
 
 class RateLimited(Refusal):

@@ -68,13 +68,28 @@ def groups(p: int) -> str:
 
 
 def user(p: int, username: str) -> str:
-    """hash | name (as written), password (argon2id), joined, karma | - | register, post, vote, delete, import"""
+    """hash | name (as written), password (argon2id), joined, karma, seen | - | register, seen, scripts that move karma"""
     return f"user:{{{p}}}:{username.lower()}"
 
 
 def timeline(p: int, username: str) -> str:
     """zset | the numbers of a user's articles by time | - | post, delete, import"""
     return f"timeline:{{{p}}}:{username.lower()}"
+
+
+def posters(p: int) -> str:
+    """zset | usernames by the time of their newest article | - | post, delete, import"""
+    return f"posters:{{{p}}}"
+
+
+def following(p: int, username: str) -> str:
+    """zset | usernames of those whom a user follows, by time | - | follow, unfollow"""
+    return f"following:{{{p}}}:{username.lower()}"
+
+
+def followers(p: int, username: str) -> str:
+    """zset | usernames of those who follow a user, by time | - | follow, unfollow"""
+    return f"followers:{{{p}}}:{username.lower()}"
 
 
 def session(p: int, digest: str) -> str:
@@ -112,5 +127,6 @@ def home(p: int, orders: tuple[str, ...]) -> list[str]:
         session(p, ""),
         f"posted:{{{p}}}:",
         imported(p),
+        posters(p),
         *(index(p, order) for order in orders),
     ]

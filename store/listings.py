@@ -69,6 +69,14 @@ def timeline(site: Site, username: str) -> Listing:
     return Listing(f"timeline:{username.lower()}", (keys.timeline(site.home_of_user(username), username),))
 
 
+def following(site: Site, username: str) -> Listing:
+    return Listing(f"following:{username.lower()}", (keys.following(site.home_of_user(username), username),))
+
+
+def followers(site: Site, username: str) -> Listing:
+    return Listing(f"followers:{username.lower()}", (keys.followers(site.home_of_user(username), username),))
+
+
 def front_page(site: Site, day: int | None) -> Listing:
     """Good articles by time, of one UTC day (its first instant in unix milliseconds) if given."""
     indexes = tuple(keys.good(p) for p in range(site.partitions))
@@ -82,13 +90,13 @@ def shares(listing: Listing, window: Window) -> list[Read[Share]]:
     alone = len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if alone else (window.skip + window.count, 0)
     bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down", count, skip)
-    position = (repr(window.beyond.value), keys.member(window.beyond.number)) if window.beyond else ("", "")
+    position = (repr(window.beyond.value), window.beyond.member) if window.beyond else ("", "")
     return [Read(RANGE.command([index], *bounds, *position), _share) for index in listing.indexes]
 
 
 def merge(parts: Sequence[Share], window: Window) -> Page:
     """The page that the shares of all partitions make together."""
-    places = list(heapq.merge(*(part.places for part in parts), key=_rank, reverse=True))
+    places = list(heapq.merge(*(part.places for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)
     if window.upwards:
         shown = places[-window.count :]
@@ -100,11 +108,11 @@ def merge(parts: Sequence[Share], window: Window) -> Page:
     return Page(shown, above, total - above - len(shown))
 
 
-def _rank(place: Place) -> tuple[float, int]:
-    return place.value, place.number
+def places_of(flat: Sequence[str]) -> list[Place]:
+    """Places from the flat list of members and values that scripts reply with."""
+    return [Place(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True)]
 
 
 def _share(reply: list[str]) -> Share:
     above, total, *flat = reply
-    places = [Place(float(value), int(member)) for member, value in zip(flat[::2], flat[1::2], strict=True)]
-    return Share(int(above), int(total), places)
+    return Share(int(above), int(total), places_of(flat))

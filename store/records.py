@@ -13,6 +13,19 @@ class Vote(Enum):
     NONE = 0
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A position in a listing: by value, then by the text of the member, highest first."""
+
+    value: float
+    member: str
+
+    @property
+    def number(self) -> int:
+        """The article that stands there."""
+        return int(self.member)
+
+
 @dataclass(frozen=True, slots=True)
 class Article:
     number: int
@@ -54,6 +67,18 @@ class Profile:
     username: str
     joined_at: int
     karma: int
+    seen: Place | None = None  # the newest place of the feed that was marked as seen
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """The home of one user: articles by the people they follow and by themselves."""
+
+    username: str
+
+    @property
+    def id(self) -> str:
+        return f"feed:{self.username.lower()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +88,6 @@ class Group:
     @property
     def id(self) -> str:
         return f"group:{self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A position in a listing: by value, then by number, highest first."""
-
-    value: float
-    number: int
 
 
 def article(number: int, fields: Mapping[str, str]) -> Article | None:
@@ -94,7 +111,16 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
 
 def profile(fields: Mapping[str, str]) -> Profile | None:
     """The record of a user's hash; None of an empty one. The password stays behind."""
-    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"])) if fields else None
+    if not fields:
+        return None
+    seen = place(fields["seen"]) if "seen" in fields else None
+    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"]), seen)
+
+
+def place(text: str) -> Place:
+    """A place as the store keeps it: value and member, space between."""
+    value, member = text.split()
+    return Place(float(value), member)
 
 
 def pairs(flat: list[str]) -> dict[str, str]:

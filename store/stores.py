@@ -9,6 +9,7 @@ from store import keys
 from store.articles import Articles
 from store.connection import Connection
 from store.errors import StoreMismatch
+from store.follows import Follows
 from store.ranking import Policy
 from store.sessions import Sessions
 from store.site import Site
@@ -27,6 +28,7 @@ class Store:
     sessions: Sessions
     articles: Articles
     users: Users
+    follows: Follows
 
     @classmethod
     async def open(
@@ -53,7 +55,7 @@ class Store:
             raise
         site = Site(connection, partitions, policy, clock, session_lifetime)
         sessions = Sessions(site)
-        return cls(site, sessions, Articles(site, sessions), Users(site, sessions))
+        return cls(site, sessions, Articles(site, sessions), Users(site, sessions), Follows(site, sessions))
 
     async def close(self) -> None:
         await self.site.connection.close()

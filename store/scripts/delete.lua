@@ -11,7 +11,7 @@ if article.poster ~= deleter then return {"forbidden"} end
 for order in pairs(INDEX) do redis.call("ZREM", INDEX[order], article.member) end
 redis.call("ZREM", GOOD, article.member)
 for _, group in ipairs(article.groups) do leave(article, group) end
-redis.call("ZREM", TIMELINE .. string.lower(article.poster), article.member)
+retract(article)
 credit(article, 1 - (article.up - article.down))
 redis.call("DEL", ARTICLE .. article.number, VOTED .. article.number, DOWNVOTED .. article.number)
 return {"deleted"}

@@ -5,7 +5,8 @@
 --       4 milliseconds a vote is worth   5 votes of a good article   6 voting window (milliseconds)
 local ARTICLE, VOTED, DOWNVOTED, USER, TIMELINE, GROUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local GROUPS, GOOD, SEQUENCE, SESSION, POSTED, IMPORTED = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
-local INDEX = {score = KEYS[13], time = KEYS[14], votes = KEYS[15]}
+local POSTERS = KEYS[13]
+local INDEX = {score = KEYS[14], time = KEYS[15], votes = KEYS[16]}
 local STILL = {"time"} -- orders that a vote does not move
 local MOVING = {"score", "votes"}
 
@@ -86,6 +87,19 @@ local function publish(article, title, link, content, imported)
   rank(article, MOVING)
   for _, group in ipairs(article.groups) do redis.call("ZADD", GROUPS, 0, group) end
   redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
+  redis.call("ZADD", POSTERS, "GT", article.time, article.poster)
+end
+
+-- Takes an article from its poster's timeline, and the poster from those who posted if it was their last.
+local function retract(article)
+  local timeline = TIMELINE .. string.lower(article.poster)
+  redis.call("ZREM", timeline, article.member)
+  local newest = redis.call("ZRANGE", timeline, 0, 0, "REV", "WITHSCORES")
+  if newest[1] then
+    redis.call("ZADD", POSTERS, newest[2], article.poster)
+  else
+    redis.call("ZREM", POSTERS, article.poster)
+  end
 end
 
 -- The sets live as long as voting is open, and a minute more for votes on their way; an article that can no longer be

@@ -1,0 +1,77 @@
+"""Who follows whom. The two sides live in two partitions: the followers first, then what the follower follows."""
+
+from dataclasses import dataclass
+
+from store import acting, keys
+from store.connection import SEEN
+from store.errors import NotFound, SelfFollow, Unauthenticated
+from store.records import Place
+from store.sessions import Actor, Session, Sessions
+from store.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    follower: str
+    followee: str
+    changed: bool
+
+
+class Follows:
+    """
+    Both sides are set by one idempotent command each. Where the second was lost, doing it again completes it, and
+    `verify` finds and mends it.
+    """
+
+    def __init__(self, site: Site, sessions: Sessions) -> None:
+        self._site = site
+        self._sessions = sessions
+
+    async def follow(self, follower: Actor, followee: str) -> Followed:
+        """
+        Follow a user; twice is harmless. Four round trips at most.
+
+        Raises:
+            NotFound: there is no such user.
+            SelfFollow: nobody follows themselves.
+        """
+        follower, followee = await self._both(follower, followee)
+        now = self._site.clock()
+        await self._site.connection.run(("ZADD", self._followers(followee), "NX", now, follower))
+        added = await self._site.connection.run(("ZADD", self._following(follower), "NX", now, followee))
+        return Followed(follower, followee, bool(added))
+
+    async def unfollow(self, follower: Actor, followee: str) -> Followed:
+        """Follow a user no more; twice is harmless. Raises what `follow` raises."""
+        follower, followee = await self._both(follower, followee)
+        await self._site.connection.run(("ZREM", self._followers(followee), follower))
+        removed = await self._site.connection.run(("ZREM", self._following(follower), followee))
+        return Followed(follower, followee, bool(removed))
+
+    async def mark_seen(self, viewer: Actor, place: Place) -> str:
+        """Move the viewer's mark forward, never back, and return their name. One round trip."""
+        slot = viewer.slot if isinstance(viewer, Session) else keys.slot(viewer)
+        p = slot % self._site.partitions
+        status, *reply = await acting.run(self._site, self._sessions, SEEN, p, viewer, repr(place.value), place.member)
+        if status == "unauthenticated":
+            raise Unauthenticated
+        username: str = reply[0]
+        return username
+
+    async def _both(self, follower: Actor, followee: str) -> tuple[str, str]:
+        """Both names as their owners write them."""
+        if isinstance(follower, Session):
+            follower = await self._sessions.username(follower)
+        key = keys.user(self._site.home_of_user(followee), followee)
+        name = await self._site.connection.run(("HGET", key, "name"))
+        if name is None:
+            raise NotFound(f"there is no user:{followee.lower()}", "userId")
+        if name == follower:
+            raise SelfFollow
+        return follower, name
+
+    def _followers(self, username: str) -> str:
+        return keys.followers(self._site.home_of_user(username), username)
+
+    def _following(self, username: str) -> str:
+        return keys.following(self._site.home_of_user(username), username)

@@ -1,0 +1,225 @@
+import asyncio
+from itertools import count
+
+import pytest
+
+from tests.conftest import registered
+from tests.store.reading import post
+
+FEED = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { feed {
+  id unseenCount seenThrough
+  articles(first: $first, after: $after, last: $last, before: $before, unseenOnly: $unseenOnly) {
+    totalCount
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    edges { cursor node { id } }
+  }
+} }"""
+MARK = """mutation($through: String!) { markFeedSeen(input: {through: $through}) {
+  feed { unseenCount seenThrough } userErrors { code field } } }"""
+FOLLOW = """mutation($id: ID!) { %s(input: {userId: $id}) {
+  changed
+  user { id username viewerIsFollowing followers { totalCount nodes { username } } }
+  userErrors { code field } } }"""
+
+
+def ids(answer):
+    return [edge["node"]["id"] for edge in answer["data"]["feed"]["articles"]["edges"]]
+
+
+def info(answer):
+    return answer["data"]["feed"]["articles"]["pageInfo"]
+
+
+async def test_feed_merges_followees_and_own_articles_newest_first(store, ask, alice, bob, token, clock):  # F4
+    expected = []
+    for poster in (alice, "vera", bob, alice, "vera"):
+        expected.insert(0, (await post(store, poster)).id)
+        clock.advance(1)
+    stranger = await registered(store, "stranger")
+    await post(store, stranger)
+    for followee in (alice, bob):
+        await store.follows.follow("vera", followee)
+
+    answer = await ask(FEED, token)
+    assert ids(answer) == expected
+    assert answer["data"]["feed"]["id"] == "feed:vera"
+    assert answer["data"]["feed"]["articles"]["totalCount"] == 5
+
+
+async def test_posting_writes_nothing_for_followers(store, alice, redis):  # F5
+    fans = [await registered(store, f"fan-{each}") for each in range(20)]
+    for fan in fans:
+        await store.follows.follow(fan, alice)
+    await post(store, alice)
+
+    assert [key for key in redis.scan_iter() if "fan" in key and not key.startswith(("user:", "following:"))] == []
+
+
+async def test_feed_belongs_to_the_viewer(store, ask, alice, token):  # F4
+    node = '{ node(id: "feed:vera") { id ... on Feed { unseenCount } } other: node(id: "feed:alice") { id } }'
+
+    assert (await ask(FEED))["data"]["feed"] is None
+    assert (await ask(node, token))["data"] == {"node": {"id": "feed:vera", "unseenCount": 0}, "other": None}
+    assert (await ask(node))["data"] == {"node": None, "other": None}
+
+
+async def test_none_of_five_hundred_articles_is_lost(store, ask, alice, token):  # F7
+    await store.follows.follow("vera", alice)
+    expected = [(await post(store, alice)).id for _ in range(500)][::-1]
+
+    assert await walk(ask, token, 100) == expected
+
+
+async def test_twenty_first_article_is_not_dropped(store, ask, alice, token):  # F7
+    await store.follows.follow("vera", alice)
+    expected = [(await post(store, alice)).id for _ in range(45)][::-1]
+    first = await ask(FEED, token, first=20)
+    second = await ask(FEED, token, first=20, after=info(first)["endCursor"])
+    third = await ask(FEED, token, after=info(second)["endCursor"])
+
+    assert ids(first) + ids(second) + ids(third) == expected
+    assert [info(each)["hasNextPage"] for each in (first, second, third)] == [True, True, False]
+
+
+async def test_article_that_becomes_visible_later_is_not_jumped_over(store, ask, alice, bob, token, clock):  # F9
+    """The source marked the highest number it had seen, and lost what was numbered before and written after."""
+    for followee in (alice, bob):
+        await store.follows.follow("vera", followee)
+    clock.advance(1)
+    late_time = clock.now - 500
+    first = (await post(store, alice)).id
+    shown = await ask(FEED, token)
+    await ask(MARK, token, through=info(shown)["startCursor"])
+    clock.now = late_time
+    late = (await post(store, bob)).id
+
+    assert ids(shown) == [first]
+    assert ids(await ask(FEED, token)) == [first, late]
+    assert ids(await ask(FEED, token, after=info(shown)["startCursor"])) == [late]
+
+
+async def test_reads_at_once_and_posts_meanwhile_neither_double_nor_lose(store, ask, alice, token):  # F6, F9
+    await store.follows.follow("vera", alice)
+    posted = [(await post(store, alice)).id for _ in range(60)]
+
+    async def keep_posting():
+        return [(await post(store, alice)).id for _ in range(30)]
+
+    later, *walks = await asyncio.gather(keep_posting(), *(walk(ask, token, size) for size in (7, 7, 25)))
+    for walked in walks:
+        assert len(set(walked)) == len(walked)
+        assert walked[-60:] == posted[::-1]
+    assert await walk(ask, token, 25) == await walk(ask, token, 10) == (posted + later)[::-1]
+
+
+async def test_following_brings_older_articles_and_unfollowing_and_deleting_take_them(
+    store, ask, alice, bob, token
+):  # F8
+    old = await post(store, alice)
+    other = await post(store, bob)
+    await store.follows.follow("vera", alice)
+    assert ids(await ask(FEED, token)) == [old.id]
+
+    await store.follows.follow("vera", bob)
+    assert set(ids(await ask(FEED, token))) == {old.id, other.id}
+
+    await store.follows.unfollow("vera", alice)
+    assert ids(await ask(FEED, token)) == [other.id]
+
+    await store.articles.delete(other.number, bob)
+    assert ids(await ask(FEED, token)) == []
+
+
+async def test_mark_moves_forward_only(store, ask, alice, token, clock):  # F10
+    await store.follows.follow("vera", alice)
+    posted = []
+    for _ in range(3):
+        posted.insert(0, (await post(store, alice)).id)
+        clock.advance(1)
+    unmarked = await ask(FEED, token)
+    cursors = [edge["cursor"] for edge in unmarked["data"]["feed"]["articles"]["edges"]]
+    marked = (await ask(MARK, token, through=cursors[1]))["data"]["markFeedSeen"]
+    back = (await ask(MARK, token, through=cursors[2]))["data"]["markFeedSeen"]
+    unseen = await ask(FEED, token, unseenOnly=True)
+
+    assert (unmarked["data"]["feed"]["unseenCount"], unmarked["data"]["feed"]["seenThrough"]) == (3, None)
+    assert marked == {"feed": {"unseenCount": 1, "seenThrough": "2016-08-04T11:52:01.000Z"}, "userErrors": []} == back
+    assert ids(unseen) == posted[:1]
+    assert unseen["data"]["feed"]["articles"]["totalCount"] == 1
+    assert info(unseen)["hasNextPage"] is False
+
+    clock.advance(1)
+    new = (await post(store, "vera")).id
+    assert ids(await ask(FEED, token, unseenOnly=True)) == [new, posted[0]]
+    assert ids(await ask(FEED, token, unseenOnly=True, last=1)) == [posted[0]]
+    assert ids(await ask(FEED, token)) == [new, *posted]
+
+
+async def test_unseen_articles_are_counted_up_to_a_thousand(store, ask, alice, token):  # F10
+    await store.follows.follow("vera", alice)
+    for _ in range(999):
+        await post(store, alice)
+    assert (await ask(FEED, token))["data"]["feed"]["unseenCount"] == 999
+
+    for _ in range(2):
+        await post(store, alice)
+        assert (await ask(FEED, token))["data"]["feed"]["unseenCount"] == 1_000
+
+
+async def test_mark_of_another_listing_is_refused(store, ask, alice, token):  # F10
+    await post(store, alice)
+    cursor = (await ask("{ articles { edges { cursor } } }"))["data"]["articles"]["edges"][0]["cursor"]
+
+    for through in (cursor, "nonsense", ""):
+        answer = (await ask(MARK, token, through=through))["data"]["markFeedSeen"]
+        assert answer == {"feed": None, "userErrors": [{"code": "INVALID", "field": ["input", "through"]}]}
+    nobodys = (await ask(MARK, through=cursor))["data"]["markFeedSeen"]
+    assert nobodys["userErrors"] == [{"code": "UNAUTHENTICATED", "field": None}]
+
+
+async def test_follow_comes_back_with_the_user(store, ask, alice, token):  # F2, F11
+    follow, unfollow = FOLLOW % "followUser", FOLLOW % "unfollowUser"
+    followed = (await ask(follow, token, id="user:ALICE"))["data"]["followUser"]
+    again = (await ask(follow, token, id="user:alice"))["data"]["followUser"]
+    ended = (await ask(unfollow, token, id="user:alice"))["data"]["unfollowUser"]
+
+    fans = {"totalCount": 1, "nodes": [{"username": "vera"}]}
+    user = {"id": "user:alice", "username": "Alice", "viewerIsFollowing": True, "followers": fans}
+    assert followed == {"changed": True, "user": user, "userErrors": []}
+    assert again == {"changed": False, "user": user, "userErrors": []}
+    assert (ended["changed"], ended["user"]["viewerIsFollowing"], ended["user"]["followers"]["totalCount"]) == (
+        True,
+        False,
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("id", "code"), [("user:VERA", "SELF_FOLLOW"), ("user:nobody", "NOT_FOUND"), ("vera", "INVALID"), ("", "INVALID")]
+)
+async def test_refused_follow_says_why(ask, token, id, code):  # F2
+    answer = (await ask(FOLLOW % "followUser", token, id=id))["data"]["followUser"]
+
+    assert answer == {"changed": False, "user": None, "userErrors": [{"code": code, "field": ["input", "userId"]}]}
+
+
+async def test_page_of_users_knows_whom_the_viewer_follows_in_one_pipeline(store, ask, alice, bob, token):
+    for fan in (alice, bob):
+        await store.follows.follow(fan, "vera")
+    await store.follows.follow("vera", bob)
+    query = '{ user(username: "vera") { followers { nodes { username viewerIsFollowing } } } }'
+
+    answer = await ask(query, token)
+    found = {node["username"]: node["viewerIsFollowing"] for node in answer["data"]["user"]["followers"]["nodes"]}
+    assert found == {"Alice": False, "bob": True}
+    assert answer["extensions"]["stats"]["roundTrips"] == 3
+
+
+async def walk(ask, token, size):
+    walked, cursor = [], None
+    for _ in count():
+        answer = await ask(FEED, token, first=size, after=cursor)
+        walked += ids(answer)
+        if not info(answer)["hasNextPage"]:
+            return walked
+        cursor = info(answer)["endCursor"]

@@ -1,0 +1,143 @@
+"""Feeds under random histories, against a model that knows all: every list equal, nothing doubled, nothing lost."""
+
+import asyncio
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from redis import Redis
+
+from resolvers import feeds, pages
+from resolvers.context import Context
+from store.errors import SelfFollow
+from store.records import Feed
+from store.stores import Store
+from tests.conftest import Clock, registered
+from tests.store.reading import post
+
+PEOPLE = ["Ann", "ben", "cat", "dan", "eve"]
+READERS = PEOPLE[:2]
+
+people = st.sampled_from(PEOPLE)
+actions = st.one_of(
+    st.tuples(st.just("post"), people, st.sampled_from([0, 0, 1, 250, 999, -1, -400])),
+    st.tuples(st.just("follow"), st.sampled_from(READERS), people),
+    st.tuples(st.just("unfollow"), st.sampled_from(READERS), people),
+    st.tuples(st.just("delete"), st.integers(0, 50), st.none()),
+    st.tuples(st.just("mark"), st.sampled_from(READERS), st.integers(0, 50)),
+    st.tuples(st.just("read"), st.integers(1, 9), st.integers(1, 9)),
+)
+
+
+class Model:
+    """Everything that was posted and is left, by (time, number), and who follows whom."""
+
+    def __init__(self) -> None:
+        self.posted: list[tuple[int, int, str]] = []
+        self.following = {reader: {reader} for reader in READERS}
+        self.marks: dict[str, tuple[int, int]] = {}
+
+    def feed(self, reader: str, unseen_only: bool = False) -> list[tuple[int, int]]:
+        shown = [(time, number) for time, number, poster in self.posted if poster in self.following[reader]]
+        if unseen_only and reader in self.marks:
+            shown = [place for place in shown if place > self.marks[reader]]
+        return sorted(shown, reverse=True)
+
+
+@pytest.mark.parametrize("partitions", [1, 8])
+@pytest.mark.parametrize("bound", [2, 250])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=st.lists(actions, min_size=5, max_size=60))
+def test_feed_is_the_merge_of_the_timelines_at_every_instant(
+    running_valkey, monkeypatch, partitions, bound, history
+):  # F4, F6, F8, F9, F10
+    monkeypatch.setattr("store.feeds.USERS_PER_CALL", bound)
+    monkeypatch.setattr("store.feeds.POSTERS_ASKED", bound)
+    with Redis.from_url(running_valkey) as redis:
+        redis.flushall()
+    asyncio.run(_live_through(running_valkey, partitions, history))
+
+
+async def _live_through(url, partitions, history):
+    clock = Clock()
+    store = await Store.open(url, None, partitions, clock=clock)
+    try:
+        for name in PEOPLE:
+            await registered(store, name)
+        model = Model()
+        for action in history:
+            await _act(store, clock, model, *action)
+        await _act(store, clock, model, "read", 3, 4)
+    finally:
+        await store.close()
+
+
+async def _act(store, clock, model, kind, one, other):
+    match kind:
+        case "post":
+            clock.now += other
+            posted = await post(store, one)
+            model.posted.append((posted.posted_at, posted.number, one))
+        case "follow" | "unfollow":
+            try:
+                await getattr(store.follows, kind)(one, other)
+            except SelfFollow:
+                assert one == other
+                return
+            (model.following[one].add if kind == "follow" else model.following[one].discard)(other)
+        case "delete" if model.posted:
+            _, number, poster = model.posted.pop(one % len(model.posted))
+            await store.articles.delete(number, poster)
+        case "mark" if model.feed(one):
+            shown = (await _page(store, one, 100, None)).edges
+            edge = shown[other % len(shown)]
+            place = (edge.node.posted_at, edge.node.number)
+            await store.follows.mark_seen(one, _place(one, edge.cursor))
+            model.marks[one] = max(model.marks.get(one, place), place)
+        case "read":
+            for reader in READERS:
+                walks = [_walk(store, reader, size, up, unseen) for size, up, unseen in _ways(one, other)]
+                for walked, unseen in await asyncio.gather(*walks):
+                    assert walked == model.feed(reader, unseen)
+                await _check_counts(store, model, reader)
+
+
+def _ways(one, other):
+    return [(one, False, False), (other, False, False), (one, True, False), (other, False, True), (one, True, True)]
+
+
+async def _check_counts(store, model, reader):
+    context = Context(store)
+    (unseen,) = await feeds.unseen_count([Feed(reader)], context)
+    assert unseen == len(model.feed(reader, unseen_only=True))
+    connection = await _page(store, reader, 1, None)
+    assert await connection.total() == len(model.feed(reader))
+
+
+async def _walk(store, reader, size, up, unseen):
+    """The whole feed page by page, down from the top or up from the bottom; flags must be right on every page."""
+    walked, cursor, count = [], None, None
+    while True:
+        connection = await _page(store, reader, size, cursor, up, unseen)
+        page = [(edge.node.posted_at, edge.node.number) for edge in connection.edges]
+        info = connection.page_info
+        more, behind = (
+            (info.has_previous_page, info.has_next_page) if up else (info.has_next_page, info.has_previous_page)
+        )
+        assert behind is (count is not None)
+        walked = page + walked if up else walked + page
+        count = len(walked)
+        if not more:
+            return walked, unseen
+        assert len(page) == size
+        cursor = info.start_cursor if up else info.end_cursor
+
+
+async def _page(store, reader, size, cursor, up=False, unseen=False):
+    paging = {"last": size, "before": cursor} if up else {"first": size, "after": cursor}
+    (connection,) = await feeds.articles([Feed(reader)], Context(store), unseen_only=unseen, **paging)
+    return connection
+
+
+def _place(reader, cursor):
+    return pages.place(feeds.listing_name(Feed(reader)), cursor)

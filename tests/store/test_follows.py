@@ -1,0 +1,72 @@
+import asyncio
+
+import pytest
+
+from store import keys, listings
+from store.errors import NotFound, SelfFollow
+from tests.conftest import registered
+from tests.store.reading import everything, page
+
+
+async def listed(store, listing):
+    return [(place.member, place.value) for place in (await page(store, listing)).places]
+
+
+async def test_followers_and_following_change_together_newest_first(store, alice, bob, clock):  # F2, F11
+    carol = await registered(store, "carol")
+    await store.follows.follow(alice, "BOB")
+    clock.advance(1)
+    followed = await store.follows.follow(alice, carol)
+
+    now = clock.now
+    assert (followed.followee, followed.changed) == ("carol", True)
+    assert await listed(store, listings.following(store.site, "ALICE")) == [("carol", now), ("bob", now - 1000)]
+    assert await listed(store, listings.followers(store.site, "bob")) == [("Alice", now - 1000)]
+    assert (await page(store, listings.following(store.site, alice))).total == 2
+
+
+async def test_following_and_unfollowing_twice_are_harmless(store, alice, bob, clock, redis):  # F2
+    await store.follows.follow(alice, bob)
+    before = everything(redis)
+    clock.advance(1)
+    assert not (await store.follows.follow(alice, bob)).changed
+    assert everything(redis) == before
+
+    assert (await store.follows.unfollow(alice, bob)).changed
+    before = everything(redis)
+    assert not (await store.follows.unfollow(alice, bob)).changed
+    assert everything(redis) == before
+    assert await listed(store, listings.followers(store.site, bob)) == []
+
+
+async def test_following_oneself_is_refused(store, alice, redis):  # F2
+    before = everything(redis)
+
+    for change in (store.follows.follow, store.follows.unfollow):
+        with pytest.raises(SelfFollow):
+            await change(alice, "aLICE")
+
+    assert everything(redis) == before
+
+
+async def test_following_nobody_is_refused(store, alice, redis):  # F2
+    before = everything(redis)
+
+    with pytest.raises(NotFound):
+        await store.follows.follow(alice, "nobody")
+
+    assert everything(redis) == before
+
+
+async def test_half_a_follow_is_completed_by_doing_it_again(store, alice, bob, redis):  # F2
+    redis.zadd(keys.followers(store.site.home_of_user(bob), bob), {"Alice": 1})
+
+    assert (await store.follows.follow(alice, bob)).changed
+    assert [name for name, _ in await listed(store, listings.following(store.site, alice))] == ["bob"]
+
+
+async def test_many_following_at_once_are_all_there(store, alice):  # F2
+    fans = [await registered(store, f"fan-{each}") for each in range(50)]
+    await asyncio.gather(*(store.follows.follow(fan, alice) for fan in fans * 2))
+
+    assert (await page(store, listings.followers(store.site, alice))).total == 50
