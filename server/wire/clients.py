@@ -1,7 +1,7 @@
 """Who asks: the little that an application needs to know of a request to open its context."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 Headers: TypeAlias = Mapping[bytes, bytes]
@@ -12,6 +12,7 @@ class Client:
     token: str | None
     address: str
     stats: bool = False
+    traceparent: str = ""
 
 
 class Context(Protocol):
@@ -23,14 +24,15 @@ OpenContext: TypeAlias = Callable[[Client], Context]
 
 def client_of(scope: Mapping[str, Any], headers: Headers) -> Client:
     token = bearer_token(headers.get(b"authorization", b"").decode("latin-1"))
-    return Client(token, address_of(scope), headers.get(b"x-upvote-stats") == b"1")
+    traceparent = headers.get(b"traceparent", b"").decode("latin-1")
+    return Client(token, address_of(scope), headers.get(b"x-upvote-stats") == b"1", traceparent)
 
 
 def socket_client(client: Client, init: Mapping[str, Any]) -> Client:
     """The client of a socket, as its first message introduces it: browsers cannot set headers on a handshake."""
     authorization = init.get("Authorization") or init.get("authorization")
     token = bearer_token(authorization) if isinstance(authorization, str) else init.get("token")
-    return Client(token if isinstance(token, str) else client.token, client.address, client.stats)
+    return replace(client, token=token) if isinstance(token, str) else client
 
 
 def bearer_token(authorization: str) -> str | None:

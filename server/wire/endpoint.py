@@ -11,6 +11,7 @@ from server.wire.engine import Engine
 from server.wire.errors import Faults
 from server.wire.exchanges import Exchanges
 from server.wire.execution import Execution
+from server.wire.observers import Observer, Unobserved
 from server.wire.operations import Operations
 from server.wire.sockets import Sockets
 
@@ -43,6 +44,7 @@ class Endpoint:
         max_subscriptions: int = 20,
         init_timeout: float = 3.0,
         keep_alive: float = 12.0,
+        observer: Observer | None = None,
     ) -> None:
         engine = Engine(
             Operations(schema, max_tokens, max_characters, max_depth, max_cached_characters),
@@ -50,6 +52,7 @@ class Endpoint:
             Execution(schema),
             Faults(codes),
             open_context,
+            observer or Unobserved(),
         )
         self._exchanges = Exchanges(engine, page, max_body, keep_alive)
         self._sockets = Sockets(engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout)

@@ -1,18 +1,21 @@
 """From a GraphQL request to its answers, whatever they travel on: find the operation, open a context, execute."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, NamedTuple
 
-from graphql import ExecutionResult, OperationType
+from graphql import ExecutionResult
 
+from server.wire.calls import Call
 from server.wire.clients import Client, Context, OpenContext
 from server.wire.documents import Documents
 from server.wire.encoding import encode
 from server.wire.errors import Faults, Refused
-from server.wire.execution import Execution, Source, Variables
-from server.wire.operations import Operation, Operations
+from server.wire.execution import Execution, Source
+from server.wire.observers import Observation, Observer
+from server.wire.operations import Operations
 from server.wire.requests import GraphQLRequest
 
 
@@ -22,26 +25,13 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A request whose operation is known: all that is needed to answer it."""
-
-    operation: Operation
-    variables: Variables
-    client: Client
-    request_id: str
-
-    @property
-    def is_subscription(self) -> bool:
-        return self.operation.kind is OperationType.SUBSCRIPTION
-
-
-@dataclass(frozen=True, slots=True)
 class Engine:
     operations: Operations
     documents: Documents
     execution: Execution
     faults: Faults
     open_context: OpenContext
+    observer: Observer
 
     def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> Call:
         """
@@ -50,9 +40,14 @@ class Engine:
         Raises:
             Refused: its document is unknown, not trusted or not valid, or has no such operation.
         """
-        operation = self.operations.find(self.documents.text(request), request.operation_name)
+        started = perf_counter()
+        try:
+            operation = self.operations.find(self.documents.text(request), request.operation_name)
+        except Refused as refused:
+            self.observer.refused(refused.code, client, request_id)
+            raise
         self.documents.keep(request)
-        return Call(operation, request.variables, client, request_id)
+        return Call(operation, request.variables, client, request_id, started)
 
     async def answer(self, call: Call) -> Answer:
         """
@@ -61,9 +56,8 @@ class Engine:
         Raises:
             Refused: its variables do not fit, no context could be opened, or the result is beyond JSON.
         """
-        context = self._context(call)
-        result = await self.execution.execute(call.operation, call.variables, context)
-        return self._answer(call, result, context)
+        with self._observed(call) as observation:
+            return await self._only_answer(observation)
 
     async def answers(self, call: Call) -> AsyncGenerator[Answer, None]:
         """
@@ -72,50 +66,61 @@ class Engine:
         Raises:
             Refused: as in `answer`; or the events cannot be had, or ended in an exception.
         """
-        try:
-            if call.is_subscription:
-                async with aclosing(self._events(call)) as events:
-                    async for answer in events:
-                        yield answer
-            else:
-                yield await self.answer(call)
-        except Refused:
-            raise
-        except Exception as error:
-            raise self.faults.refusal(error, call.request_id) from None
+        with self._observed(call) as observation:
+            if not call.is_subscription:
+                yield await self._only_answer(observation)
+                return
+            async with aclosing(self._events(observation)) as events:
+                async for answer in events:
+                    yield answer
 
-    async def _events(self, call: Call) -> AsyncGenerator[Answer, None]:
-        source = await self._source(call)
+    @contextmanager
+    def _observed(self, call: Call) -> Iterator[Observation]:
+        """Whatever ends an operation early is a refusal to its client, and one more code to its observer."""
+        observation = Observation(call)
+        with self.observer.operation(observation):
+            try:
+                yield observation
+            except Exception as error:
+                refused = error if isinstance(error, Refused) else self.faults.refusal(error, call.request_id)
+                observation.codes.add(refused.code)
+                raise refused from None
+
+    async def _only_answer(self, observation: Observation) -> Answer:
+        call = observation.call
+        context = self.open_context(call.client)
+        result = await self.execution.execute(call.operation, call.variables, context)
+        return self._answer(observation, result, context)
+
+    async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:
+        source = await self._source(observation.call)
         try:
             async for event in source.events:
-                context = self._context(call)
-                yield self._answer(call, await self.execution.execute_event(source, event, context), context)
+                context = self.open_context(observation.call.client)
+                result = await self.execution.execute_event(source, event, context)
+                yield self._answer(observation, result, context)
         finally:
             await close(source.events)
 
     async def _source(self, call: Call) -> Source:
-        source = await self.execution.subscribe(call.operation, call.variables, self._context(call))
+        source = await self.execution.subscribe(call.operation, call.variables, self.open_context(call.client))
         if isinstance(source, ExecutionResult):
             errors = self.faults.describe(source.errors or (), call.request_id)
             raise Refused(errors[0]["extensions"]["code"], errors=errors)
         return source
 
-    def _context(self, call: Call) -> Context:
-        try:
-            return self.open_context(call.client)
-        except Exception as error:
-            raise self.faults.refusal(error, call.request_id) from None
-
-    def _answer(self, call: Call, result: ExecutionResult, context: Context) -> Answer:
+    def _answer(self, observation: Observation, result: ExecutionResult, context: Context) -> Answer:
+        call, cost = observation.call, context.stats()
         content: dict[str, Any] = {"data": result.data}
         if result.errors:
             content["errors"] = self.faults.describe(result.errors, call.request_id)
+            observation.codes.update(error["extensions"]["code"] for error in content["errors"])
         if call.client.stats:
-            content["extensions"] = {"stats": context.stats()}
-        try:
-            return Answer(encode(content), bool(result.errors))
-        except (ValueError, RecursionError) as error:
-            raise self.faults.refusal(error, call.request_id) from None
+            content["extensions"] = {"stats": cost}
+        observation.answers += 1
+        observation.cost.update(cost)
+        self.observer.answered(observation, cost)
+        return Answer(encode(content), bool(result.errors))
 
 
 async def close(events: object) -> None:

@@ -1,6 +1,7 @@
 """Turns the text of a document into an operation, parsed and validated once and then remembered. Executes nothing."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 import strawberry
 from graphql import (
@@ -30,9 +31,10 @@ RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
-    """One operation of a valid document, ready to be executed any number of times."""
+    """One operation of a valid document, ready to be executed any number of times. `digest` is the text's SHA-256."""
 
     text: str
+    digest: str
     document: DocumentNode
     node: OperationDefinitionNode
 
@@ -77,7 +79,7 @@ class Operations:
         document = self._parse(text)
         node = chosen(document, name)
         self._validate(document)
-        return Operation(text, document, node)
+        return Operation(text, sha256(text.encode()).hexdigest(), document, node)
 
     def _parse(self, text: str) -> DocumentNode:
         try:

@@ -1,0 +1,24 @@
+"""A request whose operation is known."""
+
+from dataclasses import dataclass
+
+from graphql import OperationType
+
+from server.wire.clients import Client
+from server.wire.execution import Variables
+from server.wire.operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """All that is needed to answer an operation. `started` is a reading of `time.perf_counter`."""
+
+    operation: Operation
+    variables: Variables
+    client: Client
+    request_id: str
+    started: float
+
+    @property
+    def is_subscription(self) -> bool:
+        return self.operation.kind is OperationType.SUBSCRIPTION

@@ -1,0 +1,49 @@
+"""How an application watches the operations that it answers, for its metrics, its logs or its traces."""
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Protocol
+
+from server.wire.calls import Call
+from server.wire.clients import Client
+
+
+@dataclass(slots=True)
+class Observation:
+    """An operation, and what it has come to so far: answers, the sum of their cost, the codes of their errors."""
+
+    call: Call
+    answers: int = 0
+    cost: Counter[str] = field(default_factory=Counter)
+    codes: set[str] = field(default_factory=set)
+
+    @property
+    def seconds(self) -> float:
+        return perf_counter() - self.call.started
+
+
+class Observer(Protocol):
+    def operation(self, observation: Observation) -> AbstractContextManager[None]:
+        """What stands around an operation until its last answer, its refusal or the end of its client's interest."""
+
+    def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
+        """An operation has one answer more, at this cost."""
+
+    def refused(self, code: str, client: Client, request_id: str) -> None:
+        """A request has no operation that can be answered."""
+
+
+class Unobserved:
+    """Watches nothing."""
+
+    def operation(self, observation: Observation) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
+        pass
+
+    def refused(self, code: str, client: Client, request_id: str) -> None:
+        pass
