@@ -42,10 +42,10 @@ def listing_name(feed: Feed) -> str:
 async def _page(feed: Feed, context: Context, asked: Asked, unseen_only: bool) -> Connection[Article]:
     window = pages.window(listing_name(feed), asked)
     floor = await context.reads.seen(feed.username) if unseen_only else None
-    usernames = await context.reads.posters_of_feed(feed.username, floor)
+    last = await context.reads.posters_of_feed(feed.username, floor)
     one_more = Window(window.count + 1, window.upwards, window.beyond)
-    pull = await context.reads.pull(usernames, one_more, floor)
-    total = partial(_unseen, feed, context) if unseen_only else partial(context.reads.count, usernames)
+    pull = await context.reads.pull(last, one_more, floor)
+    total = partial(_unseen, feed, context) if unseen_only else partial(context.reads.count, last)
     return (await connect(context, [(listing_name(feed), _shown(pull, window), total)]))[0]
 
 
@@ -61,5 +61,5 @@ def _shown(pull: Pull, window: Window) -> Page:
 async def _unseen(feed: Feed, context: Context) -> int:
     """Exact up to `UNSEEN_COUNTED`, then that."""
     mark: Place | None = await context.reads.seen(feed.username)
-    usernames = await context.reads.posters_of_feed(feed.username, mark)
-    return len((await context.reads.pull(usernames, Window(UNSEEN_COUNTED), mark)).places)
+    last = await context.reads.posters_of_feed(feed.username, mark)
+    return len((await context.reads.pull(last, Window(UNSEEN_COUNTED), mark)).places)

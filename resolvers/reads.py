@@ -1,7 +1,7 @@
 """The one door to stored things by id: all that the batches of a tick ask for, each once, leaves as one pipeline."""
 
 from asyncio import gather
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from strawberry.dataloader import DataLoader
@@ -59,27 +59,37 @@ class Reads:
         (profile,) = await self.profiles([username])
         return profile.seen if profile else None
 
-    async def posters_of_feed(self, username: str, floor: Place | None) -> list[str]:
+    async def posters_of_feed(self, username: str, floor: Place | None) -> dict[str, float]:
         """
-        Whose articles a feed shows: the user and everyone they follow. One round trip.
+        Whose articles a feed shows, and when each of them posted last: the user and everyone they follow.
 
-        Above a floor it is enough to ask those who posted since, two round trips, unless so many did that it is not.
+        One or two round trips. Above a floor it is enough to ask those who posted since, unless they are too many.
         """
         site = self._store.site
+        own = feeds.newest(site, [username])
         if floor:
-            recent = await self._all(feeds.posters_since(site, floor))
-            if all(len(names) <= feeds.POSTERS_ASKED for names in recent):
-                names = [name for part in recent for name in part]
-                followed = await self.follows(username, names)
-                return [name for name, is_followed in zip(names, followed, strict=True) if is_followed] + [username]
-        return [*await self._one(feeds.following(site, username)), username]
+            recent = _united(await self._all([*feeds.posters_since(site, floor), *own]))
+            if len(recent) <= feeds.POSTERS_ASKED:
+                followed = await self.follows(username, recent)
+                return {
+                    name: recent[name]
+                    for name, is_so in zip(recent, followed, strict=True)
+                    if is_so or name == username
+                }
+        if site.partitions == 1:
+            return _united(await self._all([feeds.followed_posters(site, username), *own]))
+        names = await self._one(feeds.following(site, username))
+        return _united(await self._all(feeds.newest(site, [*names, username])))
 
-    async def pull(self, usernames: Iterable[str], window: Window, floor: Place | None) -> Pull:
-        """The newest articles of these users. One round trip."""
-        return feeds.merge(await self._all(feeds.pulls(self._store.site, usernames, window, floor)), window)
+    async def pull(self, last: Mapping[str, float], window: Window, floor: Place | None) -> Pull:
+        """The newest articles of users who posted last at these times. One round trip."""
+        asking = feeds.nearest(last, window, floor)
+        parts = await self._all(feeds.pulls(self._store.site, asking.usernames, window, floor))
+        pull = feeds.merge(parts, window)
+        return Pull(pull.places, pull.behind or asking.behind)
 
     async def count(self, usernames: Iterable[str]) -> int:
-        return sum(await self._all(feeds.counts(self._store.site, usernames)))
+        return sum(await self._all(feeds.counts(self._store.site, list(usernames))))
 
     def know_vote(self, number: int, voter: str, vote: Vote) -> None:
         """Spare the reads of a vote that was just cast."""
@@ -110,3 +120,7 @@ class Reads:
     async def _load(self, wanted: list[Read[Any]]) -> list[Any]:
         replies = await self._store.site.connection.pipeline([read.command for read in wanted])
         return [read.result(reply) for read, reply in zip(wanted, replies, strict=True)]
+
+
+def _united(parts: Iterable[dict[str, float]]) -> dict[str, float]:
+    return {name: time for part in parts for name, time in part.items()}

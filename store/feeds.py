@@ -5,10 +5,12 @@ Nothing is copied to followers when somebody posts, so a feed is at every instan
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge as merged
+from heapq import nlargest
 from itertools import islice
+from math import inf
 
 from store import keys
 from store.connection import COUNT, FEED
@@ -17,7 +19,8 @@ from store.reads import Read
 from store.records import Place
 from store.site import Site
 
-USERS_PER_CALL = 250  # so that no call holds the server longer than a millisecond
+TIMELINES_PER_CALL = 100  # so that no call holds the server longer than a millisecond
+NAMES_PER_CALL = 1_000
 POSTERS_ASKED = 500
 UNSEEN_COUNTED = 1_000
 
@@ -30,15 +33,30 @@ class Pull:
     behind: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whose timelines to read for a page, and whether something of the others stands behind its position."""
+
+    usernames: Sequence[str]
+    behind: bool
+
+
 def following(site: Site, username: str) -> Read[list[str]]:
     """Everyone whom a user follows."""
     return Read(("ZRANGE", keys.following(site.home_of_user(username), username), 0, -1), list)
 
 
-def posters_since(site: Site, place: Place) -> list[Read[list[str]]]:
-    """Who posted lately, whoever follows them, per partition: at most one more than `POSTERS_ASKED`."""
-    bounds = (repr(place.value), "+inf", "BYSCORE", "LIMIT", 0, POSTERS_ASKED + 1)
-    return [Read(("ZRANGE", keys.posters(p), *bounds), list) for p in range(site.partitions)]
+def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
+    """Everyone whom a user follows who has posted, and when last, where both live in one partition."""
+    p = site.home_of_user(username)
+    both = (keys.following(p, username), keys.posters(p))
+    return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
+
+
+def posters_since(site: Site, place: Place) -> list[Read[dict[str, float]]]:
+    """Who posted lately and when, whoever follows them, per partition: at most one more than `POSTERS_ASKED`."""
+    bounds = (repr(place.value), "+inf", "BYSCORE", "LIMIT", 0, POSTERS_ASKED + 1, "WITHSCORES")
+    return [Read(("ZRANGE", keys.posters(p), *bounds), _times) for p in range(site.partitions)]
 
 
 def follows(site: Site, follower: str, followee: str) -> Read[bool]:
@@ -46,19 +64,48 @@ def follows(site: Site, follower: str, followee: str) -> Read[bool]:
     return Read(("ZSCORE", key, followee), _is_there)
 
 
-def pulls(site: Site, usernames: Iterable[str], window: Window, floor: Place | None) -> list[Read[Pull]]:
+def newest(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]:
+    """The reads of when each user posted last; those who have posted nothing are left out."""
+    return [
+        Read(("ZMSCORE", keys.posters(p), *names), _by_name, (tuple(names),))
+        for p, names in _calls(site, usernames, NAMES_PER_CALL)
+    ]
+
+
+def nearest(last: Mapping[str, float], window: Window, floor: Place | None) -> Asking:
+    """
+    Whose timelines a page needs, by when each user posted last.
+
+    Below a position, that is everyone who posted at it or later, whose next article is not known, and of the others
+    the `count` who posted last. Above one, it is everyone who posted at it or later.
+    """
+    lowest = floor.value if floor else -inf
+    position = window.beyond.value if window.beyond else (-inf if window.upwards else inf)
+    passed = [name for name, time in last.items() if time >= position and time >= lowest]
+    others = {name: time for name, time in last.items() if lowest <= time < position}
+    if window.upwards:
+        return Asking(passed, any(time > lowest for time in others.values()))
+    if len(others) > window.count:
+        limit = nlargest(window.count, others.values())[-1]
+        others = {name: time for name, time in others.items() if time >= limit}
+    return Asking([*passed, *others], False)
+
+
+def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Place | None) -> list[Read[Pull]]:
     """The reads of a page of these users' articles above `floor`: bounded calls, per partition, all at once."""
     direction = "up" if window.upwards else "down"
     position = _position(window.beyond) + _position(floor)
     return [
-        Read(FEED.command(script_keys, direction, window.count, *position, *names), _pull)
-        for script_keys, names in _calls(site, usernames)
+        Read(FEED.command([keys.timeline(p, "")], direction, window.count, *position, *names), _pull)
+        for p, names in _calls(site, usernames, TIMELINES_PER_CALL)
     ]
 
 
-def counts(site: Site, usernames: Iterable[str]) -> list[Read[int]]:
+def counts(site: Site, usernames: Sequence[str]) -> list[Read[int]]:
     """The reads of how many articles these users have posted."""
-    return [Read(COUNT.command(script_keys, *names), int) for script_keys, names in _calls(site, usernames)]
+    return [
+        Read(COUNT.command([keys.timeline(p, "")], *names), int) for p, names in _calls(site, usernames, NAMES_PER_CALL)
+    ]
 
 
 def merge(parts: Sequence[Pull], window: Window) -> Pull:
@@ -67,19 +114,24 @@ def merge(parts: Sequence[Pull], window: Window) -> Pull:
     return Pull(list(islice(places, window.count)), any(part.behind for part in parts))
 
 
-def _calls(site: Site, usernames: Iterable[str]) -> list[tuple[list[str], list[str]]]:
+def _calls(site: Site, usernames: Sequence[str], most: int) -> list[tuple[int, list[str]]]:
+    """The users in calls of bounded size, each to one partition."""
     homes: defaultdict[int, list[str]] = defaultdict(list)
     for username in usernames:
         homes[site.home_of_user(username)].append(username)
-    return [
-        ([keys.posters(p), keys.timeline(p, "")], names[start : start + USERS_PER_CALL])
-        for p, names in homes.items()
-        for start in range(0, len(names), USERS_PER_CALL)
-    ]
+    return [(p, names[start : start + most]) for p, names in homes.items() for start in range(0, len(names), most)]
 
 
 def _position(place: Place | None) -> tuple[str, str]:
     return (repr(place.value), place.member) if place else ("", "")
+
+
+def _times(reply: Sequence[tuple[str, float]]) -> dict[str, float]:
+    return {name: float(time) for name, time in reply}
+
+
+def _by_name(names: Sequence[str], reply: Sequence[float | None]) -> dict[str, float]:
+    return {name: float(time) for name, time in zip(names, reply, strict=True) if time is not None}
 
 
 def _pull(reply: list[str]) -> Pull:

@@ -1,23 +1,17 @@
--- One call's share of a page of a feed: the articles of some users of one partition, newest first, beyond a position.
--- KEYS  1 posters:{p}   2 timeline:{p}: (a username in lower case is appended)
+-- One call's share of a page of a feed: the articles of some users of one partition, nearest to a position first.
+-- KEYS  1 timeline:{p}: (a username in lower case is appended)
 -- ARGV  1 "down" or "up": which way the page goes on   2 how many
 --       3 value and 4 member of the position to go on from, or ""   5 value and 6 member above which all lies, or ""
 --       then the usernames
 -- Reply {1 if something stands at the position or on its other side, else 0; member, value, ...}
 --
--- First the head of each timeline, its nearest article beyond the position; mostly the poster's newest, which one ZMSCORE
--- tells for all. Then deeper, only into the timelines whose heads are near enough to matter.
-local POSTERS, TIMELINE = KEYS[1], KEYS[2]
+-- First the head of each timeline, its nearest article beyond the position. Then deeper, only into the timelines whose
+-- heads are near enough to matter.
 local down, count = ARGV[1] == "down", tonumber(ARGV[2])
 local from, floor = {value = tonumber(ARGV[3]), member = ARGV[4]}, {value = tonumber(ARGV[5]), member = ARGV[6]}
-local names = {unpack(ARGV, 7)}
 
 local function above(value, member, position)
   return value > position.value or value == position.value and member > position.member
-end
-
-local function listed(value, member)
-  return not floor.value or above(value, member, floor)
 end
 
 local function ahead(value, member)
@@ -26,17 +20,21 @@ local function ahead(value, member)
   return above(value, member, from)
 end
 
--- Up to `wanted` articles of a timeline between two values that `fits` takes, in the order of the walk.
-local function stretch(name, falling, start, stop, wanted, fits)
-  local found, offset = {}, 0
+-- Up to `wanted` articles of a timeline between two values, ahead of the position or not, in the order of the walk.
+local function stretch(name, falling, start, stop, wanted, is_ahead)
+  local timeline, found, offset, batch = KEYS[1] .. string.lower(name), {}, 0, nil
   repeat
-    local range = {"ZRANGE", TIMELINE .. string.lower(name), start, stop, "BYSCORE", "LIMIT", offset, wanted + 1, "WITHSCORES"}
-    if falling then table.insert(range, 6, "REV") end
-    local batch = redis.call(unpack(range))
+    if falling then
+      batch = redis.call(
+        "ZRANGE", timeline, start, stop, "BYSCORE", "REV", "LIMIT", offset, wanted + 1, "WITHSCORES")
+    else
+      batch = redis.call("ZRANGE", timeline, start, stop, "BYSCORE", "LIMIT", offset, wanted + 1, "WITHSCORES")
+    end
     for i = 1, #batch, 2 do
-      local value = tonumber(batch[i + 1])
-      if #found < wanted and listed(value, batch[i]) and fits(value, batch[i]) then
-        found[#found + 1] = {value = value, member = batch[i], text = batch[i + 1]}
+      local value, member = tonumber(batch[i + 1]), batch[i]
+      local listed = not floor.value or above(value, member, floor)
+      if #found < wanted and listed and ahead(value, member) == is_ahead then
+        found[#found + 1] = {value = value, member = member, text = batch[i + 1]}
       end
     end
     offset = offset + wanted + 1
@@ -46,33 +44,15 @@ end
 
 local lowest, highest = floor.value or "-inf", "+inf"
 local start, stop = from.value or (down and highest or lowest), down and lowest or highest
-local function beyond(name, wanted, limit)
-  return stretch(name, down, start, limit or stop, wanted, ahead)
-end
-
-local function behind(name)
-  local function fits(value, member) return not ahead(value, member) end
-  return #stretch(name, not down, start, down and highest or lowest, 1, fits) > 0
-end
-
-local heads, values, something_behind = {}, {}, 0
-local newest = #names > 0 and redis.call("ZMSCORE", POSTERS, unpack(names)) or {}
-for i, name in ipairs(names) do
-  local last = newest[i] and tonumber(newest[i])
-  if last and not (floor.value and last < floor.value) then
-    local passed = from.value and last >= from.value
-    local head = last
-    if down and passed or not down and (passed or not from.value) then
-      local article = beyond(name, 1)[1]
-      head = article and article.value
-    elseif not down then
-      head = nil
-    end
-    if something_behind == 0 and from.value and (passed or not down) and behind(name) then something_behind = 1 end
-    if head then
-      heads[#heads + 1] = {name = name, value = head}
-      values[#values + 1] = down and -head or head
-    end
+local heads, values, behind = {}, {}, 0
+for i = 7, #ARGV do
+  local head = stretch(ARGV[i], down, start, stop, 1, true)[1]
+  if head then
+    heads[#heads + 1] = {name = ARGV[i], value = head.value}
+    values[#values + 1] = down and -head.value or head.value
+  end
+  if behind == 0 and from.value then
+    behind = #stretch(ARGV[i], not down, start, down and highest or lowest, 1, false)
   end
 end
 
@@ -81,7 +61,9 @@ local limit = values[count] and (down and -values[count] or values[count])
 local share = {}
 for _, head in ipairs(heads) do
   if not limit or down and head.value >= limit or not down and head.value <= limit then
-    for _, article in ipairs(beyond(head.name, count, limit)) do share[#share + 1] = article end
+    for _, article in ipairs(stretch(head.name, down, start, limit or stop, count, true)) do
+      share[#share + 1] = article
+    end
   end
 end
 table.sort(share, function(one, other)
@@ -89,7 +71,7 @@ table.sort(share, function(one, other)
   return above(one.value, one.member, other)
 end)
 
-local reply = {something_behind}
+local reply = {behind}
 for i = 1, math.min(count, #share) do
   reply[#reply + 1] = share[i].member
   reply[#reply + 1] = share[i].text

@@ -51,8 +51,8 @@ class Model:
 def test_feed_is_the_merge_of_the_timelines_at_every_instant(
     running_valkey, monkeypatch, partitions, bound, history
 ):  # F4, F6, F8, F9, F10
-    monkeypatch.setattr("store.feeds.USERS_PER_CALL", bound)
-    monkeypatch.setattr("store.feeds.POSTERS_ASKED", bound)
+    for limit in ("TIMELINES_PER_CALL", "NAMES_PER_CALL", "POSTERS_ASKED"):
+        monkeypatch.setattr(f"store.feeds.{limit}", bound)
     with Redis.from_url(running_valkey) as redis:
         redis.flushall()
     asyncio.run(_live_through(running_valkey, partitions, history))

@@ -1,0 +1,150 @@
+"""
+What a feed costs: the first page and a refresh, for few and many followees, beside a naive pull in the same run.
+
+    python -m bench.feed
+
+The naive pull is one range a followee in one redis-py pipeline, merged in Python. Timelines are written directly, as
+`post.lua` would write them; only the articles that pages show get a hash.
+"""
+
+import asyncio
+import heapq
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from rich.console import Console
+from rich.table import Table
+
+from resolvers import feeds
+from resolvers.context import Context
+from server import valkey
+from store import keys
+from store.articles import Draft
+from store.connection import Command, tally
+from store.records import Feed, Place
+from store.stores import Store
+
+FOLLOWEES = [10, 100, 1_000, 5_000]
+POSTED = [20, 500]
+FOLLOWERS = [10, 100_000]
+ROUNDS = 30
+START = 1_470_000_000_000
+BATCH = 2_000
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, valkey.running(Path(folder)) as url:
+        store = await Store.open(url)
+        await pulls(store)
+        await posts(store)
+        await store.close()
+
+
+async def pulls(store: Store) -> None:
+    columns = ["followees", "articles", "page ms", "commands", "naive ms", "naive / page", "refresh ms", "commands"]
+    table = Table(*columns, "longest call µs", title="Feeds: medians of one run")
+    for posted in POSTED:
+        await write_timelines(store, max(FOLLOWEES), posted)
+        for count in FOLLOWEES:
+            table.add_row(*await pull(store, count, posted))
+    Console(width=120).print(table)
+
+
+async def pull(store: Store, count: int, posted: int) -> list[str]:
+    reader = f"reader-{count}-{posted}"
+    names = [f"poster-{each}" for each in range(count)]
+    key = keys.following(store.site.home_of_user(reader), reader)
+    await send(store, [("ZADD", key, each, name) for each, name in enumerate(names)])
+    user = keys.user(store.site.home_of_user(reader), reader)
+    newest = Place(float(START + posted * max(FOLLOWEES)), keys.member(2**53 - 1))
+    mark = f"{newest.value!r} {newest.member}"
+    fields = ("name", reader, "joined", START, "karma", 0, "seen", mark)
+    await send(store, [("HSET", user, *fields)])
+
+    connection = store.site.connection
+    await connection.run(("CONFIG SET", "slowlog-log-slower-than", 100))
+    await connection.run(("SLOWLOG RESET",))
+    (first, naive, refresh), commands = await timed(
+        [
+            lambda: page(store, reader, unseen_only=False),
+            lambda: naive_pull(store, names),
+            lambda: page(store, reader, unseen_only=True),
+        ]
+    )
+    entries = await connection.run(("SLOWLOG", "GET", 1_000))
+    calls = [duration for _, _, duration, command, *_ in entries if command[0] == "EVALSHA"]
+    longest = str(max(calls, default="< 100"))
+    shown = [f"{first:.2f}", str(commands[0]), f"{naive:.2f}", f"{naive / first:.1f}", f"{refresh:.2f}"]
+    return [str(count), str(posted), *shown, str(commands[2]), longest]
+
+
+async def timed(runs: Sequence[Callable[[], Awaitable[object]]]) -> tuple[list[float], list[int]]:
+    """The median time of each in milliseconds, run in turn, and how many commands it sent."""
+    times: list[list[float]] = [[] for _ in runs]
+    commands = [0] * len(runs)
+    for _ in range(ROUNDS):
+        for place, run in enumerate(runs):
+            started = perf_counter()
+            await run()
+            times[place].append((perf_counter() - started) * 1000)
+            counted = tally.get()
+            commands[place] = counted.commands if counted else 0
+    return [median(each) for each in times], commands
+
+
+async def page(store: Store, reader: str, *, unseen_only: bool) -> None:
+    (connection,) = await feeds.articles([Feed(reader)], Context(store), first=25, unseen_only=unseen_only)
+    assert len(connection.edges) == (0 if unseen_only else 25)
+
+
+async def naive_pull(store: Store, names: Sequence[str]) -> None:
+    """As one would write it with redis-py: every timeline's newest, merged, and the articles of the first 25."""
+    timelines = [keys.timeline(store.site.home_of_user(name), name) for name in names]
+    commands: list[Command] = [("ZRANGE", key, 0, 24, "REV", "WITHSCORES") for key in timelines]
+    found = await store.site.connection.pipeline(commands)
+    places = [(float(value), member) for pairs in found for member, value in pairs]
+    shown = [int(member) for _, member in heapq.nlargest(25, places)]
+    hashes: list[Command] = [("HGETALL", keys.article(store.site.home_of_article(number), number)) for number in shown]
+    assert len(await store.site.connection.pipeline(hashes)) == 25
+
+
+async def write_timelines(store: Store, count: int, posted: int) -> None:
+    commands: list[Command] = []
+    for poster in range(count):
+        name = f"poster-{poster}"
+        p = store.site.home_of_user(name)
+        times = [START + turn * count + poster for turn in range(posted)]
+        members = [keys.member((turn * count + poster + 1) * keys.SLOTS + keys.slot(name)) for turn in range(posted)]
+        pairs = [text for pair in zip(times, members, strict=True) for text in pair]
+        commands += [("DEL", keys.timeline(p, name)), ("ZADD", keys.timeline(p, name), *pairs)]
+        commands += [("ZADD", keys.posters(p), times[-1], name)]
+        fields = ("title", "a title", "poster", name, "time", times[-1], "up", 1, "down", 0, "groups", "")
+        commands += [("HSET", keys.article(p, int(member)), *fields) for member in members[-25:]]
+    await send(store, commands)
+
+
+async def posts(store: Store) -> None:
+    table = Table("followers", "post ms", title="Posting: medians of one run")
+    authors = [f"author-{count}" for count in FOLLOWERS]
+    for author, count in zip(authors, FOLLOWERS, strict=True):
+        p = store.site.home_of_user(author)
+        await send(store, [("HSET", keys.user(p, author), "name", author, "joined", START, "karma", 0)])
+        fans = keys.followers(p, author)
+        await send(store, [("ZADD", fans, each, f"fan-{each}") for each in range(count)])
+    draft = Draft("a title", "https://example.com/")
+    times, _ = await timed([lambda author=author: store.articles.post(author, draft) for author in authors])
+    for count, time in zip(FOLLOWERS, times, strict=True):
+        table.add_row(str(count), f"{time:.3f}")
+    Console(width=120).print(table)
+
+
+async def send(store: Store, commands: Sequence[Command]) -> None:
+    for start in range(0, len(commands), BATCH):
+        await store.site.connection.pipeline(commands[start : start + BATCH])
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
