@@ -107,6 +107,11 @@ def imported(p: int) -> str:
     return f"imported:{{{p}}}"
 
 
+def events(p: int) -> str:
+    """channel | what changed: kind, article number, poster, groups | - | every script but register and seen"""
+    return f"events:{{{p}}}"
+
+
 def home(p: int, orders: tuple[str, ...]) -> list[str]:
     """
     All keys of a partition, as scripts get them in KEYS.
@@ -129,4 +134,5 @@ def home(p: int, orders: tuple[str, ...]) -> list[str]:
         imported(p),
         posters(p),
         *(index(p, order) for order in orders),
+        events(p),
     ]

@@ -14,4 +14,5 @@ for _, group in ipairs(article.groups) do leave(article, group) end
 retract(article)
 credit(article, 1 - (article.up - article.down))
 redis.call("DEL", ARTICLE .. article.number, VOTED .. article.number, DOWNVOTED .. article.number)
+tell("deleted", article, article.groups)
 return {"deleted"}

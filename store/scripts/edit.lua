@@ -21,5 +21,8 @@ for i = 8, #ARGV, 2 do
     redis.call("HSET", hash, ARGV[i], ARGV[i + 1])
   end
 end
-if #ARGV > 8 then redis.call("HSET", hash, "edited", now) end
+if #ARGV > 8 then
+  redis.call("HSET", hash, "edited", now)
+  tell("edited", article, article.groups)
+end
 return {"edited", stored(article.number)}

@@ -1,12 +1,13 @@
 -- Put before every script that writes articles: names for the keys of one partition, and what the scripts share.
 -- KEYS  the partition's home, in the order of keys.home: prefixes that a number, username or group name is appended to,
---       then whole keys, then one index per order
+--       then whole keys, then one index per order, last the channel
 -- ARGV  1 username of who acts, or ""   2 digest of their session, or ""   3 now (unix milliseconds)
 --       4 milliseconds a vote is worth   5 votes of a good article   6 voting window (milliseconds)
 local ARTICLE, VOTED, DOWNVOTED, USER, TIMELINE, GROUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local GROUPS, GOOD, SEQUENCE, SESSION, POSTED, IMPORTED = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
 local POSTERS = KEYS[13]
 local INDEX = {score = KEYS[14], time = KEYS[15], votes = KEYS[16]}
+local EVENTS = KEYS[#KEYS]
 local STILL = {"time"} -- orders that a vote does not move
 local MOVING = {"score", "votes"}
 
@@ -110,6 +111,11 @@ local function remember(set, article, voters)
   if left < 0 or #voters == 0 then return end
   for _, voter in ipairs(voters) do redis.call("SADD", set .. article.number, voter) end
   redis.call("PEXPIRE", set .. article.number, left + GRACE)
+end
+
+-- Tells all processes what changed, and the listings of which groups it concerns.
+local function tell(kind, article, groups)
+  redis.call("PUBLISH", EVENTS, table.concat({kind, article.number, article.poster, unpack(groups)}, " "))
 end
 
 -- Numbers carry the slot of their poster: sequence x 1024 + slot.

@@ -22,4 +22,5 @@ remember(VOTED, article, {poster})
 if key then
   redis.call("SET", key, string.format("%s %.0f %s", number, now, ARGV[13]), "PX", ARGV[14])
 end
+tell("posted", article, article.groups)
 return {"posted", number, stored(number), poster}

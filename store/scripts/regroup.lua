@@ -18,7 +18,21 @@ for group in pairs(after) do names[#names + 1] = group end
 if #names > tonumber(ARGV[10]) then return {"crowded"} end
 
 table.sort(names)
-for group in pairs(after) do if not before[group] then join(article, group) end end
-for group in pairs(before) do if not after[group] then leave(article, group) end end
-redis.call("HSET", ARTICLE .. article.number, "groups", table.concat(names, " "))
+local changed = {}
+for group in pairs(after) do
+  if not before[group] then
+    join(article, group)
+    changed[#changed + 1] = group
+  end
+end
+for group in pairs(before) do
+  if not after[group] then
+    leave(article, group)
+    changed[#changed + 1] = group
+  end
+end
+if #changed > 0 then
+  redis.call("HSET", ARTICLE .. article.number, "groups", table.concat(names, " "))
+  tell("regrouped", article, changed)
+end
 return {"regrouped", stored(article.number)}

@@ -36,4 +36,5 @@ end
 redis.call("HSET", ARTICLE .. article.number, "up", article.up, "down", article.down)
 rank(article, MOVING)
 credit(article, vote - before)
+tell("voted", article, article.groups)
 return {"voted", voter, stored(article.number)}

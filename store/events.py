@@ -1,0 +1,186 @@
+"""
+What changes, as it happens. Every script publishes its change in the same step as it makes it; one connection per
+process hears of all changes, and tells the listeners whom they concern.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import NoReturn, Self
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from store import keys
+from store.connection import TIMEOUT
+
+CAPACITY = 100  # events that a subscriber may have pending
+QUIET = 10.0  # seconds of silence after which the connection has to prove that it lives
+PAUSE = 0.5  # seconds before a lost connection is built anew
+
+logger = logging.getLogger("upvote")
+
+
+class Kind(Enum):
+    POSTED = "posted"
+    VOTED = "voted"
+    EDITED = "edited"
+    REGROUPED = "regrouped"
+    DELETED = "deleted"
+    IMPORTED = "imported"
+    MISSED = "missed"  # nobody listened for a while: anything may have changed
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Event:
+    """A change of an article. `groups` are those whose listings it concerns."""
+
+    kind: Kind
+    number: int = 0
+    poster: str = ""
+    groups: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, message: str) -> Self:
+        """An event as `home.lua` publishes it."""
+        kind, number, poster, *groups = message.split()
+        return cls(Kind(kind), int(number), poster, tuple(groups))
+
+
+Topic = tuple[str, int | str | None]
+Listener = Callable[[Event], None]
+
+
+def of_article(number: int) -> Topic:
+    return "article", number
+
+
+def of_posts(group: str | None) -> Topic:
+    """Articles that are posted, into one group if given."""
+    return "posts", group
+
+
+def of_listing(group: str | None) -> Topic:
+    """Whatever moves articles within the whole listing, or within that of a group."""
+    return "listing", group
+
+
+def topics(event: Event) -> Iterator[Topic]:
+    if event.kind in (Kind.VOTED, Kind.EDITED, Kind.REGROUPED, Kind.DELETED):
+        yield of_article(event.number)
+    if event.kind is Kind.POSTED:
+        yield from map(of_posts, (None, *event.groups))
+    if event.kind in (Kind.POSTED, Kind.VOTED, Kind.DELETED, Kind.IMPORTED):
+        yield of_listing(None)
+    if event.kind is not Kind.EDITED:
+        yield from map(of_listing, event.groups)
+
+
+class Mailbox:
+    """What a subscriber has not taken yet: the latest event of each article; of too many the oldest are dropped."""
+
+    def __init__(self) -> None:
+        self._events: dict[int, Event] = {}
+        self._filled = asyncio.Event()
+
+    def put(self, event: Event) -> None:
+        self._events.pop(event.number, None)
+        self._events[event.number] = event
+        if len(self._events) > CAPACITY:
+            del self._events[next(iter(self._events))]
+        self._filled.set()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            self._filled.clear()
+            await self._filled.wait()
+        return self._events.pop(next(iter(self._events)))
+
+
+class Events:
+    """Who listens to what in this process."""
+
+    def __init__(self) -> None:
+        self._listeners: defaultdict[Topic, set[Listener]] = defaultdict(set)
+
+    @contextmanager
+    def heard(self, topic: Topic, listener: Listener) -> Iterator[None]:
+        """Call a listener for each event of a topic. It must not wait."""
+        self._listeners[topic].add(listener)
+        try:
+            yield
+        finally:
+            self._listeners[topic].discard(listener)
+            if not self._listeners[topic]:
+                del self._listeners[topic]
+
+    @contextmanager
+    def mailbox(self, topic: Topic) -> Iterator[Mailbox]:
+        mailbox = Mailbox()
+        with self.heard(topic, mailbox.put):
+            yield mailbox
+
+    def tell(self, event: Event) -> None:
+        for topic in self._listeners if event.kind is Kind.MISSED else topics(event):
+            for listener in self._listeners.get(topic, ()):
+                listener(event)
+
+
+@asynccontextmanager
+async def listening(url: str, partitions: int) -> AsyncIterator[Events]:
+    """Hear of everything that changes in a store, over one connection, which is built anew whenever it is lost."""
+    events, connected = Events(), asyncio.Event()
+    redis = Redis.from_url(
+        url,
+        decode_responses=True,
+        socket_timeout=TIMEOUT,
+        socket_connect_timeout=TIMEOUT,
+        retry=Retry(NoBackoff(), 0),  # it would rebuild the connection and tell nobody
+    )
+    channels = [keys.events(p) for p in range(partitions)]
+    task = asyncio.create_task(_supervise(redis, channels, events, connected))
+    try:
+        await connected.wait()
+        yield events
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await redis.aclose()
+
+
+async def _supervise(redis: Redis, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
+    while True:
+        try:
+            await _listen(redis, channels, events, connected)
+        except (RedisError, OSError) as error:
+            logger.warning("the connection that listens for changes was lost: %s", error)
+        await asyncio.sleep(PAUSE)
+
+
+async def _listen(redis: Redis, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
+    """Tell what is heard; first, as soon as all channels are heard, that something may have been missed."""
+    async with redis.pubsub() as ear:
+        await ear.subscribe(*channels)
+        is_asked = False
+        while True:
+            message = await ear.get_message(timeout=QUIET)
+            if message is None and is_asked:
+                raise TimeoutError("silence")
+            if message is None:
+                await ear.ping()
+            elif message["type"] == "message":
+                events.tell(Event.read(message["data"]))
+            elif message["type"] == "subscribe" and message["data"] == len(channels):
+                connected.set()
+                events.tell(Event(Kind.MISSED))
+            is_asked = message is None

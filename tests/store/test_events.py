@@ -1,0 +1,153 @@
+"""What the scripts publish, and who hears it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+from redis import Redis
+
+from store import events, keys
+from store.errors import Refusal
+from store.events import CAPACITY, Event, Events, Kind, Mailbox
+from store.records import Vote
+from tests.store.reading import post
+
+Said = Callable[[], list[str]]
+
+
+@pytest.fixture
+def said(redis: Redis, partitions: int) -> Said:
+    """`said()` gives what was published since it was last called."""
+    ear = redis.pubsub(ignore_subscribe_messages=True)
+    ear.subscribe(*(keys.events(p) for p in range(partitions)))
+
+    def said() -> list[str]:
+        redis.publish(keys.events(0), "that is all")
+        messages = iter(lambda: (ear.get_message(timeout=5) or {}).get("data"), "that is all")
+        return [message for message in messages if message]
+
+    said()
+    return said
+
+
+@pytest.fixture
+async def heard(redis_url: str, partitions: int) -> AsyncIterator[Events]:
+    async with events.listening(redis_url, partitions) as heard:
+        yield heard
+
+
+def whole(event: Event) -> tuple[Kind, int, str, tuple[str, ...]]:
+    return event.kind, event.number, event.poster, event.groups
+
+
+async def test_every_change_is_published_with_the_groups_it_concerns(store, alice, bob, said):
+    number = (await post(store, alice, groups=["show", "ask"])).number
+    await store.articles.vote(number, bob, Vote.UP)
+    await store.articles.edit(number, alice, {"title": "another"})
+    await store.articles.regroup(number, alice, ["new"], ["ask"])
+    await store.articles.delete(number, alice)
+
+    assert said() == [
+        f"posted {number} Alice ask show",
+        f"voted {number} Alice ask show",
+        f"edited {number} Alice ask show",
+        f"regrouped {number} Alice new ask",
+        f"deleted {number} Alice new show",
+    ]
+
+
+async def test_what_changes_nothing_is_not_published(store, alice, bob, said):
+    number = (await post(store, alice, groups=["show"])).number
+    said()
+    await store.articles.vote(number, alice, Vote.UP)
+    await store.articles.edit(number, alice, {})
+    await store.articles.regroup(number, alice, ["show"], ["ask"])
+    for refused in (
+        store.articles.vote(number, alice, Vote.DOWN),
+        store.articles.edit(number, bob, {"title": "another"}),
+        store.articles.regroup(number, bob, ["ask"], []),
+        store.articles.delete(number, bob),
+    ):
+        with pytest.raises(Refusal):
+            await refused
+
+    assert said() == []
+
+
+async def test_listener_hears_its_topic_and_no_other(store, alice, bob, heard):
+    first, second = await post(store, alice), await post(store, bob, groups=["show"])
+    with (
+        heard.mailbox(events.of_article(first.number)) as article,
+        heard.mailbox(events.of_listing("show")) as show,
+        heard.mailbox(events.of_posts("show")) as posts,
+    ):
+        await store.articles.vote(second.number, alice, Vote.UP)
+        await store.articles.vote(first.number, bob, Vote.UP)
+        third = await post(store, alice, groups=["show"])
+
+        assert whole(await anext(article)) == (Kind.VOTED, first.number, "Alice", ())
+        assert whole(await anext(show)) == (Kind.VOTED, second.number, "bob", ("show",))
+        assert whole(await anext(show)) == (Kind.POSTED, third.number, "Alice", ("show",))
+        assert whole(await anext(posts)) == (Kind.POSTED, third.number, "Alice", ("show",))
+
+
+async def test_all_processes_hear_the_same(store, alice, heard, redis_url, partitions):
+    async with events.listening(redis_url, partitions) as other:
+        with heard.mailbox(events.of_posts(None)) as here, other.mailbox(events.of_posts(None)) as there:
+            number = (await post(store, alice)).number
+
+            assert (await anext(here)).number == (await anext(there)).number == number
+
+
+async def test_killed_connection_is_rebuilt_and_listeners_learn_that_they_missed_something(store, alice, heard, redis):
+    number = (await post(store, alice)).number
+    with heard.mailbox(events.of_article(number)) as mailbox:
+        redis.client_kill_filter(_type="pubsub")
+        missed = await anext(mailbox)
+        await store.articles.edit(number, alice, {"title": "another"})
+        edited = await anext(mailbox)
+
+    assert (missed.kind, edited.kind) == (Kind.MISSED, Kind.EDITED)
+
+
+async def test_silent_connection_is_asked_and_kept(store, alice, heard, redis, monkeypatch):
+    monkeypatch.setattr(events, "QUIET", 0.01)
+    before = redis.client_list(_type="pubsub")
+    with heard.mailbox(events.of_posts(None)) as mailbox:
+        await post(store, alice)  # the wait that had begun with the usual patience ends
+        await anext(mailbox)
+        await asyncio.sleep(0.2)
+        number = (await post(store, alice)).number
+
+        assert (await anext(mailbox)).number == number
+    assert [client["id"] for client in redis.client_list(_type="pubsub")] == [client["id"] for client in before]
+
+
+async def test_connection_that_does_not_answer_is_rebuilt(heard, redis, monkeypatch):
+    """A paused server answers no PING, as one behind a broken network."""
+    monkeypatch.setattr(events, "QUIET", 0.05)
+    (before,) = redis.client_list(_type="pubsub")
+    with heard.mailbox(events.of_posts(None)) as mailbox:
+        redis.publish(keys.events(0), "posted 1 alice")
+        await anext(mailbox)
+        redis.client_pause(400, all=True)
+
+        assert (await anext(mailbox)).kind is Kind.MISSED
+    (after,) = redis.client_list(_type="pubsub")
+    assert after["id"] != before["id"]
+
+
+async def test_mailbox_keeps_the_latest_event_of_each_article():
+    mailbox = Mailbox()
+    for number, kind in [(1, Kind.VOTED), (2, Kind.VOTED), (1, Kind.EDITED)]:
+        mailbox.put(Event(kind, number))
+
+    assert [whole(await anext(mailbox))[:2] for _ in range(2)] == [(Kind.VOTED, 2), (Kind.EDITED, 1)]
+
+
+async def test_full_mailbox_drops_the_oldest():
+    mailbox = Mailbox()
+    for number in range(CAPACITY + 5):
+        mailbox.put(Event(Kind.POSTED, number))
+
+    assert [(await anext(mailbox)).number for _ in range(CAPACITY)] == list(range(5, CAPACITY + 5))
