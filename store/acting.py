@@ -3,7 +3,8 @@
 from typing import Any
 
 from store import keys
-from store.connection import Argument, Command, Script
+from store.connection import Script
+from store.link import Argument, Command
 from store.ranking import ORDERS
 from store.sessions import Actor, Session, Sessions
 from store.site import Site

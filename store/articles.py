@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from store import acting, keys, records, rules
-from store.connection import DELETE, EDIT, POST, REGROUP, VOTE, Argument, Command, Script
+from store.connection import DELETE, EDIT, POST, REGROUP, VOTE, Script
 from store.errors import (
     Forbidden,
     IdempotencyMismatch,
@@ -16,6 +16,7 @@ from store.errors import (
     Unauthenticated,
     VotingClosed,
 )
+from store.link import Argument, Command
 from store.ranking import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, Vote
 from store.sessions import Actor, Session, Sessions

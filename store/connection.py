@@ -1,24 +1,22 @@
 """The one door to Redis: pipelines of reads, and scripts. Counts round trips and turns faults into StoreUnavailable."""
 
+import asyncio
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import sha1
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.exceptions import NoScriptError, RedisError
+from hiredis import ReplyError
+from redis.asyncio.connection import ConnectionPool
+from redis.exceptions import RedisError
 
 from store.errors import StoreUnavailable
+from store.link import TIMEOUT, Argument, Command, Link, connected
 
 SCRIPTS = Path(__file__).parent / "scripts"
 HOME = (SCRIPTS / "home.lua").read_text()
-TIMEOUT = 5.0  # seconds, for a connection and for a reply
-POOL_SIZE = 64
-
-Argument = str | int | float
-Command = tuple[Argument, ...]
 
 
 class Script:
@@ -53,23 +51,18 @@ tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 
 
 class Connection:
-    def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+    """Connects when it is first used, and again whenever the link was lost."""
 
-    @classmethod
-    def to(cls, url: str) -> Self:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            decode_responses=True,
-            max_connections=POOL_SIZE,
-            timeout=TIMEOUT,
-            socket_timeout=TIMEOUT,
-            socket_connect_timeout=TIMEOUT,
-        )
-        return cls(Redis(connection_pool=pool))
+    def __init__(self, url: str) -> None:
+        timeouts = {"socket_timeout": None, "socket_connect_timeout": TIMEOUT}
+        self._pool = ConnectionPool.from_url(url, protocol=3, decode_responses=True, **timeouts)
+        self._link: Link | None = None
+        self._connecting = asyncio.Lock()
 
     async def close(self) -> None:
-        await self._redis.aclose(close_connection_pool=True)
+        if self._link:
+            self._link.close()
+        self._link = None
 
     async def ping(self) -> None:
         await self.run(("PING",))
@@ -81,35 +74,43 @@ class Connection:
 
     async def pipeline(self, commands: Sequence[Command]) -> list[Any]:
         """
-        Send commands in one write, and give their replies in order. One round trip.
+        Send commands in one write, and give their replies in order, as RESP3 has them. One round trip.
 
         All scripts are safe to send again after NOSCRIPT: that a script is unknown means that it did not run.
 
         Raises:
             StoreUnavailable: Redis does not answer, or refuses one of the commands.
         """
-        try:
-            replies = await self._send(commands)
-            unknown = [place for place, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-            if unknown:
-                await self._load_scripts()
-                for place, reply in zip(unknown, await self._send([commands[i] for i in unknown]), strict=True):
-                    replies[place] = reply
-        except (TimeoutError, RedisError, OSError) as error:
-            raise StoreUnavailable("the store does not answer") from error
+        replies = await self._send(commands)
+        unknown = [place for place, reply in enumerate(replies) if is_error(reply, "NOSCRIPT")]
+        if unknown:
+            await self._send([("SCRIPT", "LOAD", script.text) for script in ALL_SCRIPTS])
+            again = await self._send([commands[place] for place in unknown])
+            for place, reply in zip(unknown, again, strict=True):
+                replies[place] = reply
         for reply in replies:
-            if isinstance(reply, RedisError):
+            if isinstance(reply, ReplyError):
                 raise StoreUnavailable("the store refused a command") from reply
         return replies
 
     async def _send(self, commands: Sequence[Command]) -> list[Any]:
-        if counting := tally.get():
+        if commands and (counting := tally.get()):
             counting.round_trips += 1
             counting.commands += len(commands)
-        pipeline = self._redis.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)
-        return await pipeline.execute(raise_on_error=False)
+        link = self._link
+        if link is None or not link.is_open:
+            link = await self._connect()
+        return await link.send(commands)
 
-    async def _load_scripts(self) -> None:
-        await self._send([("SCRIPT LOAD", script.text) for script in ALL_SCRIPTS])
+    async def _connect(self) -> Link:
+        async with self._connecting:
+            if self._link is None or not self._link.is_open:
+                try:
+                    self._link = await connected(self._pool)
+                except (RedisError, OSError) as error:
+                    raise StoreUnavailable("the store does not answer") from error
+            return self._link
+
+
+def is_error(reply: object, kind: str) -> bool:
+    return isinstance(reply, ReplyError) and str(reply).startswith(kind)

@@ -127,11 +127,11 @@ def _position(place: Place | None) -> tuple[str, str]:
 
 
 def _times(reply: Sequence[tuple[str, float]]) -> dict[str, float]:
-    return {name: float(time) for name, time in reply}
+    return dict(reply)
 
 
 def _by_name(names: Sequence[str], reply: Sequence[float | None]) -> dict[str, float]:
-    return {name: float(time) for name, time in zip(names, reply, strict=True) if time is not None}
+    return {name: time for name, time in zip(names, reply, strict=True) if time is not None}
 
 
 def _pull(reply: list[str]) -> Pull:

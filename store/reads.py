@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from store import keys, records
-from store.connection import Command
+from store.link import Command
 from store.records import Article, Profile
 from store.site import Site
 
@@ -50,5 +50,5 @@ def groups(p: int) -> Read[list[str]]:
     return Read(("ZRANGE", keys.groups(p), 0, -1), list)
 
 
-def _by_name(names: "set[str] | list[str]") -> list[str]:
+def _by_name(names: list[str]) -> list[str]:
     return sorted(names, key=str.lower)

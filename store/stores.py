@@ -47,7 +47,7 @@ class Store:
             StoreMismatch: it was made with other settings.
             StoreUnavailable: Redis does not answer.
         """
-        policy, connection = policy or Policy(), Connection.to(url)
+        policy, connection = policy or Policy(), Connection(url)
         try:
             partitions = await _agree(connection, policy, partitions)
         except BaseException:
