@@ -1,5 +1,6 @@
-"""The application: the GraphQL endpoint, the explorer, the contract file, the health of process and store."""
+"""The application: the GraphQL endpoint, the explorer, the contract file, metrics, the health of process and store."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -13,9 +14,12 @@ from starlette.routing import Route, WebSocketRoute
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from schema.contract import FILE, SCHEMA
-from server import explorer
-from server.settings import Settings, read_settings
-from server.wire import Client, Endpoint
+from server import explorer, logs, tracing
+from server.logs import Logs
+from server.metrics import Metrics
+from server.settings import Settings, WrongSetting, read_settings
+from server.watching import Watch
+from server.wire import Client, Endpoint, read_trusted_documents
 from store.errors import StoreUnavailable
 from store.stores import Store
 
@@ -26,18 +30,30 @@ CONTRACT_TAG = f'"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
 
 def from_environment() -> Starlette:
     """The application as each worker process makes it."""
-    return create(read_settings())
+    settings = read_settings()
+    logs.configure(settings)
+    return create(settings)
 
 
 def create(settings: Settings) -> Starlette:
     app = Starlette(lifespan=partial(_lifespan, settings))
-    endpoint = Endpoint(SCHEMA, partial(_open_context, app), CODES)
+    app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
+    endpoint = Endpoint(
+        SCHEMA,
+        partial(_open_context, app),
+        CODES,
+        trusted=trusted_documents(settings),
+        only_trusted=settings.only_trusted == "on",
+        allowed_origins=settings.origins,
+        observer=watch,
+    )
     app.router.routes += [
         Route("/graphql", endpoint),
         WebSocketRoute("/graphql", endpoint),
         Route("/schema.graphql", contract),
         Route("/healthz", healthz),
         Route("/readyz", readyz),
+        Route("/metrics", watch.metrics.scrape),
         *explorer.routes("/graphql"),
     ]
     return app
@@ -48,6 +64,27 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
     app.state.store = await open_store(settings)
     yield
     await app.state.store.close()
+    await asyncio.to_thread(app.state.watch.tracing.close)
+
+
+def trusted_documents(settings: Settings) -> dict[str, str]:
+    """
+    The documents of the file that the settings name.
+
+    Raises:
+        WrongSetting: the file cannot be read, or there is none while nothing else is trusted.
+    """
+    file = settings.trusted_documents
+    if file is None:
+        if settings.only_trusted == "on":
+            raise WrongSetting("UPVOTE_ONLY_TRUSTED=on: UPVOTE_TRUSTED_DOCUMENTS names no file")
+        return {}
+    try:
+        return read_trusted_documents(file)
+    except OSError as error:
+        raise WrongSetting(f"UPVOTE_TRUSTED_DOCUMENTS={file}: {error.strerror}") from error
+    except ValueError as error:
+        raise WrongSetting(f"UPVOTE_TRUSTED_DOCUMENTS={error}") from error
 
 
 async def open_store(settings: Settings) -> Store:

@@ -7,25 +7,28 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit, urlunsplit
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from server import valkey
-from server.app import open_store
-from server.settings import PREFIX, Settings
+from server import logs, metrics, valkey
+from server.app import open_store, trusted_documents
+from server.settings import Settings
 
 APP = "server.app:from_environment"
 GRACE_SECONDS = 10
+WS_MAX_SIZE = 65_536  # bytes of a message
 
 
 def serve(settings: Settings) -> int:
     """Serve until a signal comes. What is being answered then is answered first."""
+    logs.configure(settings)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with _listening(settings) as listener, store_of(settings) as opened:
         asyncio.run(_check(opened))
-        os.environ[f"{PREFIX}REDIS_URL"] = opened.redis_url or ""  # for the workers, which read the environment
+        os.environ.update(opened.environment())  # for the workers, which read it
         _announce(settings, listener)
         _run(settings, listener)
     return 0
@@ -56,6 +59,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 
 
 async def _check(settings: Settings) -> None:
+    trusted_documents(settings)
     store = await open_store(settings)
     await store.close()
 
@@ -77,13 +81,17 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         APP,
         factory=True,
         workers=settings.workers,
+        ws_max_size=WS_MAX_SIZE,
         access_log=False,
+        log_config=None,  # ours is for all
         log_level="warning",
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     if settings.workers > 1:
-        Multiprocess(config, [listener]).run()
+        with TemporaryDirectory(prefix="upvote-metrics-") as folder:
+            os.environ[metrics.FOLDER] = folder
+            Multiprocess(config, [listener]).run()
     else:
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,8 +1,9 @@
 """The settings, read once at start from environment variables that begin with UPVOTE_."""
 
 import os
+import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -11,12 +12,23 @@ from store.keys import SLOTS
 from store.ranking import DAY, Policy
 
 PREFIX = "UPVOTE_"
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/,\s]+")
 
 
 def _power_of_two(count: int) -> int:
     if count & (count - 1):
         raise ValueError("this is a power of two")
     return count
+
+
+def _origins(text: str) -> str:
+    if not all(ORIGIN.fullmatch(origin) for origin in _listed(text)):
+        raise ValueError("an origin is written like https://example.com")
+    return text
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 class WrongSetting(Exception):
@@ -41,15 +53,36 @@ class Settings(BaseSettings):
     session_ttl: int = Field(DAY, ge=1, description="how long an unused session lasts, in seconds")
     workers: int = Field(1, ge=1, description="how many processes answer")
     rate_limits: Literal["on", "off"] = Field("on", description="`off` switches all rate limits off")
+    allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
+        None, description="whose pages may open a WebSocket besides our own: origins, separated by commas"
+    )
+    trusted_documents: Path | None = Field(
+        None, description="a file of trusted documents, as graphql-codegen or Relay's compiler writes it"
+    )
+    only_trusted: Literal["on", "off"] = Field("off", description="`on` refuses all documents that are not trusted")
+    log_level: Literal["info", "warning", "error"] = Field(
+        "info", description="the least level that is logged; `info` has a line for each operation"
+    )
+    log_format: Literal["json", "console"] | None = Field(
+        None, description="`json` or `console`; unless given, console at a terminal and JSON elsewhere"
+    )
 
     @property
     def policy(self) -> Policy:
         return Policy(self.good_votes, self.vote_score, self.voting_window)
 
+    @property
+    def origins(self) -> list[str]:
+        return _listed(self.allowed_origins or "")
 
-def read_settings() -> Settings:
+    def environment(self) -> dict[str, str]:
+        """What a process of ours reads these settings from."""
+        return {PREFIX + name.upper(): str(value) for name, value in self if value is not None}
+
+
+def read_settings(**given: Any) -> Settings:
     """
-    The settings that the environment gives.
+    The settings that the environment gives, or the command line in place of it.
 
     Raises:
         WrongSetting: a value cannot be used, or there is no such setting.
@@ -58,7 +91,7 @@ def read_settings() -> Settings:
     if unknown := sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known):
         raise WrongSetting(f"{unknown[0]}: there is no such setting")
     try:
-        return Settings()
+        return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         fault = error.errors()[0]
         name = PREFIX + str(fault["loc"][0]).upper()

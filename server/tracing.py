@@ -1,0 +1,58 @@
+"""Traces: whose trace an operation belongs to, and a span for it where OpenTelemetry is installed and wanted."""
+
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from server.wire import Observation
+
+TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?")
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+logger = logging.getLogger("upvote")
+
+
+class Tracing(Protocol):
+    def operation(self, observation: Observation) -> AbstractContextManager[str | None]:
+        """Stand around an operation, and give the id of its trace."""
+
+    def close(self) -> None:
+        """Send what was not sent yet."""
+
+
+class Untraced:
+    @contextmanager
+    def operation(self, observation: Observation) -> Iterator[str | None]:
+        yield trace_id_of(observation.call.client.traceparent)
+
+    def close(self) -> None:
+        pass
+
+
+def trace_id_of(traceparent: str) -> str | None:
+    found = TRACEPARENT.fullmatch(traceparent)
+    return found and found[1]
+
+
+def from_environment() -> Tracing:
+    """What OpenTelemetry's own variables ask for."""
+    if not is_wanted():
+        return Untraced()
+    try:
+        from server.spans import Spans, exporting
+    except ImportError as missing:
+        logger.warning("OTEL_ variables ask for traces, but %s is not installed", missing.name)
+        return Untraced()
+    return Spans(exporting())
+
+
+def is_wanted() -> bool:
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    exporters = os.environ.get("OTEL_TRACES_EXPORTER")
+    if exporters:
+        return "otlp" in exporters.split(",")
+    return any(os.environ.get(name) for name in ENDPOINTS)

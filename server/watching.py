@@ -1,0 +1,33 @@
+"""Who watches the operations: metrics, logs and traces, as the one observer that the endpoint takes."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from server.logs import Logs
+from server.metrics import Metrics
+from server.tracing import Tracing, trace_id_of
+from server.wire import Client, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    metrics: Metrics
+    logs: Logs
+    tracing: Tracing
+
+    @contextmanager
+    def operation(self, observation: Observation) -> Iterator[None]:
+        with (
+            self.tracing.operation(observation) as trace_id,
+            self.logs.operation(observation, trace_id),
+            self.metrics.operation(observation),
+        ):
+            yield
+
+    def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
+        self.metrics.answered(observation, cost)
+
+    def refused(self, code: str, client: Client, request_id: str) -> None:
+        self.metrics.refused(code)
+        self.logs.refused(code, request_id, trace_id_of(client.traceparent))
