@@ -28,7 +28,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="start the server, and a Valkey of its own unless UPVOTE_REDIS_URL is set")
-    serve.set_defaults(run=lambda chosen: serving.serve(read_settings()))
+    serve.add_argument("--trusted-documents", metavar="FILE", help="documents that graphql-codegen or Relay wrote")
+    serve.add_argument("--only-trusted", action="store_const", const="on", help="refuse all other documents")
+    serve.set_defaults(
+        run=lambda chosen: serving.serve(
+            read_settings(trusted_documents=chosen.trusted_documents, only_trusted=chosen.only_trusted)
+        )
+    )
 
     demo = commands.add_parser("demo", help="serve a store of its own that holds a small sample")
     demo.set_defaults(run=lambda chosen: serving.demo(read_settings()))

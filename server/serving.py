@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
@@ -73,7 +73,7 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
 
 def _without_password(url: str) -> str:
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _run(settings: Settings, listener: socket.socket) -> None:

@@ -1,0 +1,84 @@
+"""The settings of trusted documents and origins, by the environment and by the command line, in every worker."""
+
+import json
+
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from tests.server.conftest import serving
+from tests.server.test_logs import digest
+from tests.server.test_serving import run
+
+HELLO = "query Hello { __typename }"
+TRUSTED = {"documentId": f"sha256:{digest(HELLO)}"}
+OTHER = {"query": "{ __typename }"}
+FRIEND, STRANGER = "https://friend.example", "https://stranger.example"
+
+
+@pytest.fixture
+def documents(tmp_path):
+    file = tmp_path / "persisted-documents.json"
+    file.write_text(json.dumps({digest(HELLO): HELLO}))
+    return file
+
+
+def asked(live, request):
+    answer = live.post(request).json()
+    return answer.get("data") or answer["errors"][0]["extensions"]["code"]
+
+
+def test_trusted_documents_of_the_command_line_reach_every_worker(tmp_path, documents):
+    with serving(tmp_path / "data", "--trusted-documents", documents, "--only-trusted", workers=2) as live:
+        trusted = [asked(live, TRUSTED) for _ in range(10)]
+        other = [asked(live, OTHER) for _ in range(10)]
+
+    assert trusted == [{"__typename": "Query"}] * 10
+    assert other == ["QUERY_NOT_IN_SAFELIST"] * 10
+
+
+def test_trusted_documents_of_the_environment_are_known(tmp_path, documents):
+    with serving(tmp_path / "data", trusted_documents=documents) as live:
+        assert asked(live, TRUSTED) == asked(live, OTHER) == {"__typename": "Query"}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"), [(None, "No such file or directory"), ("[]", "not an object of documents by their hashes")]
+)
+def test_file_that_cannot_be_read_stops_the_start_by_its_name(tmp_path, content, reason):
+    file = tmp_path / "persisted-documents.json"
+    if content is not None:
+        file.write_text(content)
+
+    started = run("serve", "--trusted-documents", str(file), port=0, data_dir=tmp_path / "data")
+
+    assert (started.returncode, started.stdout) == (2, "")
+    assert started.stderr == f"upvote: UPVOTE_TRUSTED_DOCUMENTS={file}: {reason}\n"
+
+
+def test_nothing_trusted_at_all_stops_the_start(tmp_path):
+    started = run("serve", "--only-trusted", port=0, data_dir=tmp_path)
+
+    assert (started.returncode, started.stdout) == (2, "")
+    assert started.stderr == "upvote: UPVOTE_ONLY_TRUSTED=on: UPVOTE_TRUSTED_DOCUMENTS names no file\n"
+
+
+def test_pages_of_allowed_origins_may_open_a_socket(tmp_path):
+    with serving(tmp_path, allowed_origins=f" https://another.example, {FRIEND}") as live:
+        for origin in (FRIEND, live.url):
+            with socket(live, origin):
+                pass
+        with pytest.raises(InvalidStatus, match="HTTP 403"), socket(live, STRANGER):
+            pass
+
+
+def socket(live, origin):
+    return connect(live.url.replace("http", "ws") + "/graphql", subprotocols=["graphql-transport-ws"], origin=origin)
+
+
+@pytest.mark.parametrize("origins", ["friend.example", "https://friend.example/", "https://a.example b.example"])
+def test_origin_that_no_browser_sends_stops_the_start(tmp_path, origins):
+    started = run("serve", port=0, data_dir=tmp_path, allowed_origins=origins)
+
+    assert started.returncode == 2
+    assert started.stderr.startswith(f"upvote: UPVOTE_ALLOWED_ORIGINS={origins}: ")
