@@ -131,4 +131,4 @@ def forget_the_dead(folder: Path) -> None:
         try:
             os.kill(process, 0)
         except ProcessLookupError:
-            mark_process_dead(process)
+            mark_process_dead(process, str(folder))

@@ -1,10 +1,13 @@
 """The whole server as its users start it: a process of its own, with a data directory of its own."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,16 +24,30 @@ REGISTER = """mutation { register(input: {username: "alice", password: "correct 
 
 @dataclass
 class Live:
-    """A running server, what it printed when it started, and a way to ask it."""
+    """A running server, what it printed when it started, where its errors go, and ways to ask it."""
 
     process: "subprocess.Popen[str]"
     url: str
     printed: list[str]
+    errors: Path
 
     def ask(self, query: str, token: str | None = None, **variables: Any) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        answer = httpx.post(f"{self.url}/graphql", json={"query": query, "variables": variables}, headers=headers)
-        return answer.json()
+        return self.post({"query": query, "variables": variables}, headers).json()
+
+    def post(self, request: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response:
+        return httpx.post(f"{self.url}/graphql", json=request, headers=headers)
+
+    def logged(self, **fields: Any) -> list[dict[str, Any]]:
+        """The lines of the log that have these fields."""
+        lines = [json.loads(line) for line in self.errors.read_text().splitlines()]
+        return [line for line in lines if fields.items() <= line.items()]
+
+    def metrics(self) -> dict[str, float]:
+        """What a scrape shows, by names and labels."""
+        text = httpx.get(f"{self.url}/metrics").raise_for_status().text
+        rows = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, _, value in rows}
 
     def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(by)
@@ -44,12 +61,14 @@ def environment(**settings: object) -> dict[str, str]:
 
 
 @contextmanager
-def serving(data_dir: Path, **settings: object) -> Iterator[Live]:
+def serving(data_dir: Path, *arguments: object, **settings: object) -> Iterator[Live]:
+    handle, errors = tempfile.mkstemp()
     process = subprocess.Popen(
-        [sys.executable, "-m", "server", "serve"],
+        [sys.executable, "-m", "server", "serve", *map(str, arguments)],
         cwd=ROOT,
         env=environment(port=0, data_dir=data_dir, **settings),
         stdout=subprocess.PIPE,
+        stderr=handle,
         text=True,
     )
     assert process.stdout is not None
@@ -57,11 +76,19 @@ def serving(data_dir: Path, **settings: object) -> Iterator[Live]:
     try:
         url = printed[0].split()[-1].rstrip("/")
         httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
-        yield Live(process, url, printed)
+        yield Live(process, url, printed, Path(errors))
     finally:
         process.terminate()
         process.wait()
         process.stdout.close()
+        os.close(handle)
+        print(Path(errors).read_text(), file=sys.stderr)
+        os.remove(errors)
+
+
+def until(condition: Callable[[], object]) -> None:
+    while not condition():
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")

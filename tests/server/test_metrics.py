@@ -1,0 +1,114 @@
+"""What `/metrics` shows, of one process and of several."""
+
+import os
+import subprocess
+
+import httpx
+from websockets.sync.client import connect
+
+from server.metrics import forget_the_dead
+from tests.server.conftest import serving, until
+
+PAGE = "query {name} {{ articles {{ nodes {{ title poster {{ karma }} }} }} }}"
+SUBSCRIBE = '{"type":"subscribe","id":"1","payload":{"query":"subscription { articlePosted { id } }"}}'
+
+
+def of(name, **labels):
+    """A row's name, with its labels in alphabetical order."""
+    return name + "{" + ",".join(f'{label}="{value}"' for label, value in sorted(labels.items())) + "}"
+
+
+def test_operation_is_counted_with_its_seconds_and_cost(live):
+    request = {"query": PAGE.format(name="Counted")}
+    answers = [live.post(request, {"x-upvote-stats": "1"}).json() for _ in range(3)]
+    costs = [answer["extensions"]["stats"] for answer in answers]
+
+    shown = live.metrics()
+
+    assert shown[of("upvote_operations_total", operation="Counted")] == 3
+    assert shown[of("upvote_operation_seconds_count", operation="Counted")] == 3
+    assert shown[of("upvote_operation_seconds_bucket", operation="Counted", le="+Inf")] == 3
+    assert shown[of("upvote_store_round_trips_total", operation="Counted")] == sum(cost["roundTrips"] for cost in costs)
+    assert shown[of("upvote_store_commands_total", operation="Counted")] == sum(cost["commands"] for cost in costs)
+
+
+def test_errors_are_counted_by_operation_and_code(live):
+    live.ask("query Failing { a: article(id: 1) { id } b: article(id: 1) { id } }")
+    live.ask("query Failing($id: ID!) { article(id: $id) { id } }")
+
+    shown = live.metrics()
+
+    assert shown[of("upvote_operations_total", operation="Failing")] == 2
+    assert shown[of("upvote_operation_seconds_count", operation="Failing")] == 2
+    assert {name: value for name, value in shown.items() if name.startswith("upvote_errors") and "Failing" in name} == {
+        of("upvote_errors_total", operation="Failing", code="BAD_USER_INPUT"): 2
+    }
+
+
+def test_requests_without_an_operation_are_counted_by_code(tmp_path):
+    with serving(tmp_path) as live:
+        for query in ("{", "{", "{ nothing }"):
+            live.ask(query)
+
+        shown = live.metrics()
+
+    assert {name: value for name, value in shown.items() if name.startswith("upvote_refusals")} == {
+        of("upvote_refusals_total", code="GRAPHQL_PARSE_FAILED"): 2,
+        of("upvote_refusals_total", code="GRAPHQL_VALIDATION_FAILED"): 1,
+    }
+
+
+def test_only_the_first_hundred_names_are_told_apart(tmp_path):
+    long = "x" * 101
+    with serving(tmp_path) as live:
+        live.ask("{ __typename }")
+        for name in [long, *(f"Q{number}" for number in range(109)), "Q0"]:
+            live.ask(f"query {name} {{ __typename }}")
+
+        shown = live.metrics()
+
+    counts = {name: value for name, value in shown.items() if name.startswith("upvote_operations_total")}
+    assert counts == {
+        of("upvote_operations_total", operation=""): 1,
+        of("upvote_operations_total", operation="Q0"): 2,
+        **{of("upvote_operations_total", operation=f"Q{number}"): 1 for number in range(1, 99)},
+        of("upvote_operations_total", operation="other"): 11,
+    }
+
+
+def test_open_subscriptions_are_shown(live):
+    with connect(live.url.replace("http", "ws") + "/graphql", subprotocols=["graphql-transport-ws"]) as socket:
+        socket.send('{"type":"connection_init"}')
+        socket.recv()
+        socket.send(SUBSCRIBE)
+        until(lambda: live.metrics()["upvote_open_subscriptions"] == 1)
+
+    until(lambda: live.metrics()["upvote_open_subscriptions"] == 0)
+
+
+def test_any_of_several_workers_shows_all(tmp_path):
+    with serving(tmp_path, workers=2) as live:
+        for _ in range(40):
+            live.ask("query Shared { __typename }")
+
+        scrapes = [live.metrics()[of("upvote_operations_total", operation="Shared")] for _ in range(20)]
+
+    assert scrapes == [40] * 20
+
+
+def test_what_a_killed_worker_had_open_is_forgotten(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for process in (ended.pid, os.getpid()):
+        (tmp_path / f"gauge_livesum_{process}.db").touch()
+    (tmp_path / f"counter_{ended.pid}.db").touch()
+
+    forget_the_dead(tmp_path)
+
+    assert sorted(os.listdir(tmp_path)) == [f"counter_{ended.pid}.db", f"gauge_livesum_{os.getpid()}.db"]
+
+
+def test_content_type_is_that_of_prometheus(live):
+    content_type = httpx.get(f"{live.url}/metrics").headers["content-type"]
+
+    assert content_type == "text/plain; version=1.0.0; charset=utf-8"
