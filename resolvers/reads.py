@@ -1,8 +1,7 @@
 """The one door to stored things by id: all that the batches of a tick ask for, each once, leaves as one pipeline."""
 
-from asyncio import gather
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from strawberry.dataloader import DataLoader
 
@@ -23,8 +22,10 @@ class Reads:
     def __init__(self, store: Store, login: Read[Login | None] | None) -> None:
         self._store = store
         self._login = login
-        self._asked_for_login = login is None
-        self._loader: DataLoader[Read[Any], Any] = DataLoader(self._load)
+        self._loader: DataLoader[list[Read[Any]], None] = DataLoader(self._load, cache=False)
+        self._asked: dict[Read[Any], Awaitable[None]] = {}
+        self._known: dict[Read[Any], Any] = {}
+        self._votes: dict[tuple[int, str], Vote] = {}
 
     async def login(self) -> Login | None:
         return await self._one(self._login) if self._login else None
@@ -44,12 +45,11 @@ class Reads:
         return sorted({name for part in names for name in part})
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
-        """Two commands an article."""
-        ups, downs = await gather(
-            self._all(reads.has_voted(self._store.site, number, voter) for number in numbers),
-            self._all(reads.has_downvoted(self._store.site, number, voter) for number in numbers),
-        )
-        return [Vote(up - down) for up, down in zip(ups, downs, strict=True)]
+        """One command a partition."""
+        asked = [number for number in numbers if (number, voter) not in self._votes]
+        for part in await self._all(reads.votes(self._store.site, asked, voter)):
+            self._votes.update(((number, voter), vote) for number, vote in part.items())
+        return [self._votes[number, voter] for number in numbers]
 
     async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
         return await self._all(feeds.follows(self._store.site, follower, username) for username in usernames)
@@ -92,34 +92,44 @@ class Reads:
         return sum(await self._all(feeds.counts(self._store.site, list(usernames))))
 
     def know_vote(self, number: int, voter: str, vote: Vote) -> None:
-        """Spare the reads of a vote that was just cast."""
-        self._loader.prime(reads.has_voted(self._store.site, number, voter), vote is Vote.UP)
-        self._loader.prime(reads.has_downvoted(self._store.site, number, voter), vote is Vote.DOWN)
+        """Spare the read of a vote that was just cast."""
+        self._votes[number, voter] = vote
 
     def know_login(self, username: str) -> None:
         """Spare the read of a session that a write has just proven."""
         if self._login:
-            self._asked_for_login = True
-            self._loader.prime(self._login, self._store.sessions.login(username))
+            self._known[self._login] = self._store.sessions.login(username)
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
-        return await gather(*(self._page(listing, window) for listing, window in wanted))
+        parts = [listings.shares(listing, window) for listing, window in wanted]
+        shares = iter(await self._all([read for part in parts for read in part]))
+        return [
+            listings.merge([next(shares) for _ in part], window)
+            for part, (_, window) in zip(parts, wanted, strict=True)
+        ]
 
-    async def _page(self, listing: Listing, window: Window) -> Page:
-        return listings.merge(await self._all(listings.shares(listing, window)), window)
+    async def _one(self, read: Read[T]) -> T:
+        (result,) = await self._all([read])
+        return result
 
     async def _all(self, wanted: Iterable[Read[T]]) -> list[T]:
-        return list(await gather(*map(self._one, wanted)))
+        """The results of reads: those that nobody has asked for yet go to the loader, together."""
+        wanted = list(wanted)
+        new: list[Read[Any]] = [read for read in wanted if read not in self._asked and read not in self._known]
+        if new:
+            if self._login and self._login not in self._asked:
+                new.append(self._login)  # with the first pipeline: most of what follows depends on the viewer
+            batch = self._loader.load(new)
+            self._asked.update(dict.fromkeys(new, batch))
+        for batch in {self._asked[read] for read in wanted if read not in self._known}:
+            await batch
+        return [self._known[read] for read in wanted]
 
-    def _one(self, read: Read[T]) -> Awaitable[T]:
-        if not self._asked_for_login:
-            self._asked_for_login = True  # with the first pipeline, since most of what follows depends on the viewer
-            self._loader.load(cast("Read[Any]", self._login))
-        return self._loader.load(read)
-
-    async def _load(self, wanted: list[Read[Any]]) -> list[Any]:
-        replies = await self._store.site.connection.pipeline([read.command for read in wanted])
-        return [read.result(reply) for read, reply in zip(wanted, replies, strict=True)]
+    async def _load(self, batches: list[list[Read[Any]]]) -> list[None]:
+        new = list(dict.fromkeys(read for batch in batches for read in batch if read not in self._known))
+        replies = await self._store.site.connection.pipeline([read.command for read in new])
+        self._known.update((read, read.result(reply)) for read, reply in zip(new, replies, strict=True))
+        return [None] * len(batches)
 
 
 def _united(parts: Iterable[dict[str, float]]) -> dict[str, float]:

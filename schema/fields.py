@@ -5,7 +5,7 @@ A resolver says what a field does, in records; the field adds what GraphQL needs
 arguments that records do not know. Arguments are described once, by name.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Annotated, Any
 
@@ -47,13 +47,25 @@ def root_field(resolver: Callable[..., Awaitable[Any]], description: str) -> Any
     async def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return await resolver(info.context, **arguments)
 
+    resolve.root = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return _field(resolve, list(signature(resolver).parameters.values())[1:], description)
+
+
+def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description: str) -> Any:
+    """The field of a resolver that gives a value for every event."""
+
+    def subscribe(root: object, info: Info, **arguments: Any) -> AsyncIterator[Any]:
+        return resolver(info.context, **arguments)
+
+    parameters = list(signature(resolver).parameters.values())[1:]
+    return strawberry.subscription(resolver=_described(subscribe, parameters), description=description)
 
 
 def _batched(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
     async def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return await info.context.resolve(resolver, root, arguments)
 
+    resolve.batch = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 
@@ -61,14 +73,20 @@ def _at_once(resolver: Callable[..., Any]) -> Callable[..., Any]:
     def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return resolver([root], info.context, **arguments)[0]
 
+    resolve.batch = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 
 def _field(resolve: Callable[..., Any], arguments: Sequence[Parameter], description: str) -> Any:
-    parent = [Parameter("root", Parameter.POSITIONAL_OR_KEYWORD), Parameter("info", Parameter.KEYWORD_ONLY)]
-    parent[1] = parent[1].replace(annotation=Info)
-    resolve.__signature__ = Signature([*parent, *map(_argument, arguments)])  # type: ignore[attr-defined]  # read by Strawberry
-    return strawberry.field(resolver=resolve, description=description)
+    return strawberry.field(resolver=_described(resolve, arguments), description=description)
+
+
+def _described(resolve: Callable[..., Any], arguments: Sequence[Parameter]) -> Callable[..., Any]:
+    """The same function, with the signature that Strawberry reads a field's arguments from."""
+    root = Parameter("root", Parameter.POSITIONAL_OR_KEYWORD)
+    info = Parameter("info", Parameter.KEYWORD_ONLY, annotation=Info)
+    resolve.__signature__ = Signature([root, info, *map(_argument, arguments)])  # type: ignore[attr-defined]  # see above
+    return resolve
 
 
 def _argument(parameter: Parameter) -> Parameter:

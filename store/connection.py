@@ -16,27 +16,28 @@ from store.errors import StoreUnavailable
 from store.link import TIMEOUT, Argument, Command, Link, connected
 
 SCRIPTS = Path(__file__).parent / "scripts"
-HOME = (SCRIPTS / "home.lua").read_text()
 
 
 class Script:
-    """A Lua file of `scripts/`; one that writes articles starts with `home.lua`."""
+    """Lua files of `scripts/`, one after the other; one that writes articles starts with `home.lua`."""
 
-    def __init__(self, name: str, *, at_home: bool = False) -> None:
-        text = (SCRIPTS / f"{name}.lua").read_text()
-        self.text = HOME + text if at_home else text
+    def __init__(self, *names: str) -> None:
+        self.text = "".join((SCRIPTS / f"{name}.lua").read_text() for name in names)
         self.digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
     def command(self, script_keys: Sequence[str], *arguments: Argument) -> Command:
         return ("EVALSHA", self.digest, len(script_keys), *script_keys, *arguments)
 
 
-READING = RANGE, FEED, COUNT = tuple(map(Script, ("range", "feed", "count")))
+READING = RANGE, FEED, COUNT, VOTES = tuple(map(Script, ("range", "feed", "count", "votes")))
 REGISTER = Script("register")
 POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
-    Script(name, at_home=True) for name in ("post", "vote", "edit", "delete", "regroup", "import", "seen")
+    Script("home", name) for name in ("post", "vote", "edit", "delete", "regroup", "import", "seen")
 )
-ALL_SCRIPTS = (*READING, REGISTER, *AT_HOME)
+VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
+    Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")
+)
+ALL_SCRIPTS = (*READING, REGISTER, *AT_HOME, *VERIFYING)
 
 
 @dataclass(slots=True)

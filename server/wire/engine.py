@@ -89,7 +89,7 @@ class Engine:
     async def _only_answer(self, observation: Observation) -> Answer:
         call = observation.call
         context = self.open_context(call.client)
-        result = await self.execution.execute(call.operation, call.variables, context)
+        result, observation.way = await self.execution.execute(call.operation, call.variables, context)
         return self._answer(observation, result, context)
 
     async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterable, Awaitable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import strawberry
 from graphql import ExecutionResult, Executor, GraphQLError, create_source_event_stream
@@ -11,6 +12,8 @@ from strawberry.execution import optimized_is_awaitable
 from server.wire.clients import Context
 from server.wire.errors import Code, Refused
 from server.wire.operations import MAX_ERRORS, Operation
+from server.wire.planning import Plans
+from server.wire.plans import Bail
 
 Variables: TypeAlias = dict[str, Any]
 
@@ -23,18 +26,39 @@ class Source:
     executor: Executor[Any]
 
 
+class Executed(NamedTuple):
+    """`way` is "compiled", or why it was not."""
+
+    result: ExecutionResult
+    way: str
+
+
 class Execution:
-    """The one place where operations are executed; whatever else can execute one is plugged in here."""
+    """The one place where operations are executed: by their plans where they have one, else by graphql-core."""
 
     def __init__(self, schema: strawberry.Schema) -> None:
         if schema.extensions or schema.directives or schema.config.enable_experimental_incremental_execution:
             raise ValueError("schema extensions, operation directives and incremental delivery are not served")
+        self._strawberry = schema
         self._schema = schema._schema
+        self._plans: WeakKeyDictionary[Operation, Plans] = WeakKeyDictionary()
         self._executor_class: Any = schema.execution_context_class
         self._hide_suggestions = schema.config.disable_field_suggestions
 
-    async def execute(self, operation: Operation, variables: Variables, context: Context) -> ExecutionResult:
-        return await result_of(self._executor(operation, variables, context).execute_operation())
+    async def execute(self, operation: Operation, variables: Variables, context: Context) -> Executed:
+        """Queries that fail by their plan are executed anew, which they can be: they have no side effects."""
+        plans = self._plans.get(operation)
+        if plans is None:
+            plans = self._plans[operation] = Plans(self._strawberry, operation)
+        try:
+            data = await plans.data(variables, context)
+        except Bail as bail:
+            way = str(bail)
+        except Exception:
+            way = "error"
+        else:
+            return Executed(ExecutionResult(data, None), "compiled")
+        return Executed(await result_of(self._executor(operation, variables, context).execute_operation()), way)
 
     async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
         """Open the source of a subscription's events; a result in its place says why there is none."""

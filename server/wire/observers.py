@@ -19,6 +19,7 @@ class Observation:
     answers: int = 0
     cost: Counter[str] = field(default_factory=Counter)
     codes: set[str] = field(default_factory=set)
+    way: str = ""  # how a query or mutation was executed: "compiled", or why it was not
 
     @property
     def seconds(self) -> float:

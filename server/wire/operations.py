@@ -29,7 +29,7 @@ MAX_ERRORS = 20
 RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Operation:
     """One operation of a valid document, ready to be executed any number of times. `digest` is the text's SHA-256."""
 

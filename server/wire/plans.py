@@ -1,0 +1,226 @@
+"""
+Plans: what a compiled operation does, level by level, with whole columns in place of one field of one object at a time.
+
+A plan answers only where every field can be answered. Any error, and any null where there must be none, raises: then
+graphql-core executes the operation anew, and it alone makes error answers.
+"""
+
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+Column = list[Any]
+Pending = Column | Awaitable[Column]
+TypeTest = Callable[[Any], bool]
+
+
+class Bail(Exception):
+    """This execution is not for a plan; the message says why, in few words of which there are few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution: what resolvers get as their context, and the arguments of each field, coerced."""
+
+    context: Any
+    arguments: Mapping[int, Mapping[str, Any]]
+
+
+class Completion(Protocol):
+    """Turns a column of what resolvers gave into a column of what the answer says."""
+
+    def __call__(self, values: Column, run: Run) -> Pending: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`resolve` takes the parents of a level and gives their values, at once or later."""
+
+    key: str
+    resolve: Callable[[Column, Run], Pending]
+    complete: Completion
+
+    def column(self, parents: Column, run: Run) -> Pending:
+        values = self.resolve(parents, run)
+        return self.complete(values, run) if isinstance(values, list) else self._later(values, run)
+
+    async def _later(self, values: Awaitable[Sequence[Any]], run: Run) -> Column:
+        completed = self.complete(list(await values), run)
+        return completed if isinstance(completed, list) else await completed
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """All fields of the objects of one type at one place of an operation. What they wait for, they wait for at once."""
+
+    fields: tuple[Field, ...]
+    build: Callable[[list[Column]], Column]
+
+    def rows(self, parents: Column, run: Run) -> Pending:
+        columns = started(partial(field.column, parents, run) for field in self.fields)
+        waiting = [place for place, column in enumerate(columns) if not isinstance(column, list)]
+        if waiting:
+            return self._later(columns, waiting)
+        return self._built(columns)
+
+    async def _later(self, columns: list[Any], waiting: list[int]) -> Column:
+        if len(waiting) == 1:
+            columns[waiting[0]] = await columns[waiting[0]]
+        else:
+            for place, column in zip(waiting, await gather(*(columns[place] for place in waiting)), strict=True):
+                columns[place] = column
+        return self._built(columns)
+
+    def _built(self, columns: list[Column]) -> Column:
+        if len(set(map(len, columns))) > 1:
+            raise Bail("length")
+        return self.build(columns)
+
+
+def builder(keys: Sequence[str]) -> Callable[[list[Column]], Column]:
+    """
+    What makes rows of columns: one comprehension with a dict display, made for these keys.
+
+    The keys are names of GraphQL, letters, digits and `_`, so that they can stand in the text of a function.
+    """
+    if not keys:
+        raise Bail("nothing")
+    names = ", ".join(f"v{place}" for place in range(len(keys)))
+    pairs = ", ".join(f"{key!r}: v{place}" for place, key in enumerate(keys))
+    built: Callable[[list[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {names}, in zip(*columns)]")
+    return built
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """`write` takes a column without nulls."""
+
+    write: Callable[[Column], Column]
+    nullable: bool
+
+    def __call__(self, values: Column, run: Run) -> Pending:
+        if None not in values:
+            return self.write(values)
+        _allow_null(self.nullable)
+        return _with_nulls(values, self.write([value for value in values if value is not None]))
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    level: Level
+    nullable: bool
+    is_type_of: TypeTest | None = None
+
+    def __call__(self, values: Column, run: Run) -> Pending:
+        present = values
+        if None in values:
+            _allow_null(self.nullable)
+            present = [value for value in values if value is not None]
+        if not present:
+            return values
+        if self.is_type_of and not all(map(self.is_type_of, present)):
+            raise Bail("type")
+        rows = self.level.rows(present, run)
+        if not isinstance(rows, list):
+            return self._later(values, rows)
+        return rows if present is values else _with_nulls(values, rows)
+
+    async def _later(self, values: Column, rows: Awaitable[Column]) -> Column:
+        return _with_nulls(values, await rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Abstracts:
+    """Objects of an interface or a union: each goes the way of its type."""
+
+    ways: tuple[tuple[TypeTest, Level], ...]
+    nullable: bool
+
+    def __call__(self, values: Column, run: Run) -> Pending:
+        if None in values:
+            _allow_null(self.nullable)
+        places: dict[int, list[int]] = {}
+        for place, value in enumerate(values):
+            if value is not None:
+                places.setdefault(self._way(value), []).append(place)
+        return self._later(values, places, run)
+
+    def _way(self, value: Any) -> int:
+        for way, (is_type_of, _) in enumerate(self.ways):
+            if is_type_of(value):
+                return way
+        raise Bail("type")
+
+    async def _later(self, values: Column, places: Mapping[int, list[int]], run: Run) -> Column:
+        parts = started(
+            partial(self.ways[way][1].rows, [values[place] for place in taken], run) for way, taken in places.items()
+        )
+        answers: Column = [None] * len(values)
+        for taken, rows in zip(places.values(), await gather(*map(_now, parts)), strict=True):
+            for place, row in zip(taken, rows, strict=True):
+                answers[place] = row
+        return answers
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Lists are laid end to end, completed as one column, and cut again."""
+
+    item: Completion
+    nullable: bool
+
+    def __call__(self, values: Column, run: Run) -> Pending:
+        if None in values:
+            _allow_null(self.nullable)
+        for value in values:
+            if value is not None and not isinstance(value, list | tuple):
+                raise Bail("list")
+        flat = self.item([item for value in values if value is not None for item in value], run)
+        return _cut(values, flat) if isinstance(flat, list) else self._later(values, flat)
+
+    async def _later(self, values: Column, flat: Awaitable[Column]) -> Column:
+        return _cut(values, await flat)
+
+
+def started(calls: Iterable[Callable[[], Pending]]) -> list[Any]:
+    """What calls give, at once or later; where one raises, what was begun is not left waiting for ever."""
+    begun: list[Any] = []
+    try:
+        for call in calls:
+            begun.append(call())
+    except BaseException:
+        for pending in begun:
+            if not isinstance(pending, list):
+                pending.close()
+        raise
+    return begun
+
+
+async def _now(pending: Pending) -> Column:
+    return pending if isinstance(pending, list) else await pending
+
+
+def _cut(values: Column, flat: Column) -> Column:
+    answers: Column = []
+    start = 0
+    for value in values:
+        if value is None:
+            answers.append(None)
+        else:
+            answers.append(flat[start : start + len(value)])
+            start += len(value)
+    return answers
+
+
+def _with_nulls(values: Column, completed: Column) -> Column:
+    if len(values) == len(completed):
+        return completed
+    rest = iter(completed)
+    return [None if value is None else next(rest) for value in values]
+
+
+def _allow_null(nullable: bool) -> None:
+    if not nullable:
+        raise Bail("null")

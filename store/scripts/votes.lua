@@ -1,0 +1,10 @@
+-- One voter's votes on some articles of one partition.
+-- KEYS  1 voted:{p}:   2 downvoted:{p}: (a number is appended)
+-- ARGV  1 voter   then the numbers
+-- Reply 1, 0 or -1 for each
+local votes = {}
+for i = 2, #ARGV do
+  votes[i - 1] = redis.call("SISMEMBER", KEYS[1] .. ARGV[i], ARGV[1])
+    - redis.call("SISMEMBER", KEYS[2] .. ARGV[i], ARGV[1])
+end
+return votes

@@ -1,0 +1,192 @@
+"""The guard against divergence: what a plan answers is what graphql-core answers, to the byte."""
+
+import asyncio
+import re
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis_graphql import nodes, queries
+from redis import Redis
+
+from resolvers import users
+from resolvers.context import Context
+from schema import contract
+from schema.contract import SCHEMA
+from server.wire.execution import Execution
+from server.wire.operations import Operations
+from store.records import Vote
+from store.stores import Store
+from tests.conftest import Clock, registered
+from tests.store.reading import post
+
+OPERATIONS = Operations(SCHEMA, 2_000, 20_000, 50, 1_000_000)
+
+DOCUMENTS = {
+    "aliases": '{ a: article(id: "article:1773") { x: title y: title id } b: article(id: "article:1773") { id } }',
+    "fragments": """{ articles { ...Page } }
+      fragment Page on ArticleConnection { nodes { ...Shown title } edges { cursor } }
+      fragment Shown on Article { id title poster { ...Who } } fragment Who on User { username karma }""",
+    "merged fields": "{ articles { nodes { poster { id } } nodes { poster { username karma } id } } }",
+    "inline fragments": """{ node(id: "user:alice") {
+      id ... on User { username } ... { __typename } ... on Article { title } } }""",
+    "interfaces": """{ nodes(ids: ["group:show", "article:1773", "user:nobody", "user:alice"]) { __typename id
+      ... on Article { title groups { name } } ... on User { karma articles(first: 2) { nodes { id } } }
+      ... on Group { articles(order: VOTES) { totalCount nodes { votes } } } } }""",
+    "nested lists": "{ articles { nodes { groups { articles(first: 2) { nodes { voters { nodes { id } } } } } } } }",
+    "nulls": '{ article(id: "article:5") { id } user(username: "nobody") { id } viewer { id } feed { id } }',
+    "include and skip": """query($yes: Boolean!, $no: Boolean = false) { articles {
+      nodes @include(if: $yes) { id title @skip(if: $yes) votes @include(if: $no) } totalCount @skip(if: $no) } }""",
+    "variables": """query($first: Int, $order: ArticleOrder, $ids: [ID!] = ["group:ask"]) {
+      articles(first: $first, order: $order) { nodes { id } } nodes(ids: $ids) { id } }""",
+    "typename": "{ __typename articles { __typename pageInfo { __typename } nodes { __typename } } }",
+    "introspection": '{ __schema { queryType { name } } __type(name: "User") { name } }',
+    "an error": "{ articles(first: 0) { totalCount } groups { totalCount } }",
+    "an error in the middle": '{ a: node(id: "odd") { id } b: articles { nodes { id } } c: group(name: "") { id } }',
+    "a wrong cursor": '{ articles { nodes { voters(after: "odd") { totalCount } } } }',
+    "all of an article": """{ articles { edges { cursor node {
+      id title link content postedAt editedAt votes upvotes downvotes score isGood
+      isVotingOpen votingClosesAt viewerVote groups { id name } voters(first: 1) { totalCount pageInfo {
+      hasNextPage hasPreviousPage startCursor endCursor } } poster { id username joinedAt karma viewerIsFollowing
+      followers { totalCount } following { nodes { id } } } } } } }""",
+}
+VARIABLES: list[dict[str, Any]] = [
+    {},
+    {"yes": True},
+    {"yes": False, "no": True},
+    {"yes": "perhaps"},
+    {"first": 1, "order": "TIME"},
+    {"first": None, "order": None, "ids": None},
+    {"first": "many"},
+    {"ids": ["article:1773", "odd"]},
+    {"ids": []},
+]
+
+
+async def filled(store: Store) -> str:
+    """A small busy store; returns the token of somebody who voted."""
+    token = (await store.users.register("vera", "correct horse")).token
+    for name in ("alice", "Bob"):
+        await registered(store, name)
+    for turn in range(12):
+        groups = [["show", "ask"], ["show"], []][turn % 3]
+        posted = await post(store, ["alice", "Bob"][turn % 2], f"title {turn}", groups)
+        await store.articles.vote(posted.number, "vera", list(Vote)[turn % 3])
+    await store.follows.follow("vera", "alice")
+    return token
+
+
+async def both_ways(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, bytes, bytes]:
+    """How the second execution went, and what the first, by graphql-core, and the second answered."""
+    execution = Execution(SCHEMA)
+    operation = OPERATIONS.find(text, None)
+    answers, ways = [], []
+    for _ in range(2):
+        try:
+            result, way = await execution.execute(operation, variables, Context(store, token))
+        except Exception as refused:
+            answers.append(repr(refused).encode())
+            ways.append("refused")
+        else:
+            answers.append(orjson.dumps([result.data, [error.formatted for error in result.errors or ()]]))
+            ways.append(way)
+    assert ways[0] in ("new", "refused")
+    return ways[1], answers[0], answers[1]
+
+
+@pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
+@pytest.mark.parametrize("viewer", ["somebody", "nobody"])
+async def test_plan_answers_as_graphql_core_does(store, text, viewer):
+    token = await filled(store)
+    token = token if viewer == "somebody" else None
+    ways = set()
+    for variables in VARIABLES:
+        way, by_core, by_plan = await both_ways(store, token, text, variables)
+        assert by_plan == by_core
+        ways.add(way)
+
+    expected = {
+        "introspection": {"introspection"},
+        "include and skip": {"compiled", "refused", "nothing"},
+        "variables": {"compiled", "refused", "error"},
+    }
+    name = next(name for name, document in DOCUMENTS.items() if document == text)
+    assert ways == expected.get(name, {"error"} if "error" in name or "wrong" in name else {"compiled"})
+
+
+SOME_DATA = {
+    "Date": st.sampled_from(["2016-08-04", "2016-08-05", "odd"]).map(nodes.String),
+    "DateTime": st.just("2016-08-04T00:00:00Z").map(nodes.String),
+    "URL": st.just("https://example.com/").map(nodes.String),
+}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(text=queries(contract.text(), custom_scalars=SOME_DATA, allow_null=True), odd=st.booleans())
+def test_generated_documents_are_answered_alike(running_valkey, text, odd):
+    text = text if odd else plausible(text)
+    asyncio.run(_compare(running_valkey, text))
+
+
+def plausible(text: str) -> str:
+    """The same document with arguments that find something, where generated ones mostly do not."""
+    text = re.sub(r'\bid: (?:"(?:[^"\\]|\\.)*"|-?\d+)', 'id: "article:1773"', text)
+    text = re.sub(r'\b(username): "(?:[^"\\]|\\.)*"', 'username: "alice"', text)
+    text = re.sub(r'\b(group|name): "(?:[^"\\]|\\.)*"', r'\1: "show"', text)
+    text = re.sub(r"\b(after|before): (?:\"(?:[^\"\\]|\\.)*\")", r"\1: null", text)
+    return re.sub(r"\b(first|last|page): -?\d+", r"\1: 3", text)
+
+
+async def _compare(url: str, text: str) -> None:
+    with Redis.from_url(url) as redis:
+        known = redis.exists("store")
+    store = await Store.open(url, clock=Clock())
+    try:
+        if not known:
+            await filled(store)
+        try:
+            OPERATIONS.find(text, None)
+        except Exception:
+            return
+        way, by_core, by_plan = await both_ways(store, None, text, {})
+        assert by_plan == by_core, way
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("broken"), None])
+async def test_fault_in_a_batch_gives_the_answer_of_graphql_core(store, monkeypatch, fault):
+    await filled(store)
+    field = SCHEMA._schema.type_map["User"].fields["karma"].extensions["strawberry-definition"]
+
+    async def broken(users: Any, context: Any) -> Any:
+        if fault:
+            raise fault
+        return [None, "many", 3][: len(users)]
+
+    monkeypatch.setattr(field.base_resolver.wrapped_func, "batch", broken)
+    monkeypatch.setattr(users, "karma", broken)
+    execution = Execution(SCHEMA)
+    operation = OPERATIONS.find("{ articles { nodes { poster { karma } } } }", None)
+    ways = [(await execution.execute(operation, {}, Context(store))).way for _ in range(3)]
+
+    assert ways[0] == "new"
+    assert "compiled" not in ways
+
+
+async def test_field_that_keeps_failing_is_given_up(store):
+    execution = Execution(SCHEMA)
+    operation = OPERATIONS.find("{ articles(first: 0) { totalCount } }", None)
+    ways = [(await execution.execute(operation, {}, Context(store))).way for _ in range(20)]
+
+    assert ways == ["new"] + ["error"] * 11 + ["not worth it"] * 8
+
+
+async def test_mutations_and_whatever_is_new_are_for_graphql_core(store):
+    execution = Execution(SCHEMA)
+    mutation = OPERATIONS.find("mutation { logOut { userErrors { code } } }", None)
+    ways = [(await execution.execute(mutation, {}, Context(store))).way for _ in range(2)]
+
+    assert ways == ["new", "mutation"]
