@@ -2,15 +2,14 @@
 -- the poster and those named.
 -- ARGV  7 the story's own id   8 title   9 link or ""   10 content or ""   11 group names, space between
 --       12 slot of the poster   13 posting time (unix milliseconds)   14 votes   15 known voters, space between
--- Reply {"imported" or "known", number}
+-- Reply {"imported", number, how many users were created} | {"known", number}
 local known = redis.call("HGET", IMPORTED, ARGV[7])
 if known then return {"known", known} end
 
 local poster = ARGV[1]
 local account = USER .. string.lower(poster)
-if redis.call("EXISTS", account) == 0 then
-  redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0)
-end
+local created = 1 - redis.call("EXISTS", account)
+if created == 1 then redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0) end
 poster = redis.call("HGET", account, "name")
 
 local voters = words(ARGV[15])
@@ -24,4 +23,5 @@ publish(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
 remember(VOTED, article, voters)
 credit(article, article.up - 1)
 redis.call("HSET", IMPORTED, ARGV[7], number)
-return {"imported", number}
+tell("imported", article, article.groups)
+return {"imported", number, created}
