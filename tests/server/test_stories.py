@@ -1,0 +1,226 @@
+import json
+
+import pytest
+
+from server.rows import BadLine, NotStories
+from server.stories import in_groups, in_order, read
+from store.imports import Story
+
+NOW = 1_470_311_520_000  # 2016-08-04T11:52:00Z
+HEADER = "id,title,url,points,comments,author,created_at\n"
+LINE = "7,A year of rivers,https://example.com/,5,2,Marlow,2016-08-04T11:52:00Z\n"
+STORY = Story("7", "A year of rivers", "https://example.com/", "Marlow", NOW, 5)
+FIELDS = {
+    "id": 7,
+    "title": "A year of rivers",
+    "url": "https://example.com/",
+    "points": 5,
+    "comments": 2,
+    "author": "Marlow",
+    "created_at": "2016-08-04T11:52:00Z",
+}
+
+
+@pytest.fixture
+def found(tmp_path):
+    def found(content: str | bytes, name: str = "stories.csv") -> list[Story | BadLine]:
+        file = tmp_path / name
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return list(read(file, NOW))
+
+    return found
+
+
+def line(**changes: object) -> str:
+    return json.dumps(FIELDS | changes) + "\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEADER + LINE,
+        "\ufeff" + HEADER + LINE,
+        (HEADER + LINE).replace("\n", "\r\n"),
+        (HEADER + LINE).replace("\n", "\r"),
+        HEADER + LINE.rstrip(),
+        HEADER + "\n\n" + LINE + "\n",
+        "Author,ID, created_at ,points,title,text,url\n"
+        'Marlow,7,2016-08-04T13:52:00+02:00,5," A year of rivers ","two\n""lines""",https://example.com/\n',
+        HEADER + LINE.replace(":00Z", ""),
+        line(),
+        "\ufeff" + line(),
+        line(id="7", points="5", extra=[1, {}]),
+    ],
+)
+def test_story_is_read_from_csv_and_json_lines(found, content):
+    assert found(content) == [STORY]
+
+
+def test_name_of_a_file_tells_json_lines_too(found):
+    assert found("[]\n" + line(), "stories.jsonl") == [
+        BadLine(1, "this is not a JSON object"),
+        STORY,
+    ]
+
+
+@pytest.mark.parametrize("content", ["id,title,author,created_at\n7,A title,Marlow,1970-01-01\n"])
+def test_link_and_points_may_be_missing(found, content):
+    assert found(content) == [Story("7", "A title", "", "Marlow", 0, 1)]
+
+
+@pytest.mark.parametrize("points", [0, -3, "0", "", None, 1])
+def test_points_below_one_count_as_one(found, points):
+    assert [story.votes for story in found(line(points=points))] == [1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"id": None}, "an id has 1 to 64 printable ASCII characters"),
+        ({"id": "a b"}, "an id has 1 to 64 printable ASCII characters"),
+        ({"id": "x" * 65}, "an id has 1 to 64 printable ASCII characters"),
+        ({"id": True}, "id is neither text nor a number"),
+        ({"title": ""}, "a title has 1 to 300 characters, this one 0"),
+        ({"title": None}, "a title has 1 to 300 characters, this one 0"),
+        ({"title": ["A title"]}, "title is neither text nor a number"),
+        ({"title": "x" * 301}, "a title has 1 to 300 characters, this one 301"),
+        ({"title": "a\0b"}, "title has a character that is not allowed at place 2"),
+        ({"title": "\x1b[31mred"}, "title has a character that is not allowed at place 1"),
+        ({"title": "a\nb"}, "title has a character that is not allowed at place 2"),
+        ({"url": "javascript:alert(1)"}, "a link is an absolute http or https URL"),
+        ({"url": "https://exa mple.com/"}, "a link is an absolute http or https URL"),
+        ({"url": "https://example.com/" + "x" * 1981}, "a link has at most 2000 characters, this one 2001"),
+        ({"author": "a"}, "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
+        ({"author": "Zoë"}, "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
+        ({"author": None}, "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
+        ({"points": "many"}, "points is no whole number up to 1000000"),
+        ({"points": 1.5}, "points is no whole number up to 1000000"),
+        ({"points": "٣"}, "points is no whole number up to 1000000"),
+        ({"points": 1_000_001}, "points is no whole number up to 1000000"),
+        ({"points": "9" * 5000}, "points is no whole number up to 1000000"),
+        ({"created_at": "yesterday"}, "created_at is no date and time like 2016-08-04T11:52:00Z"),
+        ({"created_at": None}, "created_at is no date and time like 2016-08-04T11:52:00Z"),
+        ({"created_at": "2016-02-30T00:00:00Z"}, "created_at is no date and time like 2016-08-04T11:52:00Z"),
+        ({"created_at": "1969-12-31T23:59:59Z"}, "created_at is before 1970 or in the future"),
+        ({"created_at": "0001-01-01T00:00:00+14:00"}, "created_at is before 1970 or in the future"),
+        ({"created_at": "2016-08-04T11:52:00.001Z"}, "created_at is before 1970 or in the future"),
+    ],
+)
+def test_line_that_breaks_a_rule_is_told_and_the_others_are_read(found, changes, reason):
+    assert found(line(**changes) + line()) == [BadLine(1, reason), STORY]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("7,A title\n", "it has 2 columns, the first line 7"),
+        (LINE.replace("\n", ",more\n"), "it has 8 columns, the first line 7"),
+        ("complete nonsense\n", "it has 1 columns, the first line 7"),
+        (LINE.replace("A year", '"A" year'), "',' expected after '\"'"),
+        (LINE.replace("A year", "A\0year"), "title has a character that is not allowed at place 2"),
+    ],
+)
+def test_bad_line_of_csv_is_told_and_the_others_are_read(found, content, reason):
+    assert found(HEADER + content + LINE) == [BadLine(2, reason), STORY]
+
+
+@pytest.mark.parametrize("place", ["A year", "https", "5,2", "Marlow", "2016"])
+def test_quotation_mark_that_nothing_closes_costs_its_line_only(found, place):
+    unclosed = LINE.replace(place, f'"{place}')
+    others = [LINE.replace("7", str(n), 1) for n in range(10, 15)]
+
+    first, *rest = found(HEADER + "".join(others[:2]) + unclosed + "".join(others[2:]))[2:]
+
+    assert isinstance(first, BadLine)
+    assert first.number == 4
+    assert [story.id for story in rest] == ["12", "13", "14"]
+
+
+def test_two_unclosed_quotation_marks_cost_their_two_lines(found):
+    unclosed = LINE.replace("A year", '"A year')
+
+    bad = found(HEADER + unclosed + LINE + unclosed + LINE.replace("7", "8", 1))
+
+    assert [each.number if isinstance(each, BadLine) else each.id for each in bad] == [2, "7", 4, "8"]
+
+
+def test_numbers_of_lines_count_quoted_newlines(found):
+    quoted = LINE.replace("A year of rivers", '"\nA year of rivers\n"')
+
+    assert found(HEADER + quoted + "nonsense\n") == [STORY, BadLine(5, "it has 1 columns, the first line 7")]
+
+
+def test_bytes_that_are_no_utf_8_are_told(found):
+    bad = LINE.encode().replace(b"A year", b"A y\xe9ar")
+
+    assert found(HEADER.encode() + bad + LINE.encode()) == [
+        BadLine(2, "title has a character that is not allowed at place 4"),
+        STORY,
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '"7"', '{"id": NaN}', line(title="a").replace('"a"', '"\\ud800"'), "[" * 99_999]
+)
+def test_line_that_is_no_json_object_is_told(found, text):
+    bad, story = found(line() + text.rstrip("\n") + "\n" + line(id=8))[1:]
+
+    assert bad.number == 2
+    assert bad.reason.startswith("this is not ")
+    assert story.id == "8"
+
+
+def test_second_story_of_an_id_is_told(found):
+    assert found(line() + line(title="Another")) == [STORY, BadLine(2, "the story of line 1 has the same id")]
+
+
+def test_bad_story_does_not_take_the_id(found):
+    assert found(line(title="") + line())[1] == STORY
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"\x89PNG\r\n\x1a\n\0\0", b"id,title\n7,x\n", b'"id', "id,title".encode("utf-16")]
+)
+def test_file_without_stories_is_refused(found, content):
+    with pytest.raises(NotStories, match=r"^the first line"):
+        found(content)
+
+
+def test_order_is_by_time_then_id_as_a_number():
+    stories = [Story(id, "A title", "", "Marlow", time, 1) for id, time in [("10", 5), ("9", 5), ("8", 6), ("11", 4)]]
+
+    assert [story.id for story in in_order(stories)] == ["11", "9", "10", "8"]
+
+
+def grouped(*titles_and_links):
+    return [s.groups for s in in_groups([Story("7", title, link, "Marlow", 0, 1) for title, link in titles_and_links])]
+
+
+@pytest.mark.parametrize(
+    ("title", "groups"),
+    [
+        ("Ask HN: Why?", ("ask",)),
+        ("ASK HN - Why?", ("ask",)),
+        ("Show HN: A clock", ("show",)),
+        ("Asking HN", ()),
+        ("Ask HNs: Why?", ()),
+        ("On Show HN", ()),
+    ],
+)
+def test_title_tells_what_is_asked_or_shown(title, groups):
+    assert grouped((title, "")) == [groups]
+
+
+def test_host_with_twenty_stories_is_a_group():
+    nineteen = [("A title", "https://www.Notes.example:8080/a?b")] * 19
+
+    assert grouped(*nineteen) == [()] * 19
+    assert grouped(*nineteen, ("Show HN: It", "http://notes.example/"))[18:] == [
+        ("notes-example",),
+        ("notes-example", "show"),
+    ]
+
+
+@pytest.mark.parametrize("link", ["", "http://[::1]/", "http://www./", f"http://{'a' * 51}/", "http://_x/"])
+def test_host_whose_name_cannot_be_a_groups_is_none(link):
+    assert grouped(*[("A title", link)] * 20) == [()] * 20
