@@ -4,9 +4,12 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from schema import contract
-from server import imports, serving, verifying
+from server import demo, imports, serving, verifying
+from server.imports import Options
+from server.rows import NotStories
 from server.settings import WrongSetting, read_settings
 from server.valkey import DataInUse, ValkeyFailed
 from store.errors import StoreError
@@ -15,8 +18,9 @@ from store.errors import StoreError
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     try:
-        return chosen.run(chosen)
-    except (WrongSetting, DataInUse, ValkeyFailed, StoreError, OSError) as error:
+        code: int = chosen.run(chosen)
+        return code
+    except (WrongSetting, NotStories, DataInUse, ValkeyFailed, StoreError, OSError) as error:
         print(f"upvote: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -27,7 +31,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="upvote", description="A GraphQL server for communities that rank by votes.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    serve = commands.add_parser("serve", help="start the server, and a Valkey of its own unless UPVOTE_REDIS_URL is set")
+    serve = commands.add_parser(
+        "serve", help="start the server, and a Valkey of its own unless UPVOTE_REDIS_URL is set"
+    )
     serve.add_argument("--trusted-documents", metavar="FILE", help="documents that graphql-codegen or Relay wrote")
     serve.add_argument("--only-trusted", action="store_const", const="on", help="refuse all other documents")
     serve.set_defaults(
@@ -36,14 +42,16 @@ def _parser() -> argparse.ArgumentParser:
         )
     )
 
-    demo = commands.add_parser("demo", help="serve a store of its own that holds a small sample")
-    demo.set_defaults(run=lambda chosen: serving.demo(read_settings()))
+    sample = commands.add_parser("demo", help="serve a store of its own that holds a small sample, until it is stopped")
+    sample.set_defaults(run=lambda chosen: demo.run(read_settings()))
 
     stories = commands.add_parser("import", help="bring in stories from a CSV or JSON lines file")
-    stories.add_argument("file", help="with id, title, url, points, comments, author, created_at")
+    stories.add_argument("file", type=Path, help="with id, title, url, points, comments, author, created_at")
     stories.add_argument("--shift-to-now", action="store_true", help="move all times so that the newest story is now")
     stories.add_argument("--with-voters", action="store_true", help="create the voters of stories still open to votes")
-    stories.set_defaults(run=lambda chosen: asyncio.run(imports.run(read_settings(), chosen)))
+    stories.set_defaults(
+        run=lambda chosen: imports.run(read_settings(), chosen.file, Options(chosen.shift_to_now, chosen.with_voters))
+    )
 
     verify = commands.add_parser("verify", help="report every broken invariant of the store")
     verify.add_argument("--repair", action="store_true", help="mend what can be derived")

@@ -1,0 +1,73 @@
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from server.demo import SAMPLE
+from server.stories import in_groups, read
+from store.stores import unix_milliseconds
+from tests.server.conftest import POST, REGISTER, ROOT, Live, environment
+
+FIELDS = """{
+  articles(first: 100, order: TIME) {
+    totalCount
+    nodes { title upvotes isVotingOpen voters(first: 1) { totalCount } }
+  }
+  frontPage { totalCount }
+  groups { nodes { name } }
+}"""
+
+
+@pytest.fixture
+def demo(tmp_path) -> Iterator[Live]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "server", "demo"],
+        cwd=ROOT,
+        env=environment(port=0, data_dir=tmp_path / "data") | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    printed = [process.stdout.readline().rstrip("\n") for _ in range(4)]
+    url = printed[1].split()[-1].rstrip("/")
+    httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
+    yield Live(process, url, printed, tmp_path)
+    process.terminate()
+    process.wait()
+    process.stdout.close()
+
+
+def test_demo_serves_the_sample_with_voting_open(demo):
+    answer = demo.ask(FIELDS)["data"]
+    opened = [article for article in answer["articles"]["nodes"] if article["isVotingOpen"]]
+
+    assert demo.printed[0].startswith("imported 60, known already 0, bad lines 0, ")
+    assert answer["articles"]["totalCount"] == 60
+    assert answer["frontPage"]["totalCount"] == 8
+    assert answer["groups"]["nodes"] == [{"name": "ask"}, {"name": "notes-example"}, {"name": "show"}]
+    assert opened == answer["articles"]["nodes"][: len(opened)]
+    assert 0 < len(opened) < 60
+    assert all(article["voters"]["totalCount"] == article["upvotes"] for article in opened)
+
+
+def test_demo_takes_posts_and_votes(demo):
+    token = demo.ask(REGISTER)["data"]["register"]["token"]
+
+    assert demo.ask(POST, token)["data"]["post"]["article"]["id"].startswith("article:")
+
+
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_demo_leaves_nothing_behind(demo, tmp_path, by, code):
+    assert demo.stop(by) == code
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sample_has_no_bad_line_and_some_of_everything():
+    stories = in_groups(read(SAMPLE, unix_milliseconds()))
+
+    assert len(stories) == 60
+    assert {group for story in stories for group in story.groups} == {"ask", "show", "notes-example"}
+    assert all(not story.link or ".example/" in story.link for story in stories)

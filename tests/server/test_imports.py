@@ -1,0 +1,183 @@
+import asyncio
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from server import valkey
+from server.imports import Options, run
+from server.rows import NotStories
+from server.settings import Settings
+from store.imports import bring_in
+from store.stores import Store, unix_milliseconds
+from tests.server.conftest import ROOT, environment
+from tests.store.reading import everything
+
+HEADER = "id,title,url,points,comments,author,created_at\n"
+SUMMARY = re.compile(
+    r"imported (\d+), known already (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "
+    r"\d+ a second\n"
+)
+DAY = 86_400_000
+
+
+@pytest.fixture
+def settings(redis_url: str, partitions: int) -> Settings:
+    return Settings(redis_url=redis_url, partitions=partitions)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """1 200 stories, one an hour, the newest first; each seventh asks, each of 30 users posts 40."""
+    file = tmp_path / "stories.csv"
+    file.write_text(HEADER + "".join(map(line, reversed(range(1200)))))
+    return file
+
+
+def line(number: int) -> str:
+    title = "Ask HN: Why?" if number % 7 == 0 else "A title"
+    time = f"2016-08-{1 + number // 24 % 28:02d}T{number % 24:02d}:00:00Z"
+    return f"{number},{title},https://host{number % 3}.example/,{number % 50},0,user-{number % 30},{time}\n"
+
+
+def summary(capsys: pytest.CaptureFixture[str]) -> tuple[int, ...]:
+    printed = SUMMARY.fullmatch(capsys.readouterr().out)
+    assert printed
+    return tuple(map(int, printed.groups()))
+
+
+def times(redis) -> list[float]:
+    return sorted(value for key in redis.scan_iter("time:*") for _, value in redis.zrange(key, 0, -1, withscores=True))
+
+
+def voters_differ(redis) -> list[str]:
+    """Articles still open to votes whose count of upvotes is not that of known and imported voters."""
+    differing = []
+    for key in redis.scan_iter("voted:*"):
+        article = redis.hgetall(key.replace("voted:", "article:"))
+        if redis.scard(key) + int(article.get("imported", 0)) != int(article["up"]):
+            differing.append(key)
+    return differing
+
+
+def test_summary_counts_what_was_done(settings, file, capsys):
+    assert run(settings, file, Options()) == 0
+    assert summary(capsys) == (1200, 0, 0, 30, 4)
+
+
+@pytest.mark.parametrize("options", [Options(), Options(shift_to_now=True, with_voters=True)])
+def test_repeat_changes_nothing(settings, file, redis, capsys, options):
+    run(settings, file, options)
+    before = everything(redis)
+    capsys.readouterr()
+
+    assert run(settings, file, options) == 0
+    assert summary(capsys) == (0, 1200, 0, 0, 0)
+    assert everything(redis) == before
+
+
+def test_import_that_was_interrupted_goes_on_as_it_began(settings, file, redis, capsys, monkeypatch):
+    calls = []
+
+    async def interrupted(*arguments, **options):
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return await bring_in(*arguments, **options)
+
+    options = Options(shift_to_now=True, with_voters=True)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("store.imports.bring_in", interrupted)
+        run(settings, file, options)
+    first = summary(capsys)
+    run(settings, file, options)
+
+    assert first[:2] == (500, 0)
+    assert summary(capsys)[:2] == (700, 500)
+    assert times(redis)[-1] - times(redis)[0] == 28 * DAY - DAY / 24
+    assert voters_differ(redis) == []
+
+
+def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
+    before = unix_milliseconds()
+    run(settings, file, Options(shift_to_now=True))
+
+    assert before <= times(redis)[-1] <= unix_milliseconds()
+    assert {redis.scard(key) for key in redis.scan_iter("voted:*")} == {1}
+    assert voters_differ(redis) == []
+
+
+def test_voters_are_as_many_as_the_votes(settings, file, redis):
+    run(settings, file, Options(shift_to_now=True, with_voters=True))
+
+    opened = list(redis.scan_iter("voted:*"))
+    assert max(redis.scard(key) for key in opened) == 49
+    assert all(redis.hget(key.replace("voted:", "article:"), "imported") is None for key in opened)
+    voters = set().union(*(redis.smembers(key) for key in opened))
+    users = {redis.hget(key, "name") for key in redis.scan_iter("user:*")}
+    assert voters <= users
+
+
+def test_bad_lines_are_shown_and_counted_and_the_rest_is_imported(settings, file, capsys):
+    content = file.read_text()
+    file.write_text(content + "nonsense\n" * 25)
+
+    assert run(settings, file, Options()) == 0
+    printed = capsys.readouterr()
+    shown = printed.err.splitlines()
+    assert shown[0] == "line 1202: it has 1 columns, the first line 7"
+    assert shown[19:] == ["line 1221: it has 1 columns, the first line 7", "and 5 more bad lines"]
+    assert printed.out.startswith("imported 1200, known already 0, bad lines 25, ")
+
+
+def test_file_of_bad_lines_only_imports_nothing(settings, tmp_path, capsys):
+    (tmp_path / "stories.jsonl").write_text("{}\n")
+
+    assert run(settings, tmp_path / "stories.jsonl", Options(shift_to_now=True, with_voters=True)) == 0
+    assert summary(capsys) == (0, 0, 1, 0, 0)
+
+
+def test_file_that_cannot_be_read_leaves_the_data_alone(tmp_path):
+    own = Settings(data_dir=tmp_path / "data")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+
+    with pytest.raises(NotStories):
+        run(own, tmp_path / "picture.png", Options())
+    for unreadable in (tmp_path, tmp_path / "nothing.csv"):
+        with pytest.raises(OSError):
+            run(own, unreadable, Options())
+
+    assert not (tmp_path / "data").exists()
+
+
+def command(*arguments: object, **settings: object) -> "subprocess.CompletedProcess[str]":
+    parts = [sys.executable, "-m", "server", "import", *map(str, arguments)]
+    return subprocess.run(parts, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
+
+
+def test_command_fills_a_store_of_our_own(file, tmp_path):
+    done = command(file, "--shift-to-now", "--with-voters", data_dir=tmp_path / "data", partitions=8)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert SUMMARY.fullmatch(done.stdout)
+    with valkey.running(tmp_path / "data") as url:
+        assert asyncio.run(_partitions(url)) == 8
+
+
+async def _partitions(url: str) -> int:
+    store = await Store.open(url)
+    await store.close()
+    return store.site.partitions
+
+
+def test_command_says_what_stops_it(file, tmp_path):
+    nothing = command(tmp_path / "nothing.csv", data_dir=tmp_path / "data")
+    with valkey.running(tmp_path / "data"):
+        in_use = command(file, data_dir=tmp_path / "data")
+
+    assert nothing.returncode == in_use.returncode == 2
+    assert nothing.stderr.startswith("upvote: ")
+    assert nothing.stderr.endswith("nothing.csv'\n")
+    assert in_use.stderr == f"upvote: another server uses the data in {tmp_path / 'data'}\n"
