@@ -1,0 +1,64 @@
+"""
+What an import costs: the summary that it prints itself, and the most memory that the process held.
+
+    python -m bench.import_stories [FILE] [import's own options]
+
+Without a file, 20 052 invented stories: in hosts, by authors and with points as unevenly spread as on a real site.
+The settings are those of the environment, but for the data directory, which is a new one.
+"""
+
+import csv
+import os
+import random
+import resource
+import sys
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from server.__main__ import main
+
+STORIES = 20_052
+AUTHORS = 15_000  # of whom some 9 000 post
+HOSTS = 9_000
+WORDS = ["a", "the", "of", "river", "lamp", "clock", "tram", "choir", "kettle", "moth", "harbour", "queue", "bridge"]
+NEWEST = datetime(2024, 3, 14, 9, 26, tzinfo=UTC)
+YEAR_MINUTES = 366 * 24 * 60
+
+
+def run(arguments: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["UPVOTE_DATA_DIR"] = f"{folder}/data"
+        if not arguments or arguments[0].startswith("-"):
+            arguments = [str(invented(Path(folder) / "stories.csv")), *arguments]
+        main(["import", *arguments])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # Linux counts in KiB
+    print(f"peak memory {peak} MiB, without Valkey's")
+
+
+def invented(file: Path) -> Path:
+    chance = random.Random(1)
+    with file.open("w", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow(("id", "title", "url", "points", "comments", "author", "created_at"))
+        writer.writerows(story(number, chance) for number in range(STORIES))
+    return file
+
+
+def story(number: int, chance: random.Random) -> tuple[str | int, ...]:
+    kind = chance.choices(("Ask HN: ", "Show HN: ", ""), (9, 6, 85))[0]
+    host = uneven(chance, HOSTS)
+    link = "" if kind == "Ask HN: " else f"https://www.host{host}.example/{chance.getrandbits(200):x}"
+    title = kind + " ".join(chance.choices(WORDS, k=chance.randint(4, 14)))
+    points = min(round(chance.paretovariate(0.75)), 3_000)
+    at = NEWEST - timedelta(minutes=chance.randrange(YEAR_MINUTES))
+    return number, title, link, points, 0, f"author-{uneven(chance, AUTHORS)}", f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def uneven(chance: random.Random, count: int) -> int:
+    """A number below `count`, the small ones much more often."""
+    return int(count * chance.random() ** 2.5)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])
