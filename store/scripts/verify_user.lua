@@ -1,0 +1,22 @@
+-- Verify one user: their hash, and what is the sum of all their articles: karma, and the time of the newest.
+-- ARGV  8 username in lower case   9 their slot
+local account = USER .. name
+local written, joined, stored = unpack(redis.call("HMGET", account, "name", "joined", "karma"))
+if string.lower(written or "") ~= name then report(account .. " name", written, name .. ", in any case") end
+if not string.find(joined or "", WHOLE) then report(account .. " joined", joined, "a usable joined") end
+
+local karma, newest = 0, nil
+for _, member in ipairs(redis.call("ZRANGE", TIMELINE .. name, 0, -1)) do
+  local number = tonumber(member)
+  local article = number and examine(string.format("%.0f", number))
+  if article and article.torn[1] then return reply end -- nothing tells the sum
+  if article and article.member == member and string.lower(article.poster) == name then
+    if number % 1024 ~= tonumber(ARGV[9]) then
+      report(article.hash, "of slot " .. text(number % 1024), "of slot " .. ARGV[9] .. ", as its poster is")
+    end
+    karma, newest = karma + article.up - article.down - 1, math.max(newest or 0, article.time)
+  end
+end
+expect_number(account, "karma", stored, karma)
+if written then expect_place(POSTERS, written, newest) end
+return reply
