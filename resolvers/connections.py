@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from resolvers import pages
 from resolvers.context import Context
@@ -24,8 +24,7 @@ class PageInfo:
     end_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Edge(Generic[T]):
+class Edge(NamedTuple, Generic[T]):
     cursor: str
     node: T
 

@@ -49,6 +49,7 @@ class Metrics:
         self._round_trips = self._counter("store_round_trips", "Round trips to the store.", "operation")
         self._commands = self._counter("store_commands", "Commands sent to the store.", "operation")
         self._errors = self._counter("errors", "Operations that had an error of a code.", "operation", "code")
+        self._executions = self._counter("executions", "Queries and mutations by how: compiled, or why not.", "way")
         self._refusals = self._counter("refusals", "Requests without an operation that can be answered.", "code")
         self._seconds = Histogram(
             "upvote_operation_seconds",
@@ -83,6 +84,7 @@ class Metrics:
         finally:
             if not is_subscription:
                 series.seconds.observe(observation.seconds)
+                self._executions.labels(observation.way).inc()
             for code in observation.codes:
                 self._errors.labels(series.name, code).inc()
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Vote(Enum):
@@ -13,8 +14,7 @@ class Vote(Enum):
     NONE = 0
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A position in a listing: by value, then by the text of the member, highest first."""
 
     value: float
@@ -26,8 +26,9 @@ class Place:
         return int(self.member)
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
+class Article(NamedTuple):
+    """A tuple, because pages make many of them."""
+
     number: int
     title: str
     link: str | None

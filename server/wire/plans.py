@@ -120,7 +120,7 @@ class Objects:
             present = [value for value in values if value is not None]
         if not present:
             return values
-        if self.is_type_of and not all(map(self.is_type_of, present)):
+        if self.is_type_of and not all(map(self.is_type_of, _one_of_each_class(present))):
             raise Bail("type")
         rows = self.level.rows(present, run)
         if not isinstance(rows, list):
@@ -182,6 +182,11 @@ class Lists:
 
     async def _later(self, values: Column, flat: Awaitable[Column]) -> Column:
         return _cut(values, await flat)
+
+
+def _one_of_each_class(values: Column) -> Iterable[Any]:
+    """That a resolver gave objects of the right type is a check on the resolver, which one of each class satisfies."""
+    return {type(value): value for value in values}.values()
 
 
 def started(calls: Iterable[Callable[[], Pending]]) -> list[Any]:

@@ -32,6 +32,22 @@ def test_operation_is_counted_with_its_seconds_and_cost(live):
     assert shown[of("upvote_store_commands_total", operation="Counted")] == sum(cost["commands"] for cost in costs)
 
 
+def test_executions_are_counted_by_how(tmp_path):
+    with serving(tmp_path) as live:
+        for _ in range(3):
+            live.ask("{ articles { totalCount } }")
+            live.ask("{ articles(first: 0) { totalCount } }")
+        live.ask("mutation { logOut { userErrors { code } } }")
+        shown = live.metrics()
+
+    ways = {name: value for name, value in shown.items() if name.startswith("upvote_executions_total")}
+    assert ways == {
+        of("upvote_executions_total", way="new"): 3,
+        of("upvote_executions_total", way="compiled"): 2,
+        of("upvote_executions_total", way="error"): 2,
+    }
+
+
 def test_errors_are_counted_by_operation_and_code(live):
     live.ask("query Failing { a: article(id: 1) { id } b: article(id: 1) { id } }")
     live.ask("query Failing($id: ID!) { article(id: $id) { id } }")
