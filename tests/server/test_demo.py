@@ -32,12 +32,14 @@ def demo(tmp_path) -> Iterator[Live]:
     )
     assert process.stdout is not None
     printed = [process.stdout.readline().rstrip("\n") for _ in range(4)]
-    url = printed[1].split()[-1].rstrip("/")
-    httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
-    yield Live(process, url, printed, tmp_path)
-    process.terminate()
-    process.wait()
-    process.stdout.close()
+    try:
+        url = printed[1].split()[-1].rstrip("/")
+        httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
+        yield Live(process, url, printed, tmp_path)
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
 
 
 def test_demo_serves_the_sample_with_voting_open(demo):
