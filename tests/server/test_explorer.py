@@ -1,18 +1,12 @@
 import asyncio
 import json
 import re
-import threading
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
-import strawberry
-import uvicorn
 from graphql import build_schema, parse, validate
 from starlette.applications import Starlette
-from strawberry.asgi import GraphQL
 
 from server import explorer
 from tests import programs
@@ -21,38 +15,6 @@ BROWSER = Path(__file__).with_name("browser")
 ROOT = Path(__file__).parents[2]
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-
-
-@strawberry.type
-class Article:
-    title: str
-
-
-@strawberry.type
-class Articles:
-    nodes: list[Article]
-
-
-@strawberry.type
-class Query:
-    @strawberry.field
-    def articles(self, first: int) -> Articles:
-        return Articles(nodes=[Article(title="Redis in Action")])
-
-
-@pytest.fixture
-def live():
-    app = Starlette(routes=explorer.routes())
-    app.add_route("/graphql", GraphQL(strawberry.Schema(Query), graphql_ide=None))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, ws="none", log_level="warning"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield SimpleNamespace(url=f"http://127.0.0.1:{port}")
-    server.should_exit = True
-    thread.join()
 
 
 @pytest.fixture
