@@ -1,0 +1,51 @@
+"""A server that client libraries talk to: it has one article, which can no longer be voted on."""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server import valkey
+from store.articles import Draft
+from store.ranking import Policy
+from store.stores import Store
+from tests.conftest import Clock, registered
+from tests.server.conftest import Live, serving
+
+CLOSED = "article:1086"
+ADDRESS = "http://127.0.0.1:8000"  # in configurations, as people write it; tests put the address of their server there
+HANGING = 60  # after so many seconds, a client waits for what never comes
+
+
+@pytest.fixture(scope="session")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    folder = tmp_path_factory.mktemp("clients")
+    with valkey.running(folder / "valkey") as url:
+        asyncio.run(post(url))
+        with serving(folder, redis_url=url, rate_limits="off") as live:
+            yield live
+
+
+async def post(redis_url: str) -> None:
+    store = await Store.open(redis_url, Policy(), 1, clock=Clock())
+    posted = await store.articles.post(await registered(store, "carol"), Draft("Of 2016", content="Closed."))
+    assert posted.article is not None and posted.article.id == CLOSED
+    await store.close()
+
+
+def call(*command: str | Path, cwd: Path) -> str:
+    """What a program prints, if it succeeds."""
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def told(*command: str | Path, cwd: Path) -> Any:
+    """What a program prints in JSON, if it succeeds and complains of nothing."""
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=HANGING)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
