@@ -1,7 +1,6 @@
 """The command line: `python -m server serve | import | verify | schema | demo`, installed as `upvote` too."""
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 
     verify = commands.add_parser("verify", help="report every broken invariant of the store")
     verify.add_argument("--repair", action="store_true", help="mend what can be derived")
-    verify.set_defaults(run=lambda chosen: asyncio.run(verifying.run(read_settings(), chosen.repair)))
+    verify.set_defaults(run=lambda chosen: verifying.run(read_settings(), chosen.repair))
 
     schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
     schema.set_defaults(run=lambda chosen: print(contract.text(), end="") or 0)

@@ -5,10 +5,12 @@ The tag `{p}` is the partition: all keys of a partition share one slot of Redis 
 them all. Each docstring reads: type | what it holds | lifetime | writers.
 """
 
+import re
 from binascii import crc_hqx
 from functools import lru_cache
 
 SLOTS = 1024
+TAGGED = re.compile(r"([a-z]+):\{(0|[1-9][0-9]{0,3})\}(?::(.+))?", re.ASCII)
 
 
 @lru_cache(maxsize=65_536)
@@ -136,3 +138,9 @@ def home(p: int, orders: tuple[str, ...]) -> list[str]:
         *(index(p, order) for order in orders),
         events(p),
     ]
+
+
+def parts(text: str) -> tuple[str, int, str] | None:
+    """What a key with a tag is made of: its kind, its partition, and what follows; None of any other text."""
+    match = TAGGED.fullmatch(text)
+    return (match[1], int(match[2]), match[3] or "") if match else None

@@ -39,9 +39,12 @@ class Store:
         *,
         clock: Callable[[], int] = unix_milliseconds,
         session_lifetime: int = SESSION_LIFETIME,
+        strict: bool = True,
     ) -> Self:
         """
         Connect to a store; one that is used for the first time is made with these settings. Two round trips.
+
+        Not `strict`, it also opens a store that was made with another policy: for `verify`, which rebuilds the indexes.
 
         Raises:
             StoreMismatch: it was made with other settings.
@@ -49,7 +52,7 @@ class Store:
         """
         policy, connection = policy or Policy(), Connection(url)
         try:
-            partitions = await _agree(connection, policy, partitions)
+            partitions = await _agree(connection, policy, partitions, strict)
         except BaseException:
             await connection.close()
             raise
@@ -61,14 +64,14 @@ class Store:
         await self.site.connection.close()
 
 
-async def _agree(connection: Connection, policy: Policy, partitions: int | None) -> int:
+async def _agree(connection: Connection, policy: Policy, partitions: int | None, strict: bool) -> int:
     """The number of partitions, once the store and the settings say the same."""
     settings = {"partitions": partitions, "vote_score": policy.vote_score, "good_votes": policy.good_votes}
     made = [(name, value or 1) for name, value in settings.items()]
     await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
     kept = await connection.run(("HMGET", keys.store(), *settings))
     for (name, value), known in zip(settings.items(), kept, strict=True):
-        if value is not None and float(known) != value:
+        if value is not None and float(known) != value and (strict or name == "partitions"):
             advice = "" if name == "partitions" else "; `verify --repair` rebuilds the indexes with the new value"
             raise StoreMismatch(f"UPVOTE_{name.upper()} is {value:g}, but this store was made with {known}{advice}")
     return int(kept[0])

@@ -1,6 +1,7 @@
--- Verify what stands alone: voter sets, sessions, idempotency keys, the sequence of a partition.
+-- Verify what stands alone: voter sets, follows, sessions, idempotency keys, the sequence of a partition.
 -- ARGV  8 what the key ends with, or ""   9 the kind of the key
---       10 highest sequence of any article, for `sequence`; how long a key is kept (milliseconds), for `posted`
+--       10 highest sequence of any article, for `sequence`; how long a key is kept (milliseconds), for `posted`;
+--       the whole key, for `following` and `followers`
 local CHECKS = {}
 
 local function voters(key)
@@ -15,10 +16,17 @@ local function kept(key, pattern, instant, longest)
   expect_expiry(key, tonumber(words(found)[instant]) + longest)
 end
 
+local function owned(key)
+  if redis.call("EXISTS", USER .. name) == 0 then report(key, "there", "a user's") end
+end
+
 function CHECKS.voted() voters(VOTED .. name) end
 function CHECKS.downvoted() voters(DOWNVOTED .. name) end
 function CHECKS.session() kept(SESSION .. name, "^[%w_-]+ %d+$", 2, 0) end
 function CHECKS.posted() kept(POSTED .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
+
+function CHECKS.following() owned(ARGV[10]) end
+function CHECKS.followers() owned(ARGV[10]) end
 
 function CHECKS.sequence()
   local is = redis.call("GET", SEQUENCE)
