@@ -13,6 +13,8 @@ from server.settings import WrongSetting, read_settings
 from server.valkey import DataInUse, ValkeyFailed
 from store.errors import StoreError
 
+MOST_FOLLOWED = 10_000
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
@@ -48,8 +50,11 @@ def _parser() -> argparse.ArgumentParser:
     stories.add_argument("file", type=Path, help="with id, title, url, points, comments, author, created_at")
     stories.add_argument("--shift-to-now", action="store_true", help="move all times so that the newest story is now")
     stories.add_argument("--with-voters", action="store_true", help="create the voters of stories still open to votes")
+    stories.add_argument("--follow", type=_count, default=0, metavar="N", help="let each author follow N others")
     stories.set_defaults(
-        run=lambda chosen: imports.run(read_settings(), chosen.file, Options(chosen.shift_to_now, chosen.with_voters))
+        run=lambda chosen: imports.run(
+            read_settings(), chosen.file, Options(chosen.shift_to_now, chosen.with_voters, chosen.follow)
+        )
     )
 
     verify = commands.add_parser("verify", help="report every broken invariant of the store")
@@ -59,6 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
     schema.set_defaults(run=lambda chosen: print(contract.text(), end="") or 0)
     return parser
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if not 0 <= count <= MOST_FOLLOWED:
+        raise ValueError
+    return count
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ SHOWN = 20  # bad lines
 class Options:
     shift_to_now: bool = False
     with_voters: bool = False
+    follow: int = 0
 
 
 @dataclass(slots=True)
@@ -109,6 +110,9 @@ async def _import(
         for batch in _batches(found):
             tally.add(batch, await imports.bring_in(store, batch, voters.names))
             progress.advance(task, len(batch))
+        if options.follow:
+            followers = await imports.follow(store, (story.poster for story in found), options.follow)
+            print(f"{followers} users follow {min(options.follow, max(followers - 1, 0))} others each")
     finally:
         await store.close()
 

@@ -1,6 +1,6 @@
 """Bringing in stories of elsewhere, in bulk: each an article at its own time, with votes whose voters nobody knows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from store import keys
@@ -8,6 +8,7 @@ from store.connection import IMPORT
 from store.link import Command
 from store.stores import Store
 
+FOLLOWERS_AT_ONCE = 50
 MOST_VOTERS = 10_000  # of one story; its other votes stay without a voter
 
 
@@ -87,6 +88,34 @@ async def shift_to_now(store: Store, stories: Sequence[Story]) -> int:
         posted_at = await connection.run(("HGET", keys.article(p, number), "time"))
         shift = min(shift, int(posted_at) - oldest.time) if posted_at else shift
     return shift
+
+
+async def follow(store: Store, posters: Iterable[str], count: int) -> int:
+    """
+    Let each of these users follow the `count` users after them by name, around the end; return how many do.
+
+    Followers are written before what is followed, as `Follows.follow` does, and twice is harmless.
+    """
+    folded = sorted({poster.lower() for poster in posters})
+    users = [("HGET", keys.user(store.site.home_of_user(name), name), "name") for name in folded]
+    names = [name for name in await store.site.connection.pipeline(users) if name]
+    for start in range(0, len(names), FOLLOWERS_AT_ONCE):
+        pairs = [
+            (name, followee)
+            for place, name in enumerate(names[start : start + FOLLOWERS_AT_ONCE], start)
+            for followee in _after(names, place, count)
+        ]
+        await store.site.connection.pipeline([_add(store, keys.followers, followee, name) for name, followee in pairs])
+        await store.site.connection.pipeline([_add(store, keys.following, name, followee) for name, followee in pairs])
+    return len(names)
+
+
+def _after(names: Sequence[str], place: int, count: int) -> list[str]:
+    return [names[(place + step) % len(names)] for step in range(1, min(count, len(names) - 1) + 1)]
+
+
+def _add(store: Store, key: Callable[[int, str], str], owner: str, member: str) -> Command:
+    return ("ZADD", key(store.site.home_of_user(owner), owner), "NX", store.site.clock(), member)
 
 
 def _is_open(store: Store, story: Story) -> bool:

@@ -36,6 +36,19 @@ def file(tmp_path: Path) -> Path:
     return file
 
 
+def test_authors_follow_those_after_them_by_name(settings, file, redis, capsys):
+    run(settings, file, Options(follow=3))
+    run(settings, file, Options(follow=3))
+
+    assert "30 users follow 3 others each" in capsys.readouterr().out
+    following = {key.rpartition(":")[2]: redis.zrange(key, 0, -1) for key in redis.scan_iter("following:*")}
+    followers = {key.rpartition(":")[2]: redis.zrange(key, 0, -1) for key in redis.scan_iter("followers:*")}
+    assert len(following) == len(followers) == 30
+    assert set(following["user-0"]) == {"user-1", "user-10", "user-11"}
+    assert set(following["user-9"]) == {"user-0", "user-1", "user-10"}
+    assert all(name in followers[followee] for name, followees in following.items() for followee in followees)
+
+
 def line(number: int) -> str:
     title = "Ask HN: Why?" if number % 7 == 0 else "A title"
     time = f"2016-08-{1 + number // 24 % 28:02d}T{number % 24:02d}:00:00Z"
