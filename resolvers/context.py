@@ -6,6 +6,7 @@ from typing import Any
 
 from strawberry.dataloader import DataLoader
 
+from resolvers.live import Live
 from resolvers.reads import Reads
 from store.connection import Tally, tally
 from store.errors import Unauthenticated
@@ -16,10 +17,11 @@ Batch = Callable[..., Awaitable[Sequence[Any]]]
 
 
 class Context:
-    """`now` is the instant that a request sees, in unix milliseconds."""
+    """`now` is the instant that a request sees, in unix milliseconds; without `live` its subscriptions hear nothing."""
 
-    def __init__(self, store: Store, token: str | None = None) -> None:
+    def __init__(self, store: Store, token: str | None = None, live: Live | None = None) -> None:
         self.store = store
+        self.live = live or Live(store)
         self.session = session_of(token) if token else None
         self._tally = Tally()
         tally.set(self._tally)

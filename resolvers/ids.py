@@ -18,6 +18,14 @@ def article_number(id: str) -> int | None:
     return int(number)
 
 
+def asked_article_number(id: str) -> int:
+    """The number in the id of an article that is asked for."""
+    number = article_number(id)
+    if number is None:
+        raise BadInput(f"an article's id looks like article:1541, not {id[:100]}")
+    return number
+
+
 def written_article_number(id: str) -> int:
     """The number in the id of an article that is to be written to."""
     number = article_number(id)

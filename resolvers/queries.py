@@ -44,10 +44,7 @@ async def feed(context: Context) -> Feed | None:
 
 
 async def article(context: Context, id: str) -> Article | None:
-    number = ids.article_number(id)
-    if number is None:
-        raise BadInput(f"an article's id looks like article:1541, not {id[:100]}")
-    return (await context.reads.articles([number]))[0]
+    return (await context.reads.articles([ids.asked_article_number(id)]))[0]
 
 
 async def user(context: Context, username: str) -> User | None:

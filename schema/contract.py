@@ -10,11 +10,16 @@ from schema.errors import RateLimited, Refusal, VotingClosed
 from schema.mutations import Mutation
 from schema.queries import Query
 from schema.scalars import SCALARS
+from schema.subscriptions import Subscription
 
 FILE = Path(__file__).parent / "schema.graphql"
 
 SCHEMA = strawberry.Schema(
-    Query, Mutation, types=[Refusal, VotingClosed, RateLimited], config=StrawberryConfig(scalar_map=SCALARS)
+    Query,
+    Mutation,
+    Subscription,
+    types=[Refusal, VotingClosed, RateLimited],
+    config=StrawberryConfig(scalar_map=SCALARS),
 )
 
 

@@ -13,6 +13,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from resolvers.context import Context
 from resolvers.errors import BadInput
+from resolvers.live import Live
 from schema.contract import FILE, SCHEMA
 from server import explorer, logs, tracing
 from server.logs import Logs
@@ -20,10 +21,16 @@ from server.metrics import Metrics
 from server.settings import Settings, WrongSetting, read_settings
 from server.watching import Watch
 from server.wire import Client, Endpoint, read_trusted_documents
-from store.errors import StoreUnavailable
+from store import events
+from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.stores import Store
 
-CODES: dict[type[Exception], str] = {BadInput: "BAD_USER_INPUT", StoreUnavailable: "UNAVAILABLE"}
+CODES: dict[type[Exception], str] = {
+    BadInput: "BAD_USER_INPUT",
+    NotFound: "NOT_FOUND",
+    StoreUnavailable: "UNAVAILABLE",
+    Unauthenticated: "UNAUTHENTICATED",
+}
 CONTRACT = FILE.read_text()
 CONTRACT_TAG = f'"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
 
@@ -61,9 +68,11 @@ def create(settings: Settings) -> Starlette:
 
 @asynccontextmanager
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
-    app.state.store = await open_store(settings)
-    yield
-    await app.state.store.close()
+    app.state.store = store = await open_store(settings)
+    async with events.listening(settings.redis_url or "", store.site.partitions) as heard:
+        app.state.live = Live(store, heard)
+        yield
+    await store.close()
     await asyncio.to_thread(app.state.watch.tracing.close)
 
 
@@ -95,7 +104,7 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
 
 
 def _open_context(app: Starlette, client: Client) -> Context:
-    return Context(app.state.store, client.token)
+    return Context(app.state.store, client.token, app.state.live)
 
 
 async def contract(request: Request) -> Response:

@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from store import keys
-from store.connection import TIMEOUT
+from store.link import TIMEOUT
 
 CAPACITY = 100  # events that a subscriber may have pending
 QUIET = 10.0  # seconds of silence after which the connection has to prove that it lives

@@ -110,7 +110,7 @@ def imported(p: int) -> str:
 
 
 def events(p: int) -> str:
-    """channel | what changed: kind, article number, poster, groups | - | every script but register and seen"""
+    """channel | what changed: kind, article number, poster, groups | - | post, vote, edit, regroup, delete, import"""
     return f"events:{{{p}}}"
 
 

@@ -9,7 +9,9 @@ from redis import Redis
 from store import events, keys
 from store.errors import Refusal
 from store.events import CAPACITY, Event, Events, Kind, Mailbox
+from store.imports import Story, bring_in
 from store.records import Vote
+from store.stores import Store
 from tests.store.reading import post
 
 Said = Callable[[], list[str]]
@@ -36,6 +38,13 @@ async def heard(redis_url: str, partitions: int) -> AsyncIterator[Events]:
         yield heard
 
 
+async def heard_all(store: Store, heard: Events) -> None:
+    """Wait until all that was published by now is heard."""
+    with heard.mailbox(events.of_listing("last")) as last:
+        await store.site.connection.run(("PUBLISH", keys.events(0), "imported 1 nobody last"))
+        await anext(last)
+
+
 def whole(event: Event) -> tuple[Kind, int, str, tuple[str, ...]]:
     return event.kind, event.number, event.poster, event.groups
 
@@ -54,6 +63,16 @@ async def test_every_change_is_published_with_the_groups_it_concerns(store, alic
         f"regrouped {number} Alice new ask",
         f"deleted {number} Alice new show",
     ]
+
+
+async def test_import_moves_listings_and_posts_nothing(store, clock, heard):
+    with heard.mailbox(events.of_listing("show")) as show, heard.mailbox(events.of_posts("show")) as posts:
+        await bring_in(store, [Story("7", "a title", "https://example.com/", "Marlow", clock.now, 5, ("show",))])
+        imported = await anext(show)
+        posted = await post(store, "Marlow", groups=["show"])
+
+        assert (imported.kind, imported.poster, imported.groups) == (Kind.IMPORTED, "Marlow", ("show",))
+        assert (await anext(posts)).number == posted.number
 
 
 async def test_what_changes_nothing_is_not_published(store, alice, bob, said):
@@ -76,6 +95,7 @@ async def test_what_changes_nothing_is_not_published(store, alice, bob, said):
 
 async def test_listener_hears_its_topic_and_no_other(store, alice, bob, heard):
     first, second = await post(store, alice), await post(store, bob, groups=["show"])
+    await heard_all(store, heard)
     with (
         heard.mailbox(events.of_article(first.number)) as article,
         heard.mailbox(events.of_listing("show")) as show,
@@ -101,6 +121,7 @@ async def test_all_processes_hear_the_same(store, alice, heard, redis_url, parti
 
 async def test_killed_connection_is_rebuilt_and_listeners_learn_that_they_missed_something(store, alice, heard, redis):
     number = (await post(store, alice)).number
+    await heard_all(store, heard)
     with heard.mailbox(events.of_article(number)) as mailbox:
         redis.client_kill_filter(_type="pubsub")
         missed = await anext(mailbox)

@@ -1,0 +1,118 @@
+"""What the subscriptions of one process share: the events they hear, what is read for an event, and the rankings."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+from weakref import WeakKeyDictionary
+
+from resolvers.reads import Reads
+from store import listings
+from store.errors import StoreUnavailable
+from store.events import PAUSE, Event, Events, of_listing
+from store.listings import Window
+from store.ranking import Order
+from store.records import Article
+from store.stores import Store
+
+TICK = 0.2  # seconds between two readings of a ranking
+
+T = TypeVar("T")
+Wanted = tuple[Order, str | None, int]  # the first places of which listing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standings:
+    """The first places of a listing, as they stood at an instant in unix milliseconds."""
+
+    at: int
+    articles: Sequence[Article] = ()
+
+
+class Live:
+    def __init__(self, store: Store, events: Events | None = None) -> None:
+        self.events = events or Events()
+        self._store = store
+        self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
+        self._rankings: dict[Wanted, Ranking] = {}
+
+    async def after(self, event: Event, read: Callable[[Reads], Awaitable[T]]) -> T:
+        """
+        Read what stands in the store after an event: once, whoever else wants the same of it.
+
+        While the store does not answer this waits, so that a failover ends no subscription.
+        """
+        while True:
+            if event not in self._reads:
+                self._reads[event] = Reads(self._store, None)
+            try:
+                # Others wait for the same reply: a subscriber who leaves must not take it away from them.
+                return await asyncio.shield(asyncio.ensure_future(read(self._reads[event])))
+            except StoreUnavailable:
+                self._reads.pop(event, None)
+                await asyncio.sleep(PAUSE)
+
+    @contextmanager
+    def ranking(self, order: Order, group: str | None, size: int) -> "Iterator[Ranking]":
+        """Watch the first places of a listing, together with everyone else who does."""
+        wanted = (order, group, size)
+        if wanted not in self._rankings:
+            self._rankings[wanted] = Ranking(self._store, self.events, wanted)
+        ranking = self._rankings[wanted]
+        ranking.watchers += 1
+        try:
+            yield ranking
+        finally:
+            ranking.watchers -= 1
+            if not ranking.watchers:
+                self._rankings.pop(wanted).close()
+
+
+class Ranking:
+    """The first places of a listing: read when something moves there, but not before a tick has passed."""
+
+    def __init__(self, store: Store, events: Events, wanted: Wanted) -> None:
+        self.watchers = 0
+        self.latest = Standings(0)
+        self._store = store
+        self._wanted = wanted
+        self._moved, self._ticked = asyncio.Event(), asyncio.Event()
+        self._task = asyncio.create_task(self._run(events))
+
+    def close(self) -> None:
+        self._task.cancel()
+
+    def refresh(self) -> None:
+        self._moved.set()
+
+    async def later_than(self, seen: Standings) -> Standings:
+        """The latest standings, once they are not these: who is slow misses those between."""
+        while self.latest is seen:
+            await self._ticked.wait()
+        return self.latest
+
+    async def _run(self, events: Events) -> NoReturn:
+        with events.heard(of_listing(self._wanted[1]), lambda event: self.refresh()):
+            while True:
+                await self._moved.wait()
+                self._moved.clear()
+                await self._tick()
+                await asyncio.sleep(TICK)
+
+    async def _tick(self) -> None:
+        try:
+            self.latest = await self._read()
+        except StoreUnavailable:
+            self._moved.set()
+            return
+        ticked, self._ticked = self._ticked, asyncio.Event()
+        ticked.set()
+
+    async def _read(self) -> Standings:
+        order, group, size = self._wanted
+        site, reads = self._store.site, Reads(self._store, None)
+        listing = listings.whole(site, order) if group is None else listings.group(site, group, order)
+        (page,) = await reads.pages([(listing, Window(size))])
+        articles = await reads.articles(place.number for place in page.places)
+        return Standings(site.clock(), [article for article in articles if article])

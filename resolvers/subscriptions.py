@@ -1,0 +1,117 @@
+"""The root fields of subscriptions: each gives a record for every event, read after it."""
+
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+
+from resolvers import ids, queries
+from resolvers.context import Context
+from resolvers.pages import Asked
+from resolvers.reads import Reads
+from store import listings
+from store.errors import NotFound, Unauthenticated
+from store.events import CAPACITY, Event, Kind, of_article, of_posts
+from store.listings import Listing, Window
+from store.ranking import PAGE_SIZE, Order
+from store.records import Article, Place
+
+
+@dataclass(frozen=True, slots=True)
+class RankingMove:
+    """Places count from 1; `before` is None of an article that came, `after` of one that left."""
+
+    article_id: str
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankingChange:
+    at: int
+    articles: Sequence[Article]
+    moves: Sequence[RankingMove]
+
+
+async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
+    """Ends when the article is deleted."""
+    number = ids.asked_article_number(id)
+    with context.live.events.mailbox(of_article(number)) as mailbox:
+        if await queries.article(context, id) is None:
+            raise NotFound(f"there is no article:{number}")
+        async for event in mailbox:
+            (article,) = await context.live.after(event, lambda reads: reads.articles([number]))
+            if article is None:
+                return
+            yield article
+
+
+async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:
+    async with aclosing(_posts(context, ids.listed_group(group) if group is not None else None)) as posts:
+        async for _, article in posts:
+            yield article
+
+
+async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
+    """Whom the viewer follows, and whether they are still logged in, is asked anew for every article."""
+    viewer = await context.viewer()
+    if viewer is None:
+        raise Unauthenticated
+    async with aclosing(_posts(context, None)) as posts:
+        async for event, article in posts:
+            if not await context.live.after(event, partial(_is_in_feed, viewer, article)):
+                continue
+            context.renew()
+            if await context.viewer() is None:
+                raise Unauthenticated
+            yield article
+
+
+async def ranking_changed(
+    context: Context, order: Order | None = Order.SCORE, group: str | None = None, first: int | None = PAGE_SIZE
+) -> AsyncGenerator[RankingChange, None]:
+    """First the listing as it stands, then what moves in it. Folding the moves gives the listing."""
+    size, name = Asked(first).size(), ids.listed_group(group) if group is not None else None
+    with context.live.ranking(order or Order.SCORE, name, size) as ranking:
+        standings, shown = ranking.latest, None
+        ranking.refresh()
+        while True:
+            standings = await ranking.later_than(standings)
+            moves = _moves(shown or (), standings.articles)
+            if moves or shown is None:
+                yield RankingChange(standings.at, standings.articles, moves)
+            shown = standings.articles
+
+
+async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Event, Article], None]:
+    """What is posted from now on, each article once."""
+    site, live = context.store.site, context.live
+    listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
+    sent: deque[int] = deque(maxlen=CAPACITY)
+    with live.events.mailbox(of_posts(group)) as mailbox:
+        (newest,) = await context.reads.pages([(listing, Window(1))])
+        async for event in mailbox:
+            for article in await live.after(event, partial(_news, listing, newest.places, event)):
+                if article.number not in sent:
+                    sent.append(article.number)
+                    yield event, article
+
+
+async def _news(listing: Listing, known: Sequence[Place], event: Event, reads: Reads) -> list[Article]:
+    """The article of an event; where some were missed, all of the newest that were not yet known."""
+    numbers = [event.number]
+    if event.kind is Kind.MISSED:
+        (page,) = await reads.pages([(listing, Window(CAPACITY))])
+        numbers = [place.number for place in reversed(page.places) if place > max(known, default=Place(0, ""))]
+    return [article for article in await reads.articles(numbers) if article]
+
+
+async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
+    return article.poster == viewer or (await reads.follows(viewer, [article.poster]))[0]
+
+
+def _moves(before: Iterable[Article], after: Iterable[Article]) -> list[RankingMove]:
+    old = {article.id: place for place, article in enumerate(before, 1)}
+    new = {article.id: place for place, article in enumerate(after, 1)}
+    return [RankingMove(id, old.get(id), new.get(id)) for id in old | new if old.get(id) != new.get(id)]

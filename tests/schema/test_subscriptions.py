@@ -1,0 +1,456 @@
+"""Subscriptions as clients read them, over a real socket; and as generators, where the reader is slow."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from websockets.asyncio.client import ClientConnection, connect
+
+from resolvers import queries, subscriptions
+from resolvers.context import Context
+from resolvers.live import Live
+from resolvers.subscriptions import RankingChange
+from schema.contract import SCHEMA
+from server.app import CODES
+from server.wire import Client, Endpoint
+from store import events
+from store.errors import StoreUnavailable
+from store.events import CAPACITY
+from store.ranking import Order
+from store.records import Vote
+from store.stores import Store
+from tests.server.conftest import serving
+from tests.store.reading import post
+from tests.store.test_events import heard_all
+from tests.wire.sample import until
+
+PROTOCOL = "graphql-transport-ws"
+CHANGED = "subscription($id: ID!) { articleChanged(id: $id) { votes title viewerVote groups { name } } }"
+POSTED = "subscription($group: String) { articlePosted(group: $group) { id poster { username } } }"
+FED = "subscription { feedArticle { poster { username } } }"
+RANKING = """subscription($order: ArticleOrder, $group: String, $first: Int) {
+  rankingChanged(order: $order, group: $group, first: $first) { at articles { id votes } moves { articleId from to } }
+}"""
+
+
+class Subscriber:
+    """The reading end of one subscription on a socket of its own."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    async def message(self) -> dict[str, Any]:
+        return json.loads(await asyncio.wait_for(self._socket.recv(), 10))
+
+    async def heard(self) -> Any:
+        """The value of the one field that was subscribed to."""
+        message = await self.message()
+        assert message["type"] == "next" and "errors" not in message["payload"], message
+        (value,) = message["payload"]["data"].values()
+        return value
+
+    async def refusal(self) -> tuple[str, str]:
+        message = await self.message()
+        assert message["type"] == "error", message
+        (error,) = message["payload"]
+        return error["extensions"]["code"], error["message"]
+
+    async def leave(self) -> None:
+        await self._socket.close()
+
+
+@asynccontextmanager
+async def subscribed(url: str, query: str, token: str | None = None, **variables: Any) -> AsyncIterator[Subscriber]:
+    async with connect(url, subprotocols=[PROTOCOL]) as socket:
+        await socket.send(json.dumps({"type": "connection_init", "payload": {"token": token}}))
+        assert json.loads(await socket.recv()) == {"type": "connection_ack"}
+        payload = {"query": query, "variables": variables}
+        await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": payload}))
+        yield Subscriber(socket)
+
+
+@pytest.fixture
+async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[Live]:
+    async with events.listening(redis_url, partitions) as heard:
+        yield Live(store, heard)
+
+
+@pytest.fixture
+async def url(store: Store, live: Live) -> AsyncIterator[str]:
+    """Where a server answers from this very loop."""
+
+    def open_context(client: Client) -> Context:
+        return Context(store, client.token, live)
+
+    app = Endpoint(SCHEMA, open_context, CODES)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1))
+    task = asyncio.create_task(server.serve())
+    await until(lambda: server.started)
+    yield f"ws://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/graphql"
+    server.should_exit = True
+    await task
+
+
+Listen = Callable[..., Awaitable[Subscriber]]
+
+
+@pytest.fixture
+async def listen(store: Store, url: str, live: Live) -> AsyncIterator[Listen]:
+    """`await listen(query, token, **variables)` gives a subscriber who already hears what happens."""
+    opened = []
+
+    async def listen(query: str, token: str | None = None, **variables: Any) -> Subscriber:
+        await heard_all(store, live.events)
+        before = listeners(live)
+        opened.append(subscribed(url, query, token, **variables))
+        subscriber = await opened[-1].__aenter__()
+        await until(lambda: listeners(live) > before)
+        return subscriber
+
+    yield listen
+    for each in opened:
+        await each.__aexit__(None, None, None)
+
+
+def listeners(live: Live) -> int:
+    return sum(map(len, live.events._listeners.values()))
+
+
+async def ranked(store: Store, order: Order, group: str | None, first: int) -> list[str]:
+    """What a fresh query lists."""
+    return [article.id for article in (await queries.articles(Context(store), order, group, first)).nodes]
+
+
+def folded(listing: dict[str, int], moves: Any) -> dict[str, int]:
+    """A listing, place by article, after moves."""
+    left = {move["articleId"] for move in moves if move["to"] is None}
+    placed = {move["articleId"]: move["to"] for move in moves if move["to"] is not None}
+    return {id: place for id, place in (listing | placed).items() if id not in left}
+
+
+def in_order(listing: dict[str, int]) -> list[str]:
+    assert sorted(listing.values()) == list(range(1, len(listing) + 1))
+    return sorted(listing, key=lambda id: listing[id])
+
+
+async def test_article_is_sent_after_each_vote_edit_and_regroup(store, listen, alice, bob, token):
+    article = await post(store, alice)
+    subscriber = await listen(CHANGED, token, id=article.id)
+    sent = []
+    for change in (
+        store.articles.vote(article.number, "vera", Vote.UP),
+        store.articles.vote(article.number, bob, Vote.DOWN),
+        store.articles.edit(article.number, alice, {"title": "another"}),
+        store.articles.regroup(article.number, alice, ["show"], []),
+    ):
+        await change
+        sent.append(await subscriber.heard())
+
+    assert sent == [
+        {"votes": 2, "title": "a title", "viewerVote": "UP", "groups": []},
+        {"votes": 1, "title": "a title", "viewerVote": "UP", "groups": []},
+        {"votes": 1, "title": "another", "viewerVote": "UP", "groups": []},
+        {"votes": 1, "title": "another", "viewerVote": "UP", "groups": [{"name": "show"}]},
+    ]
+
+
+async def test_what_changes_nothing_sends_nothing(store, listen, alice, bob):
+    article, other = await post(store, alice), await post(store, alice)
+    subscriber = await listen(CHANGED, id=article.id)
+    await store.articles.vote(article.number, alice, Vote.UP)
+    await store.articles.edit(article.number, alice, {})
+    await store.articles.regroup(article.number, alice, [], ["show"])
+    await store.articles.vote(other.number, bob, Vote.UP)
+    await store.articles.edit(article.number, alice, {"title": "another"})
+
+    assert (await subscriber.heard())["title"] == "another"
+
+
+async def test_subscription_to_an_article_completes_when_it_is_deleted(store, listen, alice, bob):
+    article = await post(store, alice)
+    subscriber = await listen(CHANGED, id=article.id)
+    await asyncio.gather(
+        *(store.articles.vote(article.number, f"voter-{each}", Vote.UP) for each in range(20)),
+        store.articles.delete(article.number, alice),
+        return_exceptions=True,
+    )
+
+    while (message := await subscriber.message())["type"] == "next":
+        assert "errors" not in message["payload"]
+    assert message == {"id": "1", "type": "complete"}
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "refusal"),
+    [
+        (CHANGED, {"id": "article:1541"}, ("NOT_FOUND", "there is no article:1541")),
+        (CHANGED, {"id": "user:alice"}, ("BAD_USER_INPUT", "an article's id looks like article:1541, not user:alice")),
+        (FED, {}, ("UNAUTHENTICATED", "log in first")),
+        (RANKING, {"first": 101}, ("BAD_USER_INPUT", "first is 1 to 100, not 101")),
+        (
+            POSTED,
+            {"group": "no group"},
+            ("BAD_USER_INPUT", "a group's name is 1 to 50 of a-z, 0-9, _ and -, the first a letter or digit"),
+        ),
+    ],
+)
+async def test_wrong_subscription_ends_with_a_clear_error(url, live, query, variables, refusal):
+    async with subscribed(url, query, **variables) as subscriber:
+        assert await subscriber.refusal() == refusal
+    assert listeners(live) == 0
+
+
+async def test_new_articles_are_sent_of_the_site_or_of_one_group(store, listen, alice, bob):
+    everything, show = await listen(POSTED), await listen(POSTED, group="Show")
+    first = await post(store, alice, groups=["ask"])
+    second = await post(store, bob, groups=["show", "ask"])
+
+    assert await everything.heard() == {"id": first.id, "poster": {"username": "Alice"}}
+    assert (await everything.heard())["id"] == second.id
+    assert (await show.heard())["id"] == second.id
+
+
+async def test_feed_is_right_while_the_viewer_follows_and_unfollows(store, listen, alice, bob, token):
+    subscriber, heard = await listen(FED, token), []
+    for change, followee in [
+        (store.follows.unfollow, alice),
+        (store.follows.follow, alice),
+        (store.follows.follow, bob),
+        (store.follows.unfollow, alice),
+    ]:
+        await change("vera", followee)
+        for poster in (alice, bob, "vera"):
+            await post(store, poster)
+        posters = []
+        while "vera" not in posters:
+            posters.append((await subscriber.heard())["poster"]["username"])
+        heard.append(posters)
+
+    assert heard == [["vera"], ["Alice", "vera"], ["Alice", "bob", "vera"], ["bob", "vera"]]
+
+
+async def test_feed_ends_with_its_session(store, listen, ask, token):
+    subscriber = await listen(FED, token)
+    await ask("mutation { logOut { userErrors { code } } }", token)
+    await post(store, "vera")
+
+    assert await subscriber.refusal() == ("UNAUTHENTICATED", "log in first")
+
+
+async def test_ranking_is_sent_as_it_stands_and_then_as_it_moves(store, listen, clock, alice, bob):
+    first, second, third = [await post(store, alice, groups=["show"]) for _ in range(3)]
+    subscriber = await listen(RANKING, group="show", first=2)
+    sent = [await subscriber.heard()]
+    clock.advance(1)
+    await store.articles.vote(first.number, bob, Vote.UP)
+    sent.append(await subscriber.heard())
+    await store.articles.vote(second.number, bob, Vote.DOWN)  # below what is shown: moves nothing
+    await store.articles.delete(first.number, alice)
+    sent.append(await subscriber.heard())
+
+    assert sent[0] == {
+        "at": "2016-08-04T11:52:00.000Z",
+        "articles": [{"id": third.id, "votes": 1}, {"id": second.id, "votes": 1}],
+        "moves": [{"articleId": third.id, "from": None, "to": 1}, {"articleId": second.id, "from": None, "to": 2}],
+    }
+    assert sent[1]["at"] == "2016-08-04T11:52:01.000Z"
+    assert sent[1]["articles"] == [{"id": first.id, "votes": 2}, {"id": third.id, "votes": 1}]
+    assert sent[1]["moves"] == [
+        {"articleId": third.id, "from": 1, "to": 2},
+        {"articleId": second.id, "from": 2, "to": None},
+        {"articleId": first.id, "from": None, "to": 1},
+    ]
+    assert [article["id"] for article in sent[2]["articles"]] == [third.id, second.id]
+
+
+@pytest.mark.parametrize(("order", "group"), [(Order.SCORE, None), (Order.VOTES, "show"), (Order.TIME, "ask")])
+async def test_folding_all_moves_gives_what_a_fresh_query_lists(store, listen, clock, alice, bob, order, group):
+    chance = random.Random(f"{order} {group}")
+    posted = [await post(store, alice, groups=["show"]) for _ in range(8)]
+    subscriber = await listen(RANKING, order=order.name, group=group, first=5)
+    listing = folded({}, (await subscriber.heard())["moves"])
+    for _ in range(6):
+        for _ in range(30):
+            clock.advance(chance.random())
+            await change(store, chance, posted, alice)
+        while in_order(listing) != await ranked(store, order, group, 5):
+            listing = folded(listing, (moved := await subscriber.heard())["moves"])
+            assert in_order(listing) == [article["id"] for article in moved["articles"]]
+
+
+async def change(store: Store, chance: random.Random, posted: list[Any], poster: str) -> None:
+    article = chance.choice(posted)
+    match chance.randrange(10):
+        case 0:
+            posted.append(await post(store, poster, groups=chance.sample(["show", "ask"], chance.randrange(3))))
+        case 1 if len(posted) > 3:
+            posted.remove(article)
+            await store.articles.delete(article.number, poster)
+        case 2 | 3:
+            add, remove = chance.sample(["show", "ask", "new"], 2)
+            await store.articles.regroup(article.number, poster, [add], [remove])
+        case _:
+            await store.articles.vote(article.number, f"voter-{chance.randrange(9)}", chance.choice(list(Vote)))
+
+
+async def test_votes_of_a_tick_are_one_message(store, live, alice):
+    first, second = await post(store, alice), await post(store, alice)
+    rising = [first, second] * 25  # the one that is behind gets two votes and leads
+    async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.VOTES)) as rankings:
+        await anext(rankings)
+        counting = asyncio.create_task(messages_until(rankings, 3))
+        for each, article in enumerate(rising):
+            await store.articles.vote(article.number, f"voter-{each}", Vote.UP)
+            await store.articles.vote(article.number, f"other-{each}", Vote.UP)
+        await post(store, alice)
+
+        assert await counting < len(rising) / 2
+
+
+async def messages_until(rankings: AsyncIterator[RankingChange], articles: int) -> int:
+    messages = 1
+    while len((await anext(rankings)).articles) < articles:
+        messages += 1
+    return messages
+
+
+async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alice):
+    article = await post(store, alice)
+    async with aclosing(subscriptions.article_changed(Context(store, live=live), article.id)) as changes:
+        reading = asyncio.create_task(anext(changes))
+        await until(lambda: listeners(live) == 1)
+        await store.articles.vote(article.number, "voter", Vote.UP)
+        assert (await reading).votes == 2
+        for each in range(200):
+            await store.articles.vote(article.number, f"voter-{each}", Vote.UP)
+        await heard_all(store, live.events)
+
+        assert (await anext(changes)).votes == 202
+        await store.articles.vote(article.number, "last", Vote.UP)
+        assert (await anext(changes)).votes == 203
+
+
+async def test_slow_reader_of_new_articles_gets_the_latest(store, live, alice):
+    async with aclosing(subscriptions.article_posted(Context(store, live=live))) as posts:
+        reading = asyncio.create_task(anext(posts))
+        await until(lambda: listeners(live) == 1)
+        first = await post(store, alice)
+        assert (await reading).number == first.number
+        posted = [(await post(store, alice)).number for _ in range(CAPACITY + 10)]
+        await heard_all(store, live.events)
+
+        assert [(await anext(posts)).number for _ in range(CAPACITY)] == posted[10:]
+
+
+async def test_slow_reader_of_a_ranking_can_fold_its_moves(store, live, alice, clock):
+    async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.TIME, None, 3)) as rankings:
+        assert (await anext(rankings)).moves == []
+        async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.TIME, None, 3)) as others:
+            for _ in range(3):
+                clock.advance(1)
+                await post(store, alice)
+                await anext(others)
+        latest = await anext(rankings)
+
+    assert [(move.before, move.after) for move in latest.moves] == [(None, 1), (None, 2), (None, 3)]
+    assert [article.id for article in latest.articles] == [move.article_id for move in latest.moves]
+
+
+async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(store, listen, alice, bob, token, redis):
+    article = await post(store, alice)
+    gone = await post(store, alice)
+    changed, completed = await listen(CHANGED, id=article.id), await listen(CHANGED, id=gone.id)
+    posted, ranking = await listen(POSTED), await listen(RANKING, order="VOTES")
+    assert len((await ranking.heard())["moves"]) == 2
+    known = await post(store, bob)
+    assert (await posted.heard())["id"] == known.id
+    await ranking.heard()
+
+    redis.client_kill_filter(_type="pubsub")
+    await store.articles.vote(article.number, bob, Vote.UP)
+    await store.articles.delete(gone.number, alice)
+    missed = [(await post(store, bob)).id for _ in range(3)]
+
+    assert (await changed.heard())["votes"] == 2
+    assert (await completed.message())["type"] == "complete"
+    assert sorted([(await posted.heard())["id"] for _ in range(3)]) == sorted(missed)
+    assert [each["votes"] for each in (await ranking.heard())["articles"]] == [2, 1, 1, 1, 1]
+    last = await post(store, bob)
+    assert (await posted.heard())["id"] == last.id
+
+
+async def test_subscription_outlives_a_store_that_does_not_answer(store, live, alice, monkeypatch):
+    """An event is heard, and then the store fails twice before what it says can be read."""
+    article = await post(store, alice)
+    pipeline, failures = type(store.site.connection).pipeline, iter([True, True])
+
+    async def failing(connection: Any, commands: Any) -> Any:
+        if next(failures, False):
+            raise StoreUnavailable("the store does not answer")
+        return await pipeline(connection, commands)
+
+    async with aclosing(subscriptions.article_changed(Context(store, live=live), article.id)) as changes:
+        reading = asyncio.create_task(anext(changes))
+        await until(lambda: listeners(live) == 1)
+        await asyncio.sleep(0.05)
+        await store.articles.vote(article.number, "voter", Vote.UP)
+        monkeypatch.setattr(type(store.site.connection), "pipeline", failing)
+
+        assert (await reading).votes == 2
+
+
+async def test_all_subscribers_of_a_process_share_one_connection_and_one_reading(
+    store, listen, live, alice, bob, redis
+):
+    article = await post(store, alice)
+    subscribers = [await listen(CHANGED, id=article.id) for _ in range(5)]
+    redis.config_resetstat()
+    await store.articles.vote(article.number, bob, Vote.UP)
+
+    assert [(await each.heard())["votes"] for each in subscribers] == [2] * 5
+    assert len(redis.client_list(_type="pubsub")) == 1
+    assert redis.info("commandstats")["cmdstat_hgetall"]["calls"] == 2  # the script's and ours
+
+
+async def test_nothing_is_left_of_subscribers_who_left(store, listen, live, alice, token):
+    article, tasks = await post(store, alice), None
+    for _ in range(2):
+        subscribers = [await listen(CHANGED, id=article.id), await listen(POSTED), await listen(FED, token)]
+        subscribers.append(await listen(RANKING))
+        subscribers.append(await listen(RANKING, first=3))
+        assert len(live._rankings) == 2
+        for each in subscribers:
+            await each.leave()
+        await until(lambda: listeners(live) == 0)
+        assert live._rankings == {}
+        await asyncio.sleep(0.05)
+        assert tasks in (None, names())
+        tasks = names()
+
+
+def names() -> list[str]:
+    return sorted(task.get_coro().__qualname__ for task in asyncio.all_tasks())
+
+
+def test_two_servers_of_one_store_hear_each_other(redis_url, tmp_path):
+    """Two processes; a third one would be no different."""
+    with serving(tmp_path, redis_url=redis_url) as one, serving(tmp_path, redis_url=redis_url, workers=2) as two:
+        asyncio.run(vote_here_and_hear_there(one, two))
+
+
+async def vote_here_and_hear_there(here: Any, there: Any) -> None:
+    register = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
+    tokens = [here.ask(register % name)["data"]["register"]["token"] for name in ("alice", "bob")]
+    text = 'mutation { post(input: {title: "t", content: "c"}) { article { id } } }'
+    id = here.ask(text, tokens[0])["data"]["post"]["article"]["id"]
+    async with subscribed(there.url.replace("http", "ws") + "/graphql", RANKING, order="VOTES") as ranking:
+        assert (await ranking.heard())["articles"] == [{"id": id, "votes": 1}]
+        second = here.ask(text, tokens[1])["data"]["post"]["article"]["id"]
+        assert (await ranking.heard())["articles"] == [{"id": second, "votes": 1}, {"id": id, "votes": 1}]
+        here.ask("mutation($id: ID!) { vote(input: {articleId: $id}) { changed } }", tokens[1], id=id)
+        assert (await ranking.heard())["articles"] == [{"id": id, "votes": 2}, {"id": second, "votes": 1}]
