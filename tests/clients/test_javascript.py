@@ -1,0 +1,84 @@
+"""
+The clients of front ends, generated from the contract that a running server serves, compiled under a strict TypeScript
+and run against that server. All tell one story: somebody posts, another logs in, pages, listens, votes and is refused.
+"""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests import programs
+from tests.clients.conftest import ADDRESS, CLOSED, call, told
+
+SOURCES = Path(__file__).with_name("javascript")
+README = (Path(__file__).parents[2] / "README.md").read_text()
+SECTION = README.partition("## A client in five lines")[2].partition("\n## ")[0]
+FILES = dict(re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", SECTION, re.DOTALL))
+STORY = {
+    "page": ["Third 1", "Second 1"],
+    "total": 3,
+    "before": ["Third", "Second", "First"],
+    "vote": [True, 2, "UP"],
+    "heard": ["First", 2],
+    "after": ["First", "Third", "Second"],
+    "moves": [[1, 2], [2, 3], [3, 1]],
+    "late": ["closed at 2016-08-11T11:52:00.000Z"],
+    "refused": [["FORBIDDEN", ["input", "articleId"]]],
+}
+CACHED = {"known": ["Third 1", "Second 1", "First 2"]}
+
+pytestmark = pytest.mark.timeout(900)  # the first run on a machine installs the packages
+
+
+@pytest.fixture(scope="session")
+def project(live, tmp_path_factory):
+    """A front end: the files and commands of the README, and our programs besides."""
+    folder, modules = tmp_path_factory.mktemp("javascript"), programs.node_modules(SOURCES)
+    shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True)
+    (folder / "node_modules").symlink_to(modules)
+    (folder / "relay/generated").mkdir()
+    (folder / "schema.graphql").write_text(httpx.get(f"{live.url}/schema.graphql").text)
+    for name, text in FILES.items():
+        (folder / name).write_text(text.replace(ADDRESS, live.url))
+    for command in re.findall(r"^    (npx .*)", SECTION, re.MULTILINE):
+        call(*command.split(), cwd=folder)
+    call("npx", "relay-compiler", "relay.config.json", cwd=folder)
+    call("npx", "tsc", cwd=folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("client", "program", "expected"),
+    [
+        ("apollo", "built/src/apollo.js", STORY | CACHED),
+        ("urql", "built/src/urql.js", STORY | CACHED),
+        ("relay", "built/relay/story.js", STORY | CACHED),
+        ("graphql-ws", "built/src/socket.js", STORY),
+    ],
+)
+def test_client_pages_votes_listens_and_is_refused(live, project, client, program, expected):
+    node = (
+        programs.node(),
+        "--no-warnings",
+        "--experimental-websocket",
+    )  # Node 20 has what browsers have, but hides it
+
+    story = told(*node, program, f"{live.url}/graphql", client, CLOSED, cwd=project)
+
+    assert story | {"moves": sorted(story["moves"])} == {"user": f"{client}-voter"} | expected
+
+
+def test_program_of_the_readme_prints_the_top_articles(project):
+    lines = call(programs.node(), "built/src/top.js", cwd=project).splitlines()
+
+    assert lines[-1] == "1 Of 2016"
+
+
+def test_readme_names_packages_that_are_tested():
+    (names,) = re.findall(r"npm install ([^`\n]*)", SECTION)
+
+    assert set(names.split()) <= json.loads((SOURCES / "package.json").read_text())["dependencies"].keys()
