@@ -15,7 +15,7 @@ from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.live import Live
 from schema.contract import FILE, SCHEMA
-from server import explorer, logs, tracing
+from server import explorer, guards, logs, tracing
 from server.logs import Logs
 from server.metrics import Metrics
 from server.settings import Settings, WrongSetting, read_settings
@@ -50,6 +50,7 @@ def create(settings: Settings) -> Starlette:
         partial(_open_context, app),
         CODES,
         trusted=trusted_documents(settings),
+        limits=guards.limits(settings),
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         observer=watch,

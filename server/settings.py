@@ -53,6 +53,7 @@ class Settings(BaseSettings):
     session_ttl: int = Field(DAY, ge=1, description="how long an unused session lasts, in seconds")
     workers: int = Field(1, ge=1, description="how many processes answer")
     rate_limits: Literal["on", "off"] = Field("on", description="`off` switches all rate limits off")
+    introspection: Literal["on", "off"] = Field("on", description="`off` answers no questions about the schema itself")
     allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
         None, description="whose pages may open a WebSocket besides our own: origins, separated by commas"
     )

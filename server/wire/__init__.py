@@ -4,6 +4,7 @@ from server.wire.clients import Client, Context
 from server.wire.documents import read_trusted_documents
 from server.wire.endpoint import Endpoint
 from server.wire.errors import Code
+from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
 
-__all__ = ["Client", "Code", "Context", "Endpoint", "Observation", "Observer", "read_trusted_documents"]
+__all__ = ["Client", "Code", "Context", "Endpoint", "Limits", "Observation", "Observer", "read_trusted_documents"]

@@ -11,9 +11,12 @@ from server.wire.engine import Engine
 from server.wire.errors import Faults
 from server.wire.exchanges import Exchanges
 from server.wire.execution import Execution
+from server.wire.limits import Limits
 from server.wire.observers import Observer, Unobserved
 from server.wire.operations import Operations
 from server.wire.sockets import Sockets
+
+USUAL = Limits()
 
 
 class Endpoint:
@@ -35,9 +38,7 @@ class Endpoint:
         only_trusted: bool = False,
         page: str | None = "/",
         allowed_origins: Collection[str] = (),
-        max_tokens: int = 2_000,
-        max_characters: int = 20_000,
-        max_depth: int = 50,
+        limits: Limits = USUAL,
         max_cached_characters: int = 250_000,
         max_body: int = 100_000,
         max_message: int = 64_000,
@@ -47,7 +48,7 @@ class Endpoint:
         observer: Observer | None = None,
     ) -> None:
         engine = Engine(
-            Operations(schema, max_tokens, max_characters, max_depth, max_cached_characters),
+            Operations(schema, limits, max_cached_characters),
             Documents(trusted or {}, only_trusted, max_cached_characters),
             Execution(schema),
             Faults(codes),

@@ -6,14 +6,10 @@ from hashlib import sha256
 import strawberry
 from graphql import (
     DocumentNode,
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
-    Node,
+    NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
     OperationType,
-    SelectionSetNode,
     parse,
     specified_rules,
     validate,
@@ -23,6 +19,7 @@ from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRul
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from server.wire.errors import Code, Refused, described
+from server.wire.limits import Limits
 from server.wire.recent import Recent
 
 MAX_ERRORS = 20
@@ -50,15 +47,12 @@ class Operation:
 class Operations:
     """The operations of a schema, by text and name; those seen last are kept, up to `capacity` characters of text."""
 
-    def __init__(
-        self, schema: strawberry.Schema, max_tokens: int, max_characters: int, max_depth: int, capacity: int
-    ) -> None:
+    def __init__(self, schema: strawberry.Schema, limits: Limits, capacity: int) -> None:
         # Strawberry parses and validates anew inside each execute(); the schema that graphql-core works on is private.
         self._schema = schema._schema
         self._hide_suggestions = schema.config.disable_field_suggestions
-        self._max_tokens = max_tokens
-        self._max_characters = max_characters
-        self._max_depth = max_depth
+        self._limits = limits
+        self._rules = RULES if limits.introspection else (*RULES, NoSchemaIntrospectionCustomRule)
         self._known: Recent[tuple[str, str | None], Operation] = Recent(capacity)
 
     def find(self, text: str, name: str | None) -> Operation:
@@ -77,6 +71,7 @@ class Operations:
 
     def _read(self, text: str, name: str | None) -> Operation:
         document = self._parse(text)
+        self._limits.check(document)
         node = chosen(document, name)
         self._validate(document)
         return Operation(text, sha256(text.encode()).hexdigest(), document, node)
@@ -85,21 +80,19 @@ class Operations:
         try:
             return parse(
                 text,
-                max_lexical_tokens=self._max_tokens,
-                max_comments=self._max_tokens,
-                max_source_length=self._max_characters,
+                max_lexical_tokens=self._limits.tokens,
+                max_comments=self._limits.tokens,
+                max_source_length=self._limits.characters,
             )
         except GraphQLError as error:
             raise Refused(Code.UNPARSABLE_DOCUMENT, error) from None
 
     def _validate(self, document: DocumentNode) -> None:
-        errors = validate(self._schema, document, RULES, MAX_ERRORS, self._hide_suggestions)
+        errors = validate(self._schema, document, self._rules, MAX_ERRORS, self._hide_suggestions)
         if errors:
             codes = [code_of(error) for error in errors]
             code = Code.INVALID_DOCUMENT if Code.INVALID_DOCUMENT in codes else Code.BAD_USER_INPUT
             raise Refused(code, errors=[described(error, own) for error, own in zip(errors, codes, strict=True)])
-        if depth_of(document) > self._max_depth:
-            raise Refused(Code.INVALID_DOCUMENT, f"fields are nested more than {self._max_depth} deep")
 
 
 def chosen(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
@@ -111,25 +104,6 @@ def chosen(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
     if name is None and len(found) > 1:
         raise Refused(Code.NO_SUCH_OPERATION, "the document has several operations and `operationName` names none")
     return found[0]
-
-
-def depth_of(document: DocumentNode) -> int:
-    """How deep the fields of a valid document are nested, fragments taken for what they spread."""
-    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-    depths: dict[str, int] = {}
-    return max(depth(node, fragments, depths) for node in document.definitions)
-
-
-def depth(node: Node, fragments: dict[str, FragmentDefinitionNode], depths: dict[str, int]) -> int:
-    if isinstance(node, FragmentSpreadNode):
-        name = node.name.value
-        if name not in depths:
-            depths[name] = depth(fragments[name], fragments, depths)
-        return depths[name]
-    selection_set: SelectionSetNode | None = getattr(node, "selection_set", None)
-    below = selection_set.selections if selection_set else ()
-    deepest = max((depth(selection, fragments, depths) for selection in below), default=0)
-    return deepest + isinstance(node, FieldNode)
 
 
 def code_of(error: GraphQLError) -> Code:

@@ -15,6 +15,7 @@ from resolvers import users
 from resolvers.context import Context
 from schema import contract
 from schema.contract import SCHEMA
+from server.wire import Limits
 from server.wire.execution import Execution
 from server.wire.operations import Operations
 from store.records import Vote
@@ -22,7 +23,7 @@ from store.stores import Store
 from tests.conftest import Clock, registered
 from tests.store.reading import post
 
-OPERATIONS = Operations(SCHEMA, 2_000, 20_000, 50, 1_000_000)
+OPERATIONS = Operations(SCHEMA, Limits(), 1_000_000)
 
 DOCUMENTS = {
     "aliases": '{ a: article(id: "article:1773") { x: title y: title id } b: article(id: "article:1773") { id } }',

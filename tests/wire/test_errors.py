@@ -19,7 +19,6 @@ OLD, MODERN = "application/json", "application/graphql-response+json"
         ({"query": "{" + " hello" * 2_000 + "}"}, "GRAPHQL_PARSE_FAILED"),
         ({"query": "{ hello } #" + " " * 20_000}, "GRAPHQL_PARSE_FAILED"),
         ({"query": "{ nothing }"}, "GRAPHQL_VALIDATION_FAILED"),
-        ({"query": "{down" * 51 + "{hello}" + "}" * 51}, "GRAPHQL_VALIDATION_FAILED"),
         ({"query": "fragment A on Query { hello }"}, "OPERATION_RESOLUTION_FAILURE"),
         ({"query": "query A { hello } query B { hello }"}, "OPERATION_RESOLUTION_FAILURE"),
         ({"query": "query A { hello }", "operationName": "B"}, "OPERATION_RESOLUTION_FAILURE"),
@@ -98,6 +97,6 @@ async def test_context_that_fails_is_a_fault(ask, caplog):
 
 
 async def test_number_of_errors_is_bounded(ask):
-    response = await ask("{" + " ".join(f"a{number}" for number in range(100)) + "}")
+    response = await ask("{ down {" + " ".join(f"a{number}" for number in range(100)) + "} }")
 
     assert len(response.json()["errors"]) == 21

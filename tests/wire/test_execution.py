@@ -5,7 +5,7 @@ import strawberry
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 
-from server.wire import Endpoint
+from server.wire import Endpoint, Limits
 from server.wire.errors import Refused
 from server.wire.operations import Operations
 from tests.wire.sample import CONTEXTS, SCHEMA, Query
@@ -36,10 +36,9 @@ def test_operation_is_read_once():
 @pytest.mark.parametrize(
     ("text", "depth"),
     [
-        ("{ hello }", 1),
         ("{ down { down { hello } } }", 3),
         ("{ down { ...A } } fragment A on Query { down { ...B } } fragment B on Query { hello }", 3),
-        ("{ ... on Query { ... { hello } } }", 1),
+        ("{ ... on Query { ... { down { hello } } } }", 2),
     ],
 )
 def test_depth_counts_fields_through_fragments(text, depth):
@@ -49,4 +48,4 @@ def test_depth_counts_fields_through_fragments(text, depth):
 
 
 def operations(schema, max_depth=9):
-    return Operations(schema, max_tokens=100, max_characters=100, max_depth=max_depth, capacity=100)
+    return Operations(schema, Limits(depth=max_depth), capacity=100)
