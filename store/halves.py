@@ -1,7 +1,7 @@
 """
 Follows of which one side was lost. `follow` and `unfollow` set the followers first, then the following, which counts.
 
-The two sides may live in two partitions, so that no script sees both: what is still a half after a pause is reported.
+The two sides may live in two partitions, so that no script sees both: what is the same half after a pause is reported.
 """
 
 import asyncio
@@ -33,7 +33,8 @@ async def broken(site: Site, sides: Sequence[Key]) -> list[Half]:
     if not suspects:
         return []
     await asyncio.sleep(PAUSE)
-    return await _halves(site, [(half.follower, half.followee) for half in suspects])
+    later = await _halves(site, [(half.follower, half.followee) for half in suspects])
+    return [half for half in later if half in suspects]
 
 
 async def mend(site: Site, half: Half) -> None:
@@ -50,9 +51,9 @@ def followers(site: Site, half: Half) -> str:
 
 
 async def _follows(site: Site, sides: Sequence[Key]) -> list[tuple[str, str]]:
-    """Follower and followee of all follows that these keys have."""
+    """Follower and followee of all follows that these keys have; none of those that are nobody's."""
     names = await site.connection.pipeline([("HGET", keys.user(side.p, side.name), "name") for side in sides])
-    scans = [(side, name or side.name, "0") for side, name in zip(sides, names, strict=True)]
+    scans = [(side, name, "0") for side, name in zip(sides, names, strict=True) if name]
     found: list[tuple[str, str]] = []
     while scans:
         commands = [("ZSCAN", side.text, cursor, "COUNT", COUNT) for side, _, cursor in scans]

@@ -1,0 +1,239 @@
+"""Breaking a store where something tells how it was. Each way says what is found: where, what is there, what should be."""
+
+from collections.abc import Callable
+
+from store import keys
+from store.ranking import ORDERS
+from tests.store.scene import WEEK, Scene
+
+GRACE = 60_000  # milliseconds
+NOTHING = "nothing"
+Expected = tuple[str, str, str]
+
+
+def votes_of_another_time(scene: Scene) -> list[Expected]:
+    scene.redis.hset(scene.hash, mapping={"up": 7, "down": 0})
+    return [(f"{scene.hash} up", "7", "3"), (f"{scene.hash} down", "0", "1")]
+
+
+def votes_lost_while_open(scene: Scene) -> list[Expected]:
+    scene.redis.hdel(scene.hash, "up", "down")
+    return [(f"{scene.hash} up", NOTHING, "3"), (f"{scene.hash} down", NOTHING, "1")]
+
+
+def votes_of_an_import(scene: Scene) -> list[Expected]:
+    story = keys.article(scene.p, scene.story)
+    scene.redis.hset(story, "up", 1)
+    return [(f"{story} up", "1", "9")]
+
+
+def voter_in_both_sets(scene: Scene) -> list[Expected]:
+    scene.redis.sadd(scene.downvoted, "bob")
+    return [(f"{scene.downvoted} bob", "there", "in one set only")]
+
+
+def poster_who_has_not_voted(scene: Scene) -> list[Expected]:
+    scene.redis.srem(scene.voted, "Alice")
+    return [(f"{scene.voted} Alice", NOTHING, "there")]
+
+
+def voters_that_stay_for_ever(scene: Scene) -> list[Expected]:
+    scene.redis.persist(scene.voted)
+    scene.redis.persist(scene.downvoted)
+    most = f"at most {WEEK * 1000 + GRACE}"
+    return [(f"{scene.voted} TTL", "none", most), (f"{scene.downvoted} TTL", "none", most)]
+
+
+def voters_of_no_article(scene: Scene) -> list[Expected]:
+    ghosts = [keys.voted(scene.p, scene.ghost), keys.downvoted(scene.p, scene.ghost)]
+    for ghost in ghosts:
+        scene.redis.sadd(ghost, "bob")
+    return [(ghost, "there", "nothing, as there is no such article") for ghost in ghosts]
+
+
+def voters_of_a_closed_article(scene: Scene) -> list[Expected]:
+    voted = keys.voted(scene.p, scene.closed.number)
+    scene.redis.sadd(voted, "Alice", "bob")
+    return [(f"{voted} TTL", "none", "at most 0")]
+
+
+def places_at_wrong_values(scene: Scene) -> list[Expected]:
+    places = {"score": scene.open.posted_at + 2 * 432_000, "time": scene.open.posted_at, "votes": 2}
+    indexes = {keys.index(scene.p, order): place for order, place in places.items()}
+    indexes |= {keys.group(scene.p, "show", order): place for order, place in places.items()}
+    indexes |= {keys.good(scene.p): places["time"], scene.timeline: places["time"]}
+    for index in indexes:
+        scene.redis.zadd(index, {scene.member: 5})
+    return [(f"{index} {scene.member}", "5", str(place)) for index, place in indexes.items()]
+
+
+def places_lost(scene: Scene) -> list[Expected]:
+    indexes = [keys.index(scene.p, order) for order in ORDERS]
+    indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
+    values = {index: int(scene.redis.zscore(index, scene.member)) for index in [*indexes, keys.good(scene.p)]}
+    for index in values:
+        scene.redis.zrem(index, scene.member)
+    return [(f"{index} {scene.member}", NOTHING, str(value)) for index, value in values.items()]
+
+
+def timeline_without_an_article(scene: Scene) -> list[Expected]:
+    """Karma is of the articles of the timeline, so it is told too; once these are mended, it is right."""
+    scene.redis.zrem(scene.timeline, scene.member)
+    return [
+        (f"{scene.timeline} {scene.member}", NOTHING, str(scene.open.posted_at)),
+        (f"{scene.account} karma", "8", "7"),
+        (f"{keys.posters(scene.p)} Alice", str(scene.open.posted_at), str(scene.open.posted_at - 5)),
+    ]
+
+
+def places_of_no_article(scene: Scene) -> list[Expected]:
+    indexes = [keys.index(scene.p, order) for order in ORDERS]
+    indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
+    indexes += [keys.good(scene.p), scene.timeline]
+    members = [keys.member(scene.ghost), str(scene.open.number), "odd"]
+    for index in indexes:
+        scene.redis.zadd(index, dict.fromkeys(members, 3))
+    return [(f"{index} {member}", "3", NOTHING) for index in indexes for member in members]
+
+
+def article_in_a_group_that_it_does_not_name(scene: Scene) -> list[Expected]:
+    indexes = [keys.group(scene.p, "show-not", order) for order in ORDERS]
+    for index in indexes:
+        scene.redis.zadd(index, {scene.member: 3})
+    return [(f"{index} {scene.member}", "3", NOTHING) for index in indexes]
+
+
+def article_on_the_timeline_of_somebody_else(scene: Scene) -> list[Expected]:
+    eve = next(name for name in map("eve-{}".format, range(1000)) if scene.store.site.home_of_user(name) == scene.p)
+    scene.redis.zadd(keys.timeline(scene.p, eve), {scene.member: 3})
+    return [(f"{keys.timeline(scene.p, eve)} {scene.member}", "3", NOTHING)]
+
+
+def article_that_is_not_good(scene: Scene) -> list[Expected]:
+    member = keys.member(scene.closed.number)
+    scene.redis.zadd(keys.good(scene.p), {member: scene.closed.posted_at})
+    return [(f"{keys.good(scene.p)} {member}", str(scene.closed.posted_at), NOTHING)]
+
+
+def group_not_named(scene: Scene) -> list[Expected]:
+    scene.redis.zrem(keys.groups(scene.p), "ask")
+    return [(f"{keys.groups(scene.p)} ask", NOTHING, "0")]
+
+
+def group_without_articles(scene: Scene) -> list[Expected]:
+    scene.redis.zadd(keys.groups(scene.p), {"empty": 0})
+    return [(f"{keys.groups(scene.p)} empty", "0", NOTHING)]
+
+
+def karma_wrong(scene: Scene) -> list[Expected]:
+    scene.redis.hset(scene.account, "karma", 77)
+    return [(f"{scene.account} karma", "77", "8")]
+
+
+def karma_lost(scene: Scene) -> list[Expected]:
+    scene.redis.hdel(scene.account, "karma")
+    return [(f"{scene.account} karma", NOTHING, "8")]
+
+
+def poster_by_a_wrong_time(scene: Scene) -> list[Expected]:
+    scene.redis.zadd(keys.posters(scene.p), {"Alice": 1})
+    return [(f"{keys.posters(scene.p)} Alice", "1", str(scene.open.posted_at))]
+
+
+def poster_lost(scene: Scene) -> list[Expected]:
+    scene.redis.zrem(keys.posters(scene.p), "Alice")
+    return [(f"{keys.posters(scene.p)} Alice", NOTHING, str(scene.open.posted_at))]
+
+
+def poster_without_articles(scene: Scene) -> list[Expected]:
+    posters = keys.posters(scene.store.site.home_of_user("bob"))
+    scene.redis.zadd(posters, {"bob": 1})
+    return [(f"{posters} bob", "1", NOTHING)]
+
+
+def poster_who_is_nobody(scene: Scene) -> list[Expected]:
+    scene.redis.zadd(keys.posters(scene.p), {"ALICE": 1})
+    return [(f"{keys.posters(scene.p)} ALICE", "1", NOTHING)]
+
+
+def sequence_too_low(scene: Scene) -> list[Expected]:
+    highest = str(scene.story // keys.SLOTS)
+    scene.redis.set(keys.sequence(scene.p), 1)
+    return [(keys.sequence(scene.p), "1", f"at least {highest}")]
+
+
+def sequence_lost(scene: Scene) -> list[Expected]:
+    highest = str(scene.story // keys.SLOTS)
+    scene.redis.delete(keys.sequence(scene.p))
+    return [(keys.sequence(scene.p), NOTHING, f"at least {highest}")]
+
+
+def follow_without_its_followers_side(scene: Scene) -> list[Expected]:
+    key = keys.followers(scene.p, "alice")
+    scene.redis.zrem(key, "bob")
+    return [(f"{key} bob", NOTHING, str(scene.clock.now))]
+
+
+def follow_of_the_followers_side_alone(scene: Scene) -> list[Expected]:
+    key = keys.followers(scene.p, "alice")
+    scene.redis.zadd(key, {"carol": 5})
+    return [(f"{key} carol", "5", NOTHING)]
+
+
+def session_that_never_ends(scene: Scene) -> list[Expected]:
+    scene.redis.persist(scene.session)
+    return [(f"{scene.session} TTL", "none", "at most 86400000")]
+
+
+def idempotency_key_that_stays(scene: Scene) -> list[Expected]:
+    (key,) = scene.redis.scan_iter("posted:*")
+    scene.redis.persist(key)
+    return [(f"{key} TTL", "none", "at most 86400000")]
+
+
+def derived_key_of_a_wrong_type(scene: Scene) -> list[Expected]:
+    indexes = [keys.index(scene.p, "score"), keys.group(scene.p, "show", "time"), scene.timeline, keys.groups(scene.p)]
+    for index in indexes:
+        scene.redis.delete(index)
+        scene.redis.rpush(index, "odd")
+    return [(index, "a list", "a zset") for index in indexes]
+
+
+def store_made_with_another_policy(scene: Scene) -> list[Expected]:
+    scene.redis.hset(keys.store(), mapping={"vote_score": "100.0", "good_votes": "3"})
+    return [("store vote_score", "100.0", "432.0"), ("store good_votes", "3", "2")]
+
+
+MENDABLE: list[Callable[[Scene], list[Expected]]] = [
+    votes_of_another_time,
+    votes_lost_while_open,
+    votes_of_an_import,
+    voter_in_both_sets,
+    poster_who_has_not_voted,
+    voters_that_stay_for_ever,
+    voters_of_no_article,
+    voters_of_a_closed_article,
+    places_at_wrong_values,
+    places_lost,
+    timeline_without_an_article,
+    places_of_no_article,
+    article_in_a_group_that_it_does_not_name,
+    article_on_the_timeline_of_somebody_else,
+    article_that_is_not_good,
+    group_not_named,
+    group_without_articles,
+    karma_wrong,
+    karma_lost,
+    poster_by_a_wrong_time,
+    poster_lost,
+    poster_without_articles,
+    poster_who_is_nobody,
+    sequence_too_low,
+    sequence_lost,
+    follow_without_its_followers_side,
+    follow_of_the_followers_side_alone,
+    session_that_never_ends,
+    idempotency_key_that_stays,
+    derived_key_of_a_wrong_type,
+    store_made_with_another_policy,
+]

@@ -1,0 +1,137 @@
+"""A store in use, to break or to go on using: time that passes, people who do all kinds of things."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from redis import Redis
+
+from store import keys
+from store.articles import Draft
+from store.errors import Refusal
+from store.imports import Story, bring_in
+from store.records import Article, Vote
+from store.sessions import session_of
+from store.stores import Store
+from tests.conftest import Clock, registered
+from tests.store.reading import post
+
+WEEK = 7 * 86_400
+PEOPLE = ("Alice", "bob", "carol", "dave")
+GROUPS = ("ask", "show", "video")
+
+
+@dataclass
+class Scene:
+    """A store in use: Alice's `closed` article, and her `open` one, in two groups, good, with votes both ways."""
+
+    redis: "Redis"
+    store: Store
+    clock: Clock
+    closed: Article
+    open: Article
+    story: int
+    session: str
+
+    @property
+    def p(self) -> int:
+        return self.store.site.home_of_user("alice")
+
+    @property
+    def hash(self) -> str:
+        return keys.article(self.p, self.open.number)
+
+    @property
+    def voted(self) -> str:
+        return keys.voted(self.p, self.open.number)
+
+    @property
+    def downvoted(self) -> str:
+        return keys.downvoted(self.p, self.open.number)
+
+    @property
+    def member(self) -> str:
+        return keys.member(self.open.number)
+
+    @property
+    def timeline(self) -> str:
+        return keys.timeline(self.p, "alice")
+
+    @property
+    def account(self) -> str:
+        return keys.user(self.p, "alice")
+
+    @property
+    def ghost(self) -> int:
+        """The number of an article that could be Alice's, but is not there."""
+        return self.closed.number + 500 * keys.SLOTS
+
+
+async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
+    for username in PEOPLE:
+        await registered(store, username)
+    closed = await post(store, "Alice", groups=["show"])
+    await store.articles.vote(closed.number, "bob", Vote.DOWN)
+    pass_time(redis, clock, WEEK + 120)
+    draft = Draft("still open", "https://example.com/", "", ("ask", "show"))
+    posted = (await store.articles.post("Alice", draft, "a key")).article
+    assert posted is not None
+    for voter, vote in (("bob", Vote.UP), ("carol", Vote.DOWN), ("dave", Vote.UP)):
+        await store.articles.vote(posted.number, voter, vote)
+    await bring_in(store, [Story("1", "a story", "https://example.com/", "Alice", clock.now - 5, 9)])
+    await store.follows.follow("bob", "alice")
+    session = session_of((await store.sessions.open("Alice")).token)
+    assert session is not None
+    p = store.site.home_of_user("alice")
+    story = int(redis.hget(keys.imported(p), "1"))
+    return Scene(redis, store, clock, closed, posted, story, keys.session(p, session.digest))
+
+
+def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:
+    """For the store's clock and for all keys with an expiry alike."""
+    clock.advance(seconds)
+    for key in redis.scan_iter():
+        if (left := redis.pttl(key)) >= 0:
+            redis.pexpire(key, left - seconds * 1000)
+
+
+async def meanwhile(scene: Scene, doing: Callable[[], Awaitable[object]]) -> int:
+    """How often something was done, again and again, while 20 people used the store."""
+    people = asyncio.gather(*(use(scene, random.Random(seed), 60) for seed in range(20)))
+    times = 0
+    while not people.done():
+        await doing()
+        times += 1
+    await people
+    return times
+
+
+async def use(scene: Scene, chance: random.Random, times: int) -> None:
+    for number in range(times):
+        scene.clock.advance(0.001)
+        with suppress(Refusal):
+            await something(scene.store, chance, number)
+
+
+async def something(store: Store, chance: random.Random, number: int) -> None:
+    """Whatever people do, also to articles that are gone, closed or not theirs."""
+    p, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
+    numbers = await store.site.connection.run(("ZRANGE", keys.index(p, "time"), 0, -1))
+    other = int(chance.choice(numbers)) if numbers else 1
+    groups = chance.sample(GROUPS, chance.randrange(3))
+    story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)
+    doings: list[Callable[[], Awaitable[object]]] = [
+        lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
+        lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
+        lambda: store.articles.vote(other, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
+        lambda: store.articles.edit(other, who, {"content": "edited"}),
+        lambda: store.articles.regroup(other, who, groups, chance.sample(GROUPS, 2)),
+        lambda: store.articles.delete(other, who),
+        lambda: store.follows.follow(who, chance.choice(PEOPLE)),
+        lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),
+        lambda: bring_in(store, [story]),
+        lambda: store.sessions.open(who),
+    ]
+    await chance.choice(doings)()

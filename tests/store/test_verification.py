@@ -1,0 +1,185 @@
+import asyncio
+import random
+from functools import partial
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from store import halves, keys, verification
+from store.errors import StoreMismatch
+from store.ranking import Policy
+from store.stores import Store
+from store.verification import Finding
+from tests.conftest import Clock
+from tests.store import scene as scenes
+from tests.store.mendable import MENDABLE, Expected, derived_key_of_a_wrong_type
+from tests.store.scene import WEEK, Scene, meanwhile, pass_time, use
+from tests.store.unmendable import UNMENDABLE
+
+
+@pytest.fixture
+def policy() -> Policy:
+    return Policy(good_votes=2)
+
+
+@pytest.fixture
+async def scene(store: Store, redis: "Redis", clock: Clock) -> Scene:
+    return await scenes.opened(store, redis, clock)
+
+
+async def verified(store: Store, *, repair: bool = False) -> list[Finding]:
+    found: list[Finding] = []
+    await verification.verify(store.site, found.append, repair=repair)
+    return found
+
+
+def contents(redis: "Redis") -> dict[str, Any]:
+    reads = {
+        "hash": redis.hgetall,
+        "set": redis.smembers,
+        "string": redis.get,
+        "zset": lambda key: redis.zrange(key, 0, -1, withscores=True),
+    }
+    return {key: reads[redis.type(key)](key) for key in redis.scan_iter()}
+
+
+def of(found: list[Finding]) -> list[Expected]:
+    return sorted((finding.where, finding.found, finding.expected) for finding in found)
+
+
+@pytest.mark.parametrize("breaking", MENDABLE)
+async def test_what_is_broken_is_found_mended_and_found_no_more(scene, breaking):
+    before = contents(scene.redis)
+    expected = breaking(scene)
+    broken = contents(scene.redis) if breaking is not derived_key_of_a_wrong_type else None
+
+    found = await verified(scene.store)
+    assert of(found) == sorted(expected)
+    assert not any(finding.mended for finding in found)
+    assert broken is None or contents(scene.redis) == broken
+
+    mended = await verified(scene.store, repair=True)
+    assert mended and all(finding.mended for finding in mended)
+    assert contents(scene.redis) == before
+    assert await verified(scene.store) == []
+
+
+@pytest.mark.parametrize("breaking", UNMENDABLE)
+async def test_what_nothing_tells_is_found_and_stays(scene, breaking):
+    expected = breaking(scene)
+
+    assert of(await verified(scene.store)) == sorted(expected)
+    found = await verified(scene.store, repair=True)
+    assert of(found) == sorted(expected)
+    assert of(await verified(scene.store)) == of([finding for finding in found if not finding.mended]) != []
+
+
+async def test_expiry_that_is_too_late_is_found_and_mended(scene, redis):
+    late = [scene.voted, scene.downvoted, scene.session, next(redis.scan_iter("posted:*"))]
+    for key in late:
+        redis.pexpire(key, redis.pttl(key) + 60_000)
+
+    assert sorted(finding.where for finding in await verified(scene.store, repair=True)) == sorted(
+        f"{key} TTL" for key in late
+    )
+    assert await verified(scene.store) == []
+
+
+async def test_article_that_is_not_of_its_posters_slot_is_found(scene):
+    number = scene.open.number + scene.store.site.partitions
+    scene.redis.rename(scene.hash, keys.article(scene.p, number))
+    await verified(scene.store, repair=True)
+
+    slot, posters = number % keys.SLOTS, keys.slot("alice")
+    where = keys.article(scene.p, number)
+    assert (where, f"of slot {slot}", f"of slot {posters}, as its poster is") in of(await verified(scene.store))
+
+
+@pytest.mark.parametrize("other", [Policy(good_votes=2, vote_score=100.3), Policy(good_votes=3)])
+async def test_new_policy_is_taken_over_by_repair(scene, redis_url, clock, other):
+    with pytest.raises(StoreMismatch):
+        await Store.open(redis_url, other, clock=clock)
+    store = await Store.open(redis_url, other, clock=clock, strict=False)
+
+    found = await verified(store)
+    assert {finding.where.split(":")[0].split()[0] for finding in found} <= {"store", "score", "group", "good"}
+    assert not any(finding.mended for finding in found)
+    assert of(await verified(store, repair=True)) == of(found)
+    assert await verified(store) == []
+    await store.close()
+
+    again = await Store.open(redis_url, other, clock=clock)
+    assert again.site.partitions == scene.store.site.partitions
+    await again.close()
+
+
+async def test_other_number_of_partitions_is_refused_to_verify_too(store, redis_url):
+    with pytest.raises(StoreMismatch, match="PARTITIONS"):
+        await Store.open(redis_url, Policy(good_votes=2), 16, strict=False)
+
+
+async def test_empty_store_is_whole(store):
+    assert await verified(store) == []
+
+
+async def test_store_in_all_kinds_of_use_is_whole(scene, redis):
+    for seed in range(5):
+        await use(scene, random.Random(seed), 40)
+        pass_time(redis, scene.clock, 2 * 86_400)
+
+    assert await verified(scene.store) == []
+    assert await verified(scene.store, repair=True) == []
+
+
+async def test_last_instants_of_voters_are_whole(scene, redis):
+    for seconds in (WEEK - 1, 1, 1, 58):
+        pass_time(redis, scene.clock, seconds)
+        assert await verified(scene.store) == []
+    assert redis.exists(scene.voted)
+
+    pass_time(redis, scene.clock, 1)
+    assert not redis.exists(scene.voted)
+    assert await verified(scene.store) == []
+
+
+async def test_what_is_on_its_way_is_not_reported(scene, monkeypatch):
+    monkeypatch.setattr(halves, "PAUSE", 0.05)
+    found: list[Finding] = []
+
+    assert await meanwhile(scene, partial(verification.verify, scene.store.site, found.append)) > 1
+    assert found == []
+
+
+async def test_repair_of_a_store_in_use_mends_what_is_broken_and_nothing_else(scene, redis):
+    await use(scene, random.Random(1), 50)
+    for key in [*redis.scan_iter("score:*"), *redis.scan_iter("group:*"), *redis.scan_iter("timeline:*")]:
+        redis.delete(key)
+    for key in redis.scan_iter("article:*"):
+        redis.hset(key, "up", 50)
+    for key in redis.scan_iter("user:*"):
+        redis.hset(key, "karma", 50)
+    found: list[Finding] = []
+    await meanwhile(scene, partial(verification.verify, scene.store.site, found.append, repair=True))
+
+    assert found and all(finding.mended for finding in found)
+    assert await verified(scene.store) == []
+
+
+async def test_follow_on_its_way_is_not_a_half(scene):
+    """Its second step comes while the first look at it is over and the other is to come."""
+    site = scene.store.site
+    key = keys.followers(site.home_of_user("dave"), "dave")
+    await site.connection.run(("ZADD", key, 1, "carol"))
+    verifying = asyncio.create_task(verified(scene.store))
+    await asyncio.sleep(0.3)
+    await scene.store.follows.follow("carol", "dave")
+
+    assert await verifying == []
+
+
+async def test_what_was_walked_is_told(scene):
+    walked: list[int] = []
+    await verification.verify(scene.store.site, print, walked=walked.append)
+
+    assert sum(walked) == await verification.size(scene.store.site)

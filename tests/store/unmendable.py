@@ -1,0 +1,113 @@
+"""Breaking a store where nothing tells how it was. Each way says what is found: where, what is there, what should be."""
+
+from collections.abc import Callable
+
+from store import keys
+from tests.store.mendable import NOTHING, Expected
+from tests.store.scene import Scene
+
+
+def title_lost(scene: Scene) -> list[Expected]:
+    scene.redis.hdel(scene.hash, "title")
+    return [(f"{scene.hash} title", NOTHING, "a usable title")]
+
+
+def time_and_groups_lost(scene: Scene) -> list[Expected]:
+    scene.redis.hdel(scene.hash, "time", "groups")
+    return [(f"{scene.hash} {field}", NOTHING, f"a usable {field}") for field in ("groups", "time")]
+
+
+def poster_lost_from_the_hash(scene: Scene) -> list[Expected]:
+    scene.redis.hdel(scene.hash, "poster")
+    return [(f"{scene.hash} poster", NOTHING, "a usable poster")]
+
+
+def edited_at_an_odd_time(scene: Scene) -> list[Expected]:
+    scene.redis.hset(scene.hash, "edited", "today")
+    return [(f"{scene.hash} edited", "today", "a usable edited")]
+
+
+def votes_lost_when_closed(scene: Scene) -> list[Expected]:
+    closed = keys.article(scene.p, scene.closed.number)
+    scene.redis.hdel(closed, "up")
+    scene.redis.hset(closed, "down", -1)
+    return [(f"{closed} down", "-1", "a usable down"), (f"{closed} up", NOTHING, "a usable up")]
+
+
+def voters_lost_while_open(scene: Scene) -> list[Expected]:
+    scene.redis.delete(scene.voted)
+    return [(scene.voted, NOTHING, "there while voting is open")]
+
+
+def user_lost(scene: Scene) -> list[Expected]:
+    scene.redis.delete(scene.account)
+    numbers = (scene.closed.number, scene.open.number, scene.story)
+    return [
+        *((f"{keys.article(scene.p, each)} poster", "Alice", "a user of this partition") for each in numbers),
+        (keys.followers(scene.p, "alice"), "there", "a user's"),
+        (f"{keys.posters(scene.p)} Alice", str(scene.open.posted_at), NOTHING),
+    ]
+
+
+def user_without_a_beginning(scene: Scene) -> list[Expected]:
+    scene.redis.hdel(scene.account, "joined")
+    return [(f"{scene.account} joined", NOTHING, "a usable joined")]
+
+
+def user_who_has_seen_something_odd(scene: Scene) -> list[Expected]:
+    scene.redis.hset(scene.account, "seen", "odd")
+    return [(f"{scene.account} seen", "odd", "a usable seen")]
+
+
+def session_of_nobody(scene: Scene) -> list[Expected]:
+    scene.redis.set(scene.session, "Alice")
+    return [(scene.session, "Alice", "usable")]
+
+
+def import_that_became_no_article(scene: Scene) -> list[Expected]:
+    imported = keys.imported(scene.p)
+    scene.redis.hset(imported, "2", "odd")
+    return [(f"{imported} 2", "odd", "the number of an article of this partition")]
+
+
+def keys_that_no_store_has(scene: Scene) -> list[Expected]:
+    away = scene.store.site.partitions
+    odd = [
+        "odd",
+        keys.article(scene.p, "odd"),
+        keys.article(scene.p, scene.open.number + 1),
+        keys.index(away, "time"),
+        keys.user(away, "alice"),
+        keys.group(scene.p, "show", "odd"),
+        keys.session(scene.p, "odd"),
+        f"{keys.index(scene.p, 'time')}:odd",
+    ]
+    if away == 1:
+        odd.remove(keys.article(scene.p, scene.open.number + 1))  # with one partition, all are at home in it
+    for key in odd:
+        scene.redis.set(key, "odd")
+    scene.redis.set(b"\xff\n", "odd")
+    return [(key, "there", "no key of this store") for key in [*odd, "\udcff\n"]]
+
+
+def article_of_a_wrong_type(scene: Scene) -> list[Expected]:
+    scene.redis.delete(scene.hash)
+    scene.redis.sadd(scene.hash, "odd")
+    return [(scene.hash, "a set", "a hash")]
+
+
+UNMENDABLE: list[Callable[[Scene], list[Expected]]] = [
+    title_lost,
+    time_and_groups_lost,
+    poster_lost_from_the_hash,
+    edited_at_an_odd_time,
+    votes_lost_when_closed,
+    voters_lost_while_open,
+    user_lost,
+    user_without_a_beginning,
+    user_who_has_seen_something_odd,
+    session_of_nobody,
+    import_that_became_no_article,
+    keys_that_no_store_has,
+    article_of_a_wrong_type,
+]
