@@ -70,7 +70,7 @@ def groups(p: int) -> str:
 
 
 def user(p: int, username: str) -> str:
-    """hash | name (as written), password (argon2id), joined, karma, seen | - | register, seen, scripts that move karma"""
+    """hash | name (as written), password (argon2id), joined, karma, seen | - | register, seen, those that move karma"""
     return f"user:{{{p}}}:{username.lower()}"
 
 

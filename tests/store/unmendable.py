@@ -1,4 +1,4 @@
-"""Breaking a store where nothing tells how it was. Each way says what is found: where, what is there, what should be."""
+"""Breaking a store where nothing tells how it was. Each says what is found: where, what is, what should be."""
 
 from collections.abc import Callable
 
