@@ -1,0 +1,105 @@
+import subprocess
+import sys
+
+import pytest
+
+from server import verifying
+from server.settings import Settings
+from store import keys
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+
+GHOSTS = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150)]
+
+
+@pytest.fixture
+def settings(redis_url: str, partitions: int) -> Settings:
+    return Settings(redis_url=redis_url, partitions=partitions)
+
+
+def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "server", "verify", *arguments],
+        cwd=ROOT,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_store_that_is_whole_is_said(settings, capsys):
+    assert verifying.run(settings, repair=False) == 0
+    assert capsys.readouterr().out == "nothing is broken\n"
+
+
+def test_what_is_broken_is_a_line_each_until_it_is_mended(settings, redis, capsys):
+    redis.zadd(keys.groups(0), {"show": 0, "ask": 0})
+    lines = [f"{keys.groups(0)} {name}: 0, should be nothing" for name in ("ask", "show")]
+
+    assert verifying.run(settings, repair=False) == 1
+    assert sorted(capsys.readouterr().out.splitlines()) == ["broken 2, mended 0", *lines]
+    assert verifying.run(settings, repair=True) == 0
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "broken 2, mended 2",
+        *(f"{line} (mended)" for line in lines),
+    ]
+    assert verifying.run(settings, repair=False) == 0
+
+
+def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
+    redis.zadd(keys.good(0), dict.fromkeys(GHOSTS, 1))
+
+    assert verifying.run(settings, repair=False) == 1
+    *lines, more, summary = capsys.readouterr().out.splitlines()
+    assert len(lines) == 100
+    assert (more, summary) == ("and 50 more", "broken 150, mended 0")
+
+
+def test_what_cannot_be_mended_is_left_and_told(settings, redis, capsys):
+    redis.set(b"\xff\nodd", "odd")
+
+    assert verifying.run(settings, repair=True) == 1
+    assert capsys.readouterr().out == "\\udcff\\nodd: there, should be no key of this store\nbroken 1, mended 0\n"
+    assert redis.get(b"\xff\nodd") == "odd"
+
+
+def test_new_policy_is_taken_over(settings, redis, capsys):
+    assert verifying.run(settings, repair=False) == 0
+    changed = settings.model_copy(update={"vote_score": 100.0})
+    capsys.readouterr()
+
+    assert verifying.run(changed, repair=False) == 1
+    assert capsys.readouterr().out.splitlines()[0] == "store vote_score: 432.0, should be 100.0"
+    assert verifying.run(changed, repair=True) == 0
+    assert redis.hget(keys.store(), "vote_score") == "100.0"
+    assert verifying.run(changed, repair=False) == 0
+
+
+def test_our_own_valkey_is_verified(tmp_path):
+    with serving(tmp_path) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        live.ask(POST, token)
+        refused = command(data_dir=tmp_path)
+
+    assert (refused.returncode, refused.stderr) == (2, f"upvote: another server uses the data in {tmp_path}\n")
+    verified = command(data_dir=tmp_path)
+    assert (verified.returncode, verified.stdout, verified.stderr) == (0, "nothing is broken\n", "")
+
+
+def test_server_may_go_on_meanwhile(tmp_path, redis_url, redis):
+    with serving(tmp_path, redis_url=redis_url, partitions=8) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        live.ask(POST, token)
+        redis.delete(*redis.scan_iter("score:*"))
+        mended = command("--repair", redis_url=redis_url)
+        listed = live.ask("{ articles { nodes { title } } }")["data"]["articles"]["nodes"]
+
+    assert mended.returncode == 0
+    assert mended.stdout.splitlines()[-1] == "broken 1, mended 1"
+    assert listed == [{"title": "Redis in Action"}]
+
+
+def test_store_that_does_not_answer_is_said(tmp_path):
+    refused = command(redis_url=f"unix://{tmp_path}/nothing")
+
+    assert (refused.returncode, refused.stderr) == (2, "upvote: the store does not answer\n")
