@@ -11,13 +11,14 @@ from server.wire.operations import Operation
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """All that is needed to answer an operation. `started` is a reading of `time.perf_counter`."""
+    """All that is needed to answer an operation. `started` is a reading of `time.perf_counter`, `cost` in points."""
 
     operation: Operation
     variables: Variables
     client: Client
     request_id: str
     started: float
+    cost: int
 
     @property
     def is_subscription(self) -> bool:

@@ -54,6 +54,7 @@ class Endpoint:
             Faults(codes),
             open_context,
             observer or Unobserved(),
+            limits,
         )
         self._exchanges = Exchanges(engine, page, max_body, keep_alive)
         self._sockets = Sockets(engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout)

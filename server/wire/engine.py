@@ -14,6 +14,7 @@ from server.wire.documents import Documents
 from server.wire.encoding import encode
 from server.wire.errors import Faults, Refused
 from server.wire.execution import Execution, Source
+from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
 from server.wire.operations import Operations
 from server.wire.requests import GraphQLRequest
@@ -32,22 +33,25 @@ class Engine:
     faults: Faults
     open_context: OpenContext
     observer: Observer
+    limits: Limits
 
     def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> Call:
         """
         Find the operation that a request asks for.
 
         Raises:
-            Refused: its document is unknown, not trusted or not valid, or has no such operation.
+            Refused: its document is unknown, not trusted or not valid, or its operation is not there or costs too much.
         """
         started = perf_counter()
         try:
             operation = self.operations.find(self.documents.text(request), request.operation_name)
+            cost = operation.cost.points(request.variables)
+            self.limits.check_cost(cost)
         except Refused as refused:
             self.observer.refused(refused.code, client, request_id)
             raise
         self.documents.keep(request)
-        return Call(operation, request.variables, client, request_id, started)
+        return Call(operation, request.variables, client, request_id, started, cost)
 
     async def answer(self, call: Call) -> Answer:
         """
@@ -116,7 +120,7 @@ class Engine:
             content["errors"] = self.faults.describe(result.errors, call.request_id)
             observation.codes.update(error["extensions"]["code"] for error in content["errors"])
         if call.client.stats:
-            content["extensions"] = {"stats": cost}
+            content["extensions"] = {"stats": cost, "cost": call.cost}
         observation.answers += 1
         observation.cost.update(cost)
         self.observer.answered(observation, cost)

@@ -17,9 +17,10 @@ from graphql import (
     SelectionSetNode,
 )
 
+from server.wire.costs import INTROSPECTION, Weights
 from server.wire.errors import Code, Refused
 
-INTROSPECTION = ("__schema", "__type")
+USUAL = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Limits:
     once: frozenset[str] = frozenset()
     fields: int = 5_000
     comparisons: int = 5_000
+    cost: int = 10_000
+    weights: Weights = USUAL
     introspection: bool = True
 
     def check(self, document: DocumentNode) -> None:
@@ -56,6 +59,16 @@ class Limits:
         for node in document.definitions:
             if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode):
                 survey.look_at(node)
+
+    def check_cost(self, points: int) -> None:
+        """
+        Look at the estimated cost of an operation.
+
+        Raises:
+            Refused: it is too much.
+        """
+        if points > self.cost:
+            raise Refused(Code.TOO_COSTLY, f"the operation may cost {points} points, more than {self.cost}")
 
     def _check_counts(self, document: DocumentNode) -> None:
         aliases = directives = 0

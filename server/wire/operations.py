@@ -18,8 +18,10 @@ from graphql.validation.validate import ValidationAbortedError
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
+from server.wire.costs import Cost
 from server.wire.errors import Code, Refused, described
-from server.wire.limits import Limits
+from server.wire.limits import Limits, fragments_of
+from server.wire.pricing import cost_of
 from server.wire.recent import Recent
 
 MAX_ERRORS = 20
@@ -34,6 +36,7 @@ class Operation:
     digest: str
     document: DocumentNode
     node: OperationDefinitionNode
+    cost: Cost
 
     @property
     def name(self) -> str | None:
@@ -74,7 +77,8 @@ class Operations:
         self._limits.check(document)
         node = chosen(document, name)
         self._validate(document)
-        return Operation(text, sha256(text.encode()).hexdigest(), document, node)
+        cost = cost_of(self._schema, fragments_of(document), node, self._limits.weights)
+        return Operation(text, sha256(text.encode()).hexdigest(), document, node, cost)
 
     def _parse(self, text: str) -> DocumentNode:
         try:

@@ -63,7 +63,42 @@ CONTEXTS = Contexts()
 
 
 @strawberry.type
+class Book:
+    title: str = "a title"
+
+    @strawberry.field
+    def likes(self) -> list["Book"]:
+        return []
+
+    @strawberry.field
+    def shelf(self, first: int | None = None, last: int | None = None) -> "Shelf":
+        return Shelf()
+
+
+@strawberry.type
+class Place:
+    book: Book
+
+
+@strawberry.type
+class Shelf:
+    """A page, as far as costs are concerned."""
+
+    total: int = 0
+    books: list[Book] = strawberry.field(default_factory=list)
+    places: list[Place] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
 class Query:
+    @strawberry.field
+    def shelf(self, first: int | None = None, last: int | None = None) -> Shelf:
+        return Shelf()
+
+    @strawberry.field
+    def pick(self, ids: list[int] | None = None) -> list[Book]:
+        return []
+
     @strawberry.field
     async def hello(self, info: Info, name: str = "world") -> str:
         info.context.reads += 1

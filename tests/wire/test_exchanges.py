@@ -258,7 +258,7 @@ async def test_token_reaches_the_context(ask):
 async def test_costs_are_told_to_those_who_ask(ask):
     response = await ask("{ hello again: hello }", {"x-upvote-stats": "1"})
 
-    assert response.json()["extensions"] == {"stats": {"reads": 2}}
+    assert response.json()["extensions"] == {"stats": {"reads": 2}, "cost": 0}
 
 
 async def test_each_operation_has_a_context_of_its_own(ask, contexts):

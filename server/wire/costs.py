@@ -1,0 +1,113 @@
+"""
+What an operation may cost, estimated before it is executed from the schema and the variables alone.
+
+A field of objects costs a point each time it is resolved, and a page a point for each of its places; what hangs below
+is multiplied. What is read off its parent, such as `pageInfo` or the `node` of an edge, and single values are free.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, TypeAlias
+
+from graphql import IntValueNode, ListValueNode, NullValueNode, ValueNode
+
+Values: TypeAlias = Mapping[str, Any]
+
+INTROSPECTION = ("__schema", "__type")
+REMEMBERED = 64  # costs of one operation, by the sizes that its variables give
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A page of no given size counts as `page` places, any other list as `items`; `introspection` is for each root."""
+
+    page: int = 50
+    items: int = 10
+    introspection: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Where a size comes from: a variable of this name, or else what the document says."""
+
+    measure: Callable[[Any], int | None]
+    variable: str | None
+    written: ValueNode | None
+
+    def value(self, variables: Values) -> int | None:
+        is_given = self.variable is not None and self.variable in variables
+        return self.measure(variables[self.variable] if is_given and self.variable else self.written)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """
+    One field: the points of its own, and its parts, which it has as often as its list is long.
+
+    `sizes` are those that the arguments give: of the pages below it, or of its own list.
+    """
+
+    own: int
+    is_page: bool = False
+    is_list: bool = False
+    sizes: tuple[int, ...] = ()
+    parts: "tuple[Part, ...]" = ()
+
+    def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
+        given = [size for place in self.sizes if (size := sizes[place]) is not None]
+        size = max(0, *given) if given else None
+        own, times = self.own, 1
+        if self.is_list and page is not None:
+            own, times = page, page
+        elif self.is_list:
+            times = weights.items if size is None else size
+            own = own if size is None else size
+        below = (weights.page if size is None else size) if self.is_page else None
+        return own + times * sum(part.points(sizes, weights, below) for part in self.parts)
+
+
+@dataclass(slots=True)
+class Cost:
+    """The cost of an operation, as a function of its variables."""
+
+    weights: Weights
+    parts: tuple[Part, ...]
+    sizes: Sequence[Size]
+    _known: dict[tuple[int | None, ...], int] = field(default_factory=dict)
+
+    def points(self, variables: Values) -> int:
+        sizes = tuple([size.value(variables) for size in self.sizes])
+        if sizes not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[sizes] = sum(part.points(sizes, self.weights, None) for part in self.parts)
+        return self._known[sizes]
+
+
+def page_size(value: Any) -> int | None:
+    """Of an argument, written in the document or given as a variable."""
+    match value:
+        case bool():
+            return None
+        case int():
+            return value
+        case float() if isfinite(value):
+            return int(value)
+        case IntValueNode():
+            return int(value.value)
+        case _:
+            return None
+
+
+def length(value: Any) -> int | None:
+    """A single value is taken for a list of one."""
+    match value:
+        case None | NullValueNode():
+            return None
+        case list():
+            return len(value)
+        case ListValueNode():
+            return len(value.values)
+        case _:
+            return 1
