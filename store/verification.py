@@ -128,7 +128,8 @@ class _Walk:
         mended = self._repair and key.is_derived
         if mended:
             await self._site.connection.run(("DEL", key.text))
-        self._tell(Finding(key.text, f"a {found}", f"a {key.type}", mended))
+        more = "" if mended else " before more can be verified"
+        self._tell(Finding(key.text, f"a {found}", f"a {key.type}{more}", mended))
         return mended
 
     async def _follows(self, sides: Sequence[Key]) -> None:

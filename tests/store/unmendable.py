@@ -93,7 +93,7 @@ def keys_that_no_store_has(scene: Scene) -> list[Expected]:
 def article_of_a_wrong_type(scene: Scene) -> list[Expected]:
     scene.redis.delete(scene.hash)
     scene.redis.sadd(scene.hash, "odd")
-    return [(scene.hash, "a set", "a hash")]
+    return [(scene.hash, "a set", "a hash before more can be verified")]
 
 
 UNMENDABLE: list[Callable[[Scene], list[Expected]]] = [
