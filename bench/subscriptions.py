@@ -170,8 +170,9 @@ def serving(redis_url: str) -> Iterator[tuple[int, int]]:
     command = [sys.executable, "-m", "server", "serve"]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=os.environ | settings, text=True, **pipes) as process:
-        printed = process.stdout.readline()
-        yield process.pid, int(printed.rstrip("/\n").rpartition(":")[2])
+        assert process.stdout is not None
+        port = process.stdout.readline().rstrip("/\n").rpartition(":")[2]
+        yield process.pid, int(port)
         process.terminate()
 
 
