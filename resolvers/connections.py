@@ -86,8 +86,9 @@ def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[s
 
 def _connection(name: str, page: Page, articles: dict[int, Article | None], total: Total) -> Connection[Article]:
     """An article that was deleted between the two round trips is left out."""
+    mark = () if page.at is None else (page.at,)
     edges = [
-        Edge(pages.cursor(name, place.value, place.member), article)
+        Edge(pages.cursor(name, place.value, place.member, *mark), article)
         for place in page.places
         if (article := articles[place.number])
     ]

@@ -13,6 +13,7 @@ from store.records import Place
 SIZES = range(1, 101)
 MEMBER = re.compile(r"[A-Za-z0-9_-]{1,20}")  # an article's number, or a username
 HIGHEST_PAGE = 2**31 - 1
+INSTANTS = range(2**53)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ def window(listing: str, asked: Asked, usual: int = PAGE_SIZE) -> Window:
     """The part of a listing that is asked for."""
     asked.check()
     size = asked.size(usual)
-    position = place(listing, asked.cursor) if asked.cursor is not None else None
-    return Window(size, asked.last is not None, position, size * (asked.page - 1) if asked.page else 0)
+    found, at = place(listing, asked.cursor) if asked.cursor is not None else (None, None)
+    return Window(size, asked.last is not None, found, size * (asked.page - 1) if asked.page else 0, at)
 
 
 def cursor(listing: str, *position: object) -> str:
@@ -78,12 +79,14 @@ def position(listing: str, text: str) -> list[str]:
     return parts
 
 
-def place(listing: str, text: str) -> Place:
+def place(listing: str, text: str) -> tuple[Place, int | None]:
+    """The place of a cursor, and the instant that it is of where values decay."""
     try:
-        value, member = position(listing, text)
+        value, member, *instant = position(listing, text)
         found = Place(float(value), member)
-    except ValueError as error:
+        at = int(*instant) if instant else None
+    except (TypeError, ValueError) as error:
         raise BadInput("this is no cursor") from error
-    if not isfinite(found.value) or not MEMBER.fullmatch(member):
+    if not isfinite(found.value) or not MEMBER.fullmatch(member) or (at is not None and at not in INSTANTS):
         raise BadInput("this is no cursor")
-    return found
+    return found, at

@@ -35,6 +35,10 @@ describe(
     SCORE="Posting time plus the worth of a vote for each vote: 200 votes make up for a day.",
     TIME="Newest first.",
     VOTES="Most votes first.",
+    HOT="Reddit's hot: ten times the votes make up for 12.5 hours.",
+    BEST="The lower bound of the Wilson interval of the share of upvotes: sure to be liked, of whatever age.",
+    CONTROVERSIAL="Many votes, evenly divided between up and down.",
+    GRAVITY="Hacker News: votes against age, exact at every read. Cursors keep the instant of the first page.",
 )
 describe(
     Vote,

@@ -30,6 +30,7 @@ class Script:
 
 
 READING = RANGE, FEED, COUNT, VOTES = tuple(map(Script, ("range", "feed", "count", "votes")))
+GRAVITY = Script("gravity", "gravity_page")
 REGISTER = Script("register")
 POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
     Script("home", name) for name in ("post", "vote", "edit", "delete", "regroup", "import", "seen")
@@ -37,7 +38,7 @@ POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
 VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
     Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")
 )
-ALL_SCRIPTS = (*READING, REGISTER, *AT_HOME, *VERIFYING)
+ALL_SCRIPTS = (*READING, GRAVITY, REGISTER, *AT_HOME, *VERIFYING)
 
 
 @dataclass(slots=True)

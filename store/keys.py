@@ -50,7 +50,7 @@ def sequence(p: int) -> str:
 
 
 def index(p: int, order: str) -> str:
-    """zset | article numbers by score, by time or by votes: one index per order | - | post, vote, delete, import"""
+    """zset | article numbers by what an order sorts by: one index per order | - | post, vote, delete, import"""
     return f"{order}:{{{p}}}"
 
 

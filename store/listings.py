@@ -1,17 +1,27 @@
 """Pages of listings: one range read per partition, merged by (value, number), highest first."""
 
 import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from store import keys
-from store.connection import RANGE
+from store.connection import GRAVITY, RANGE
+from store.link import Command
 from store.ranking import Order
 from store.reads import Read
 from store.records import Place
 from store.site import Site
 
 DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """What ranking by votes and age needs: when it is, the numbers of the formula, more keys of each partition."""
+
+    at: int
+    numbers: tuple[float, ...]
+    keys: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +32,32 @@ class Listing:
     indexes: tuple[str, ...]
     lowest: str = "-inf"
     highest: str = "+inf"
+    decay: Decay | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of a listing that a page shows: the first or, upwards, the last `count` beyond a position."""
+    """
+    The part of a listing that a page shows: the first or, upwards, the last `count` beyond a position.
+
+    Where values decay, `at` is the instant that the position is of.
+    """
 
     count: int
     upwards: bool = False
     beyond: Place | None = None
     skip: int = 0
+    at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`above` and `below` are how many places the listing has before and after these."""
+    """`above` and `below` are how many places the listing has before and after these, `at` when, where they decay."""
 
     places: Sequence[Place]
     above: int
     below: int
+    at: int | None = None
 
     @property
     def total(self) -> int:
@@ -54,15 +71,15 @@ class Share:
     above: int
     total: int
     places: Sequence[Place]
+    at: int | None = None
 
 
 def whole(site: Site, order: Order) -> Listing:
-    return Listing(order.value, tuple(keys.index(p, order.value) for p in range(site.partitions)))
+    return _ranked(site, order, order.value, keys.index)
 
 
 def group(site: Site, name: str, order: Order) -> Listing:
-    indexes = tuple(keys.group(p, name, order.value) for p in range(site.partitions))
-    return Listing(f"group:{name}:{order.value}", indexes)
+    return _ranked(site, order, f"group:{name}:{order.value}", lambda p, index: keys.group(p, name, index))
 
 
 def timeline(site: Site, username: str) -> Listing:
@@ -89,8 +106,11 @@ def shares(listing: Listing, window: Window) -> list[Read[Share]]:
     """The reads of a page, one per partition. Places are skipped by the server where it alone knows which."""
     alone = len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if alone else (window.skip + window.count, 0)
-    bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down", count, skip)
     position = (repr(window.beyond.value), window.beyond.member) if window.beyond else ("", "")
+    direction = "up" if window.upwards else "down"
+    if listing.decay:
+        return _decaying(listing, listing.decay, window, direction, position)
+    bounds = (listing.lowest, listing.highest, direction, count, skip)
     return [Read(RANGE.command([index], *bounds, *position), _share) for index in listing.indexes]
 
 
@@ -102,15 +122,38 @@ def merge(parts: Sequence[Share], window: Window) -> Page:
         shown = places[-window.count :]
         above += len(places) - len(shown)
     else:
-        skipped = window.skip if len(parts) > 1 else 0
+        skipped = window.skip if len(parts) > 1 or parts[0].at is not None else 0
         shown = places[skipped : skipped + window.count]
         above += min(skipped, len(places))
-    return Page(shown, above, total - above - len(shown))
+    return Page(shown, above, total - above - len(shown), parts[0].at)
 
 
 def places_of(flat: Sequence[str]) -> list[Place]:
     """Places from the flat list of members and values that scripts reply with."""
     return [Place(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True)]
+
+
+def _ranked(site: Site, order: Order, name: str, index: Callable[[int, str], str]) -> Listing:
+    indexes = tuple(index(p, order.value) for p in range(site.partitions))
+    if not order.decays:
+        return Listing(name, indexes)
+    more = tuple((index(p, Order.VOTES.value), keys.article(p, "")) for p in range(site.partitions))
+    policy = site.policy
+    numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
+    return Listing(name, indexes, decay=Decay(site.clock(), numbers, more))
+
+
+def _decaying(
+    listing: Listing, decay: Decay, window: Window, direction: str, position: tuple[str, str]
+) -> list[Read[Share]]:
+    at = decay.at if window.at is None else window.at
+    arguments: Command = (at, *decay.numbers, direction, window.skip + window.count, *position)
+    indexes = zip(listing.indexes, decay.keys, strict=True)
+    return [Read(GRAVITY.command([index, *more], *arguments), _share_at, (at,)) for index, more in indexes]
+
+
+def _share_at(at: int, reply: list[str]) -> Share:
+    return replace(_share(reply), at=at)
 
 
 def _share(reply: list[str]) -> Share:

@@ -1,7 +1,8 @@
-"""How articles are ordered, and the numbers that it depends on."""
+"""How articles are ordered, and the numbers that it depends on. `home.lua` and `gravity.lua` have the same formulas."""
 
 from dataclasses import dataclass
 from enum import Enum
+from math import floor, log10, sqrt
 
 from store.records import Article
 
@@ -10,6 +11,12 @@ PAGE_SIZE = 25
 FRONT_PAGE_SIZE = 50
 GROUPS_PER_ARTICLE = 10
 
+HOT_EPOCH = 1_134_028_003  # unix seconds
+HOT_SECONDS = 45_000  # what ten times the votes make up for
+WILSON_Z = 1.281551565545
+HOUR = 3_600_000  # milliseconds: what is posted in the same hour shares a bucket of GRAVITY
+BUCKET = 2**30  # how far apart buckets are in GRAVITY's index, with votes around the middle
+
 
 class Order(Enum):
     """What a listing is ordered by, highest first. Each has an index of this name."""
@@ -17,6 +24,15 @@ class Order(Enum):
     SCORE = "score"
     TIME = "time"
     VOTES = "votes"
+    HOT = "hot"
+    BEST = "best"
+    CONTROVERSIAL = "controversial"
+    GRAVITY = "gravity"
+
+    @property
+    def decays(self) -> bool:
+        """Whether values change with age, so that the index cannot hold them."""
+        return self is Order.GRAVITY
 
 
 ORDERS = tuple(order.value for order in Order)
@@ -29,6 +45,9 @@ class Policy:
     good_votes: int = 200
     vote_score: float = DAY / 200
     voting_window: int = 7 * DAY  # seconds
+    gravity_votes: float = 0.8  # exponent of the votes
+    gravity_age: float = 1.8  # exponent of the age
+    gravity_delay: float = 120  # minutes that are added to every age
 
     def closes_at(self, article: Article) -> int:
         """The last instant, in unix milliseconds, at which the article can be voted on."""
@@ -50,3 +69,52 @@ class Policy:
                 return article.posted_at
             case Order.VOTES:
                 return article.votes
+            case Order.HOT:
+                return hot(article)
+            case Order.BEST:
+                return best(article.upvotes, article.downvotes)
+            case Order.CONTROVERSIAL:
+                return controversial(article.upvotes, article.downvotes)
+            case Order.GRAVITY:
+                return article.posted_at // HOUR * BUCKET + BUCKET // 2 + article.votes
+
+    def value_at(self, order: Order, article: Article, now: int) -> float:
+        """What an order sorts by at an instant: but for GRAVITY, what its index holds."""
+        return self.gravity(article, now) if order.decays else self.value(order, article)
+
+    def gravity(self, article: Article, now: int) -> float:
+        """
+        Votes but for the poster's, against age (Hacker News, as published with Arc).
+
+        Below 0 they have no exponent. What is younger than the instant counts as posted then.
+        """
+        base = article.votes - 1
+        minutes = max(now - article.posted_at, 0) / 60_000
+        decay: float = ((minutes + self.gravity_delay) / 60) ** self.gravity_age
+        return (base**self.gravity_votes if base > 0 else base) / decay
+
+
+def hot(article: Article) -> float:
+    """Ten times the votes make up for 12.5 hours (Reddit's published source); to 7 places."""
+    sign = (article.votes > 0) - (article.votes < 0)
+    size = sign * log10(max(abs(article.votes), 1))
+    return floor((size + (article.posted_at / 1000 - HOT_EPOCH) / HOT_SECONDS) * 1e7 + 0.5) / 1e7
+
+
+def best(up: int, down: int) -> float:
+    """Lower bound of the Wilson interval of the share of upvotes, for 80 % confidence (Reddit's published source)."""
+    votes = up + down
+    if not votes:
+        return 0.0
+    share, z = up / votes, WILSON_Z
+    middle = share + z * z / (2 * votes)
+    spread = z * sqrt(share * (1 - share) / votes + z * z / (4 * votes * votes))
+    return (middle - spread) / (1 + z * z / votes)
+
+
+def controversial(up: int, down: int) -> float:
+    """Many votes, and evenly divided (Reddit's published source)."""
+    if not up or not down:
+        return 0.0
+    votes: float = float(up + down) ** (min(up, down) / max(up, down))
+    return votes

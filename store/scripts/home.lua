@@ -6,10 +6,13 @@
 local ARTICLE, VOTED, DOWNVOTED, USER, TIMELINE, GROUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local GROUPS, GOOD, SEQUENCE, SESSION, POSTED, IMPORTED = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
 local POSTERS = KEYS[13]
-local INDEX = {score = KEYS[14], time = KEYS[15], votes = KEYS[16]}
+local INDEX = {
+  score = KEYS[14], time = KEYS[15], votes = KEYS[16], hot = KEYS[17], best = KEYS[18], controversial = KEYS[19],
+  gravity = KEYS[20],
+}
 local EVENTS = KEYS[#KEYS]
 local STILL = {"time"} -- orders that a vote does not move
-local MOVING = {"score", "votes"}
+local MOVING = {"score", "votes", "hot", "best", "controversial", "gravity"}
 
 local now, per_vote = tonumber(ARGV[3]), tonumber(ARGV[4])
 local good_votes, window = tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -38,22 +41,57 @@ local function find(number)
   }
 end
 
-local function value(article, order)
-  if order == "time" then return article.time end
+-- What each index holds for an article. store/ranking.py has the same formulas, with their sources.
+local VALUE = {}
+
+function VALUE.time(article) return article.time end
+
+function VALUE.votes(article) return article.up - article.down end
+
+function VALUE.score(article) return article.time + per_vote * (article.up - article.down) end
+
+function VALUE.hot(article)
   local votes = article.up - article.down
-  return order == "votes" and votes or article.time + per_vote * votes
+  local sign = votes > 0 and 1 or votes < 0 and -1 or 0
+  local size = sign * math.log10(math.max(math.abs(votes), 1))
+  return math.floor((size + (article.time / 1000 - 1134028003) / 45000) * 1e7 + 0.5) / 1e7
 end
 
--- Sets an article's place in the given orders of the site and of its groups.
-local function rank(article, orders)
+function VALUE.best(article)
+  local votes, z = article.up + article.down, 1.281551565545
+  if votes == 0 then return 0 end
+  local share = article.up / votes
+  local middle = share + z * z / (2 * votes)
+  local spread = z * math.sqrt(share * (1 - share) / votes + z * z / (4 * votes * votes))
+  return (middle - spread) / (1 + z * z / votes)
+end
+
+function VALUE.controversial(article)
+  if article.up == 0 or article.down == 0 then return 0 end
+  return (article.up + article.down) ^ (math.min(article.up, article.down) / math.max(article.up, article.down))
+end
+
+-- The bucket of the posting hour, and the votes inside it: gravity.lua ranks by age from these.
+function VALUE.gravity(article)
+  return math.floor(article.time / 3600000) * 2 ^ 30 + 2 ^ 29 + article.up - article.down
+end
+
+local function value(article, order) return VALUE[order](article) end
+
+-- Sets an article's place in the given orders of the site and of its groups: where it moves, if it is known how it was.
+local function rank(article, orders, was)
   for _, order in ipairs(orders) do
     local place = value(article, order)
-    redis.call("ZADD", INDEX[order], place, article.member)
-    for _, group in ipairs(article.groups) do
-      redis.call("ZADD", GROUP .. group .. ":" .. order, place, article.member)
+    if not was or place ~= value(was, order) then
+      redis.call("ZADD", INDEX[order], place, article.member)
+      for _, group in ipairs(article.groups) do
+        redis.call("ZADD", GROUP .. group .. ":" .. order, place, article.member)
+      end
     end
   end
-  if article.up - article.down >= good_votes then
+  local is_good = article.up - article.down >= good_votes
+  if was and is_good == (was.up - was.down >= good_votes) then return end
+  if is_good then
     redis.call("ZADD", GOOD, article.time, article.member)
   else
     redis.call("ZREM", GOOD, article.member)

@@ -1,11 +1,8 @@
 -- Verify that every member of a sorted set belongs there, some of them in one step.
 -- ARGV  8 what its key ends with, or ""   9 the kind of its key   10 cursor to go on from
 local kind, COUNT = ARGV[9], 500
-local PREFIXES = {
-  score = INDEX.score, time = INDEX.time, votes = INDEX.votes, good = GOOD, groups = GROUPS, posters = POSTERS,
-  group = GROUP, timeline = TIMELINE,
-}
-local index, group = PREFIXES[kind] .. name, string.match(name, "^[^:]*")
+local PREFIXES = {good = GOOD, groups = GROUPS, posters = POSTERS, group = GROUP, timeline = TIMELINE}
+local index, group = (INDEX[kind] or PREFIXES[kind]) .. name, string.match(name, "^[^:]*")
 
 local function has(list, wanted)
   for _, each in ipairs(list) do if each == wanted then return true end end

@@ -19,6 +19,8 @@ local before = redis.call("SISMEMBER", voted, voter) - redis.call("SISMEMBER", d
 if vote == before then return {"same", voter, stored(article.number)} end
 if voter == article.poster then return {"forbidden"} end
 
+local was = {time = article.time, up = article.up, down = article.down}
+
 if before == 1 then
   redis.call("SREM", voted, voter)
   article.up = article.up - 1
@@ -34,7 +36,7 @@ elseif vote == -1 then
   article.down = article.down + 1
 end
 redis.call("HSET", ARTICLE .. article.number, "up", article.up, "down", article.down)
-rank(article, MOVING)
+rank(article, MOVING, was)
 credit(article, vote - before)
 tell("voted", article, article.groups)
 return {"voted", voter, stored(article.number)}

@@ -42,6 +42,9 @@ DOCUMENTS = {
       nodes @include(if: $yes) { id title @skip(if: $yes) votes @include(if: $no) } totalCount @skip(if: $no) } }""",
     "variables": """query($first: Int, $order: ArticleOrder, $ids: [ID!] = ["group:ask"]) {
       articles(first: $first, order: $order) { nodes { id } } nodes(ids: $ids) { id } }""",
+    "every order": """{ a: articles(order: HOT, first: 2) { ...P } b: articles(order: BEST, group: "show") { ...P }
+      c: articles(order: CONTROVERSIAL, last: 3) { ...P } d: articles(order: GRAVITY, page: 2, first: 5) { ...P } }
+      fragment P on ArticleConnection { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } }""",
     "typename": "{ __typename articles { __typename pageInfo { __typename } nodes { __typename } } }",
     "introspection": '{ __schema { queryType { name } } __type(name: "User") { name } }',
     "an error": "{ articles(first: 0) { totalCount } groups { totalCount } }",

@@ -92,7 +92,8 @@ async def test_walks_forward_and_backward_show_every_article_once_in_the_same_or
         for listing in (listings.whole(store.site, order), listings.group(store.site, "show", order)):
             everyone = (await page(store, listing, Window(1000))).places
             found = [await article(store, place.number) for place in everyone]
-            assert [place.value for place in everyone] == [store.site.policy.value(order, each) for each in found]
+            policy, now = store.site.policy, store.site.clock()
+            assert [place.value for place in everyone] == [policy.value_at(order, each, now) for each in found]
             assert all((a.value, a.number) > (b.value, b.number) for a, b in pairwise(everyone))
             for size in (1, 7, 25):
                 assert await _walk(store, listing, size, upwards=False) == everyone

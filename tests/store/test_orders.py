@@ -1,0 +1,137 @@
+"""Every order against a brute-force sort, on random histories (issue 8)."""
+
+import random
+
+import pytest
+
+from store import keys, listings
+from store.imports import Story, bring_in
+from store.listings import Listing, Place, Window
+from store.ranking import BUCKET, DAY, HOUR, WILSON_Z, Order, best, controversial, hot
+from store.records import Article, Vote
+from tests.conftest import registered
+from tests.store.reading import article, numbers, page, post
+
+YEAR = 365 * DAY * 1000
+PEOPLE = ("alice", "bob", "carol", "dave", "erin")
+
+
+async def history(store, seed: int, size: int) -> list[Article]:
+    """Articles of some days and their votes, many alike, some deleted or moved to another group; old stories too."""
+    chance = random.Random(seed)
+    people = [await registered(store, name) for name in PEOPLE]
+    posted = []
+    for turn in range(size):
+        poster = chance.choice(people)
+        groups = chance.sample(["show", "ask"], chance.randrange(3))
+        if turn % 4 == 0:
+            at = store.site.clock() - chance.choice([0, HOUR, 3 * HOUR, chance.randrange(YEAR)])
+            story = Story(str(turn), "a title", "", poster, at, round(10 ** chance.uniform(0, 4)), tuple(groups))
+            await bring_in(store, [story])
+            continue
+        number = (await post(store, poster, groups=groups)).number
+        posted.append((number, poster))
+        for voter in range(chance.choice([0, 0, 1, 2, 8])):
+            await store.articles.vote(number, f"voter-{voter}", chance.choice([Vote.UP, Vote.DOWN, Vote.DOWN]))
+        if chance.random() < 0.1:
+            await store.articles.delete(*posted.pop(chance.randrange(len(posted))))
+        elif chance.random() < 0.1:
+            await store.articles.regroup(*chance.choice(posted), ["show"], ["ask"])
+        store.site.clock.advance(chance.choice([0, 0, 0.001, 59, 3600, 40_000]))
+    everyone = await numbers(store, listings.whole(store.site, Order.TIME), Window(10_000))
+    return [await article(store, number) for number in everyone]
+
+
+def sorted_by_hand(store, order: Order, articles: list[Article], now: int) -> list[Place]:
+    value = store.site.policy.value_at
+    return sorted((Place(value(order, each, now), keys.member(each.number)) for each in articles), reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
+    articles = await history(store, seed, 80)
+
+    for instant in (clock.now, clock.now - 12 * HOUR, clock.now + 10 * YEAR):
+        clock.now = instant
+        for order in Order:
+            for group in (None, "show"):
+                listed = [each for each in articles if group is None or group in each.groups]
+                expected = sorted_by_hand(store, order, listed, instant)
+                await assert_pages(store, listing_of(store, order, group), expected, random.Random(seed))
+        clock.now = articles[0].posted_at
+
+
+def listing_of(store, order: Order, group: str | None) -> Listing:
+    return listings.whole(store.site, order) if group is None else listings.group(store.site, group, order)
+
+
+async def assert_pages(store, listing, expected, chance):
+    """The whole of a listing, pages in both ways from any of its places and from beside it, pages by number."""
+    assert list((await page(store, listing, Window(10_000))).places) == expected
+    assert list((await page(store, listing, Window(10_000, upwards=True))).places) == expected
+    for place in chance.sample(expected, 5):
+        rank, size = expected.index(place), chance.choice([1, 7, 25])
+        for beyond in (place, place._replace(member=place.member[:-1]), place._replace(member=place.member + "0")):
+            above = [each for each in expected if each > beyond]
+            below = [each for each in expected if each < beyond]
+            after = await page(store, listing, Window(size, beyond=beyond))
+            assert (list(after.places), after.above) == (below[:size], len(expected) - len(below))
+            before = await page(store, listing, Window(size, upwards=True, beyond=beyond))
+            assert (list(before.places), before.above) == (above[-size:], max(len(above) - size, 0))
+        numbered = await page(store, listing, Window(size, skip=rank))
+        assert (list(numbered.places), numbered.above) == (expected[rank : rank + size], rank)
+        assert {after.total, before.total, numbered.total} == {len(expected)}
+
+
+async def test_scripts_and_python_have_the_same_formulas(store, redis):
+    for each in await history(store, 7, 40):
+        p = store.site.home_of_article(each.number)
+        for order in Order:
+            for index in (keys.index(p, order.value), *(keys.group(p, name, order.value) for name in each.groups)):
+                assert redis.zscore(index, keys.member(each.number)) == store.site.policy.value(order, each)
+
+
+async def test_votes_write_only_what_they_move(store, alice, bob, redis):
+    number = (await post(store, alice)).number
+    index = keys.index(store.site.home_of_article(number), Order.CONTROVERSIAL.value)
+    redis.delete(index)
+    await store.articles.vote(number, bob, Vote.UP)
+    unmoved = redis.exists(index)
+    await store.articles.vote(number, bob, Vote.DOWN)
+
+    assert unmoved == 0
+    assert redis.zscore(index, keys.member(number)) == 2
+
+
+def test_formulas_are_those_of_their_sources(store_free_article):
+    assert hot(store_free_article) == 1 + round((1_470_311_520 - 1_134_028_003) / 45_000, 7)
+    assert hot(replace_votes(store_free_article, 0, 10)) == round(-1 + (1_470_311_520 - 1_134_028_003) / 45_000, 7)
+    assert (controversial(5, 0), controversial(5, 5), controversial(8, 2)) == (0, 10, 10**0.25)
+    assert (best(0, 0), best(0, 3)) == (0, pytest.approx(0, abs=1e-12))
+    assert best(1, 0) == pytest.approx(1 / (1 + WILSON_Z**2))
+    bound = best(40, 20)  # where the share that was found is z standard deviations away
+    assert 40 / 60 - bound == pytest.approx(WILSON_Z * (bound * (1 - bound) / 60) ** 0.5)
+
+
+def test_gravity_is_that_of_hacker_news(policy, store_free_article, clock):
+    new, hour = clock.now, clock.now + HOUR
+    assert policy.gravity(store_free_article, new) == 9**0.8 / 2**1.8
+    assert policy.gravity(store_free_article, hour) == 9**0.8 / 3**1.8
+    assert policy.gravity(replace_votes(store_free_article, 1, 0), hour) == 0
+    assert policy.gravity(replace_votes(store_free_article, 1, 3), hour) == -3 / 3**1.8
+
+
+@pytest.fixture
+def store_free_article(clock) -> Article:
+    return Article(1, "a title", None, None, "alice", clock.now, None, 10, 0, 0, ())
+
+
+def replace_votes(article: Article, up: int, down: int) -> Article:
+    return article._replace(upvotes=up, downvotes=down)
+
+
+async def test_bucket_of_an_hour_keeps_its_votes_in_order(store, alice, clock, redis):
+    number = (await post(store, alice)).number
+    index = keys.index(store.site.home_of_article(number), Order.GRAVITY.value)
+
+    assert redis.zscore(index, keys.member(number)) == clock.now // HOUR * BUCKET + BUCKET // 2 + 1
