@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = store resolvers schema server tests
 
-.PHONY: serve demo install check format test lock explorer
+.PHONY: serve demo install check format test bench lock explorer
 
 serve: .venv/serve.stamp  ## start the server, and a store of its own under ./data
 	$(BIN)/python -m server serve
@@ -23,6 +23,9 @@ format: .venv/dev.stamp
 
 test: check  ## check first, then every test against the real server
 	$(BIN)/pytest
+
+bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those of Node too; some 20 minutes
+	$(BIN)/python -m bench
 
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock

@@ -1,0 +1,103 @@
+"""
+The project beside its peers: equal data, equal answers, one core for the server, another for the load and Valkey.
+
+    python -m bench [page varied group article nested feed vote] [--peers all] [--articles 20000] [--workers 1]
+
+Prints one table in Markdown for each query. What cannot be installed is left out, with a line that says so.
+"""
+
+import argparse
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+
+from bench import filling, servers
+from bench.queries import QUERIES, Ground, ground
+from bench.rounds import Plan, measure
+from bench.servers import PEERS, Peer
+from bench.tables import table
+from server import valkey
+from store import keys
+from store.connection import VOTE
+from store.ranking import ORDERS, Policy
+from store.stores import Store
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    chosen = _parser().parse_args(arguments)
+    os.sched_setaffinity(0, {servers.OTHER_CORE} if chosen.workers == 1 else set(servers.CORES))
+    names = list(PEERS) if chosen.peers == "all" else [name.strip() for name in chosen.peers.split(",")]
+    peers = list(installed([PEERS["upvote"], *(PEERS[name] for name in names if name != "upvote")]))
+    with filled(chosen.articles) as (environment, found, folder):
+        plan = Plan(peers, chosen.rounds, chosen.seconds, chosen.workers, environment, folder)
+        setting = (
+            f"{chosen.articles} articles, {chosen.workers} worker(s), {chosen.rounds} rounds of {chosen.seconds:g} s"
+        )
+        for query, samples in measure(plan, [QUERIES[name] for name in chosen.queries or QUERIES], found):
+            print(f"\n{query.name}: {setting}\n\n{table(samples)}", flush=True)
+
+
+def installed(peers: list[Peer]) -> Iterator[Peer]:
+    for peer in peers:
+        if reason := servers.why_missing(peer):
+            print(f"{peer.name} is left out: {reason}")
+        else:
+            yield peer
+
+
+@contextmanager
+def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
+    """A Valkey with so many articles: the environment of those who serve it, and what can be asked of it."""
+    with tempfile.TemporaryDirectory() as name, valkey.running(Path(name) / "data") as url:
+        folder, started = Path(name), time.perf_counter()
+        found = asyncio.run(_fill(url, articles))
+        print(f"{articles} articles written in {time.perf_counter() - started:.1f} s", flush=True)
+        (folder / "config.json").write_bytes(orjson.dumps(_config(url)))
+        files = {"BENCH_CONFIG": str(folder / "config.json"), "BENCH_READY": str(folder / "ready")}
+        yield {"UPVOTE_REDIS_URL": url, **files}, found, folder
+
+
+async def _fill(url: str, articles: int) -> Ground:
+    store = await Store.open(url, partitions=1)
+    try:
+        return await ground(store, await filling.fill(store, articles))
+    finally:
+        await store.close()
+
+
+def _config(url: str) -> dict[str, object]:
+    """What the peers are told: where Valkey is, how keys are written there, and the script of a vote."""
+    policy = Policy()
+    named = (keys.article, keys.voted, keys.downvoted, keys.timeline, keys.following, keys.session)
+    texts = {key.__name__: key(0, "%s") for key in named}
+    return {
+        "url": url,
+        "redis": url.removeprefix("unix://"),
+        "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
+        "home": keys.home(0, ORDERS),
+        "vote": VOTE.text,
+        "policy": [policy.vote_score * 1000, policy.good_votes, policy.voting_window * 1000],
+        "voteWorth": policy.vote_score * 1000,
+        "votingWindow": policy.voting_window * 1000,
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="The project beside its peers.")
+    parser.add_argument("queries", nargs="*", metavar="QUERY", help=f"some of {', '.join(QUERIES)}; all unless given")
+    parser.add_argument("--peers", default="all", help=f"some of: {'; '.join(PEERS)}; commas between")
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long each server answers in a round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--articles", type=int, default=20_000)
+    parser.add_argument("--workers", type=int, default=1)
+    return parser
+
+
+if __name__ == "__main__":
+    main()

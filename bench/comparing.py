@@ -1,0 +1,63 @@
+"""Equal work only: before anything is measured, every peer answers as the project does."""
+
+from typing import Any
+
+import httpx
+import orjson
+
+from bench.queries import Query, Request
+from bench.servers import Server
+
+SAMPLES = 6
+
+
+class Differs(Exception):
+    """A peer answers otherwise than the project; the message says where."""
+
+
+def compare(query: Query, requests: list[Request], servers: list[Server]) -> None:
+    """
+    Ask all servers the same; the first is the one that is right.
+
+    Raises:
+        Differs: an answer is not equal, or has errors.
+    """
+    right, *others = servers
+    expected = answers(right, query, requests)
+    for other in others:
+        for one, found in zip(expected, answers(other, query, requests), strict=True):
+            if where := difference(one, found):
+                raise Differs(f"{other.peer.name} answers {query.name} otherwise: {where}")
+
+
+def answers(server: Server, query: Query, requests: list[Request]) -> list[Any]:
+    """Of a write, what the second and third of three answers are: each peer finds what the one before it has left."""
+    asked = writes(requests) if query.writes else requests[:SAMPLES]
+    found = [ask(server, request) for request in asked]
+    return found[len(found) // 3 :] if query.writes else found
+
+
+def writes(requests: list[Request]) -> list[Request]:
+    """The first half of the requests votes, and the second takes the same votes back."""
+    half = len(requests) // 2
+    cast, taken_back = requests[:SAMPLES], requests[half : half + SAMPLES]
+    return taken_back + cast + taken_back
+
+
+def ask(server: Server, request: Request) -> Any:
+    body, token = request
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    reply = httpx.post(f"http://127.0.0.1:{server.port}/graphql", content=body, headers=headers, timeout=60)
+    if reply.status_code != 200 or "errors" in (answer := orjson.loads(reply.content)):
+        raise Differs(f"{server.peer.name} answers {reply.status_code}: {reply.text[:500]}")
+    return answer
+
+
+def difference(one: Any, other: Any, path: str = "") -> str | None:
+    """Where two answers differ first; None where they are equal."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return next((found for key in one if (found := difference(one[key], other[key], f"{path}.{key}"))), None)
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return next((found for place, pair in pairs if (found := difference(*pair, f"{path}[{place}]"))), None)
+    return None if one == other else f"{path} is {str(other)[:200]}, not {str(one)[:200]}"

@@ -1,0 +1,114 @@
+"""
+Fills a store in bulk with what `post.lua`, `vote.lua` and follows would have written, one at a time, in days.
+
+Posters post and viewers read; both vote. All articles are open to votes, and the same seed gives the same store.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from store import keys
+from store.link import Command
+from store.ranking import DAY, Order
+from store.records import Article
+from store.stores import Store
+
+POSTERS = [f"poster-{each}" for each in range(2_000)]
+VIEWERS = [f"viewer-{each}" for each in range(100)]
+GROUPS = [f"group-{each}" for each in range(20)]
+FOLLOWEES = 100
+VOTED = 20_000  # articles that others than their posters voted on, among the newest
+MOST_VOTES = 60
+SPAN_MS = 5 * DAY * 1000
+AT_ONCE = 1_000
+GRACE_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """An article with its votes, before it is written."""
+
+    article: Article
+    up: list[str]
+    down: list[str]
+
+
+async def fill(store: Store, count: int) -> list[str]:
+    """Write so many articles, and give the tokens of the viewers' sessions."""
+    chance = random.Random(1)
+    articles = invented(chance, count, store.site.clock())
+    karma = dict.fromkeys(POSTERS, 0)
+    while batch := list(islice(articles, AT_ONCE)):
+        for posted in batch:
+            karma[posted.article.poster] += posted.article.votes - 1
+        await store.site.connection.pipeline(commands(store, batch))
+    await store.site.connection.pipeline(list(people(store, karma, chance)))
+    await store.site.connection.run(("SET", keys.sequence(0), count))
+    return [(await store.sessions.open(viewer)).token for viewer in VIEWERS]
+
+
+def invented(chance: random.Random, count: int, now: int) -> Iterator[Posted]:
+    voters = POSTERS + VIEWERS
+    for sequence in range(1, count + 1):
+        poster = chance.choice(POSTERS)
+        time = now - SPAN_MS + round((sequence - chance.random()) * SPAN_MS / count)
+        asked = chance.sample(voters, chance.randrange(MOST_VOTES)) if sequence > count - VOTED else []
+        others = [voter for voter in asked if voter != poster]
+        cut = len(others) // 10
+        groups = tuple(sorted(chance.sample(GROUPS, chance.randrange(3))))
+        number = sequence * keys.SLOTS + keys.slot(poster)
+        title = f"Article {sequence}: what {poster} found, and why others should read it too"
+        link = f"https://www.host-{chance.randrange(1_000)}.example/{chance.getrandbits(64):x}"
+        up, down = [poster, *others[cut:]], others[:cut]
+        article = Article(number, title, link, None, poster, time, None, len(up), len(down), 0, groups)
+        yield Posted(article, up, down)
+
+
+def commands(store: Store, batch: list[Posted]) -> list[Command]:
+    hashes = [command for posted in batch for command in own(store, posted)]
+    return hashes + [("ZADD", key, *flat) for key, flat in indexes(store, batch).items()]
+
+
+def own(store: Store, posted: Posted) -> Iterator[Command]:
+    """An article's hash and its sets of voters."""
+    article = posted.article
+    fields = ("title", article.title, "poster", article.poster, "time", article.posted_at, "up", article.upvotes)
+    rest = ("down", article.downvotes, "groups", " ".join(article.groups), "link", article.link or "")
+    yield ("HSET", keys.article(0, article.number), *fields, *rest)
+    left = store.site.policy.closes_at(article) - store.site.clock() + GRACE_MS
+    for key, voters in (
+        (keys.voted(0, article.number), posted.up),
+        (keys.downvoted(0, article.number), posted.down),
+    ):
+        if voters:
+            yield ("SADD", key, *voters)
+            yield ("PEXPIRE", key, left)
+
+
+def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
+    """What goes into each sorted set: values and members in turn."""
+    found: defaultdict[str, list[str | float]] = defaultdict(list)
+    for article in (posted.article for posted in batch):
+        member = keys.member(article.number)
+        for order in Order:
+            place = [store.site.policy.value(order, article), member]
+            for key in (keys.index(0, order.value), *(keys.group(0, name, order.value) for name in article.groups)):
+                found[key] += place
+        for group in article.groups:
+            found[keys.groups(0)] += [0, group]
+        found[keys.timeline(0, article.poster)] += [article.posted_at, member]
+        found[keys.posters(0)] += [article.posted_at, article.poster]
+    return found
+
+
+def people(store: Store, karma: dict[str, int], chance: random.Random) -> Iterator[Command]:
+    now = store.site.clock()
+    for name in POSTERS + VIEWERS:
+        yield ("HSET", keys.user(0, name), "name", name, "joined", now, "karma", karma.get(name, 0))
+    for viewer in VIEWERS:
+        for followee in chance.sample(POSTERS, FOLLOWEES):
+            yield ("ZADD", keys.following(0, viewer), now, followee)
+            yield ("ZADD", keys.followers(0, followee), now, viewer)

@@ -1,0 +1,118 @@
+"""
+The load, in a process of its own: connections that each send the next request as soon as they have an answer.
+
+Reads a `Job` as JSON from standard input and writes a `Load` as JSON. Answers are counted and looked at for errors,
+and not parsed, so that the load costs little beside what it measures.
+"""
+
+import asyncio
+import sys
+from dataclasses import asdict, dataclass, field
+from time import perf_counter
+from typing import Any
+
+import orjson
+import uvloop
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`requests` are (body, token) in turn."""
+
+    port: int
+    requests: list[tuple[str, str]]
+    connections: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What was answered; percentiles in milliseconds, `failed` with a status other than 200 or with errors."""
+
+    answers: int
+    failed: int
+    seconds: float
+    p50: float
+    p99: float
+
+
+@dataclass(slots=True)
+class Tally:
+    """What all connections share: requests, the end of the run, and what was seen."""
+
+    requests: list[bytes]
+    until: float
+    taken: int = 0
+    failed: int = 0
+    latencies: list[float] = field(default_factory=list)
+
+
+class Client(asyncio.Protocol):
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._answer = b""
+        self.done = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        self._answer += data
+        if not is_whole(self._answer):
+            return
+        now, tally = perf_counter(), self._tally
+        tally.latencies.append(now - self._sent)
+        tally.failed += not self._answer.startswith(b"HTTP/1.1 200") or b'"errors"' in self._answer
+        self._answer = b""
+        if now < tally.until:
+            self._send()
+        else:
+            self._transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.done.set_result(None)
+
+    def _send(self) -> None:
+        tally = self._tally
+        request = tally.requests[tally.taken % len(tally.requests)]
+        tally.taken += 1
+        self._sent = perf_counter()
+        self._transport.write(request)
+
+
+def is_whole(answer: bytes) -> bool:
+    """Whether all of an answer is here: by its length, or by its last chunk."""
+    end = answer.find(b"\r\n\r\n")
+    if end < 0:
+        return False
+    head = answer[:end].lower()
+    _, found, rest = head.partition(b"content-length:")
+    if found:
+        return len(answer) >= end + 4 + int(rest.split(b"\r\n", 1)[0])
+    return answer.endswith(b"0\r\n\r\n")
+
+
+def written(body: str, token: str) -> bytes:
+    head = (
+        "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {len(body.encode())}\r\n\r\n"
+    )
+    return (head + body).encode()
+
+
+async def run(job: Job) -> Load:
+    started = perf_counter()
+    tally = Tally([written(body, token) for body, token in job.requests], started + job.seconds)
+    loop = asyncio.get_running_loop()
+    opened = [loop.create_connection(lambda: Client(tally), "127.0.0.1", job.port) for _ in range(job.connections)]
+    clients = [client for _, client in await asyncio.gather(*opened)]
+    await asyncio.gather(*(client.done for client in clients))
+    seconds, latencies = perf_counter() - started, sorted(tally.latencies)
+    p50, p99 = (latencies[int(len(latencies) * share)] * 1000 for share in (0.5, 0.99))
+    return Load(len(latencies), tally.failed, seconds, p50, p99)
+
+
+if __name__ == "__main__":
+    load = uvloop.run(run(Job(**orjson.loads(sys.stdin.buffer.read()))))
+    sys.stdout.buffer.write(orjson.dumps(asdict(load)))

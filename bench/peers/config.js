@@ -1,0 +1,7 @@
+// What the bench tells its peers: the socket of Valkey, the texts of keys, the vote script, port and workers.
+import { readFileSync } from "node:fs";
+
+export const config = JSON.parse(readFileSync(process.env.BENCH_CONFIG, "utf8"));
+export const port = Number(process.env.BENCH_PORT);
+export const workers = Number(process.env.BENCH_WORKERS);
+export const typeDefs = readFileSync(new URL("./schema.graphql", import.meta.url), "utf8");

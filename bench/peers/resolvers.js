@@ -1,0 +1,57 @@
+// The resolvers that all peers share.
+import { config } from "./config.js";
+import { castVote, feed, key, page, userOf } from "./store.js";
+
+const WORTH = { UP: 1, NONE: 0, DOWN: -1 };
+
+export const resolvers = {
+  Query: {
+    async articles(_, { group, first = 25, after }, context) {
+      const [listing, index] = group ? [`group:${group}:score`, key("group", group)] : ["score", key("score")];
+      return connection(listing, await page(index, first, after && positionOf(after)), first, context);
+    },
+    article: (_, { id }, context) => context.articles.load(Number(id.slice("article:".length))),
+    feed: async (_, __, context) => ({ username: await context.viewer() }),
+  },
+  Mutation: {
+    async vote(_, { input }, context) {
+      const number = Number(input.articleId.slice("article:".length));
+      return { ...(await castVote(context.digest, number, WORTH[input.value])), userErrors: [] };
+    },
+  },
+  Feed: {
+    articles: async ({ username }, { first = 25 }, context) =>
+      connection(`feed:${username}`, await feed(username, first), first, context),
+  },
+  Article: {
+    async viewerVote({ number, time }, _, context) {
+      const asked = (await context.viewer()) && Date.now() <= time + config.votingWindow;
+      return asked ? context.votes.load(number) : null;
+    },
+    voters: async ({ number }, { first = 25 }, context) => ({
+      nodes: (await context.voters.load(number)).slice(0, first).map(userOf),
+    }),
+  },
+  User: {
+    async articles({ username }, { first = 25 }, context) {
+      const places = await context.timelines.load({ name: username, count: first + 1 });
+      return connection(`timeline:${username.toLowerCase()}`, places, first, context);
+    },
+  },
+};
+
+// Places hold one more than is shown, to know whether there is more.
+async function connection(listing, places, first, context) {
+  const shown = places.slice(0, first);
+  const nodes = await context.articles.loadMany(shown.map(({ member }) => Number(member)));
+  const edges = shown.map(({ value, member }, place) => ({ cursor: cursorOf(listing, value, member), node: nodes[place] }));
+  return { edges, nodes, pageInfo: { hasNextPage: places.length > first, endCursor: edges.at(-1)?.cursor ?? null } };
+}
+
+// The project writes values as Python does, whole ones with a point.
+function cursorOf(listing, value, member) {
+  const written = value.includes(".") ? value : `${value}.0`;
+  return Buffer.from(`${listing}|${written}|${member}`).toString("base64url");
+}
+
+const positionOf = (cursor) => Buffer.from(cursor, "base64url").toString().split("|");

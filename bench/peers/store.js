@@ -1,0 +1,117 @@
+// What the peers read from Valkey: DataLoaders made for each request, each batch one pipeline.
+import { createHash } from "node:crypto";
+import DataLoader from "dataloader";
+import { Redis } from "ioredis";
+import { config } from "./config.js";
+
+const VOTES = { 1: "UP", 0: "NONE", "-1": "DOWN" };
+
+const redis = new Redis(config.redis);
+redis.defineCommand("castVote", { numberOfKeys: config.home.length, lua: config.vote });
+
+export const key = (kind, name = "") => config.keys[kind].replace("%s", () => name);
+
+// What one request knows. Closures, since yoga copies its fields to a context of its own.
+export function contextOf(authorization) {
+  const digest = authorization && digestOf(authorization.slice("Bearer ".length));
+  let login;
+  const viewer = () => (login ??= digest ? readLogin(digest) : Promise.resolve(null));
+  return {
+    digest,
+    viewer,
+    articles: new DataLoader(readArticles),
+    votes: new DataLoader(async (numbers) => readVotes(numbers, await viewer())),
+    timelines: new DataLoader(readRanges, { cacheKeyFn: ({ name, count }) => `${name} ${count}` }),
+    voters: new DataLoader(readVoters),
+  };
+}
+
+export async function page(index, first, after) {
+  const from = after ? `(${after[1]}` : "+inf";
+  return pairs(await redis.zrange(index, from, "-inf", "BYSCORE", "REV", "LIMIT", 0, first + 1, "WITHSCORES"));
+}
+
+export async function feed(username, first) {
+  const names = await redis.zrange(key("following", username), 0, -1);
+  const ranges = await readRanges([username, ...names].map((name) => ({ name, count: first + 1 })));
+  return ranges.flat().sort(highestFirst).slice(0, first + 1);
+}
+
+// Runs the very script that the project runs.
+export async function castVote(digest, number, vote) {
+  const [status, , fields] = await redis.castVote(
+    ...config.home, "", digest, Date.now(), ...config.policy, number, vote,
+  );
+  const hash = {};
+  for (let place = 0; place < fields.length; place += 2) hash[fields[place]] = fields[place + 1];
+  return { changed: status === "voted", article: articleOf(number, hash) };
+}
+
+function articleOf(number, hash) {
+  const votes = hash.up - hash.down;
+  const time = Number(hash.time);
+  return {
+    number,
+    time,
+    votes,
+    id: `article:${number}`,
+    title: hash.title,
+    link: hash.link,
+    score: (time + config.voteWorth * votes) / 1000,
+    postedAt: new Date(time).toISOString(),
+    poster: userOf(hash.poster),
+    groups: hash.groups ? hash.groups.split(" ").map((name) => ({ id: `group:${name}`, name })) : [],
+  };
+}
+
+export const userOf = (username) => ({ id: `user:${username.toLowerCase()}`, username });
+
+async function readArticles(numbers) {
+  const hashes = await piped(numbers.map((number) => ["hgetall", key("article", number)]));
+  return hashes.map((hash, place) => (hash.title === undefined ? null : articleOf(numbers[place], hash)));
+}
+
+async function readVotes(numbers, viewer) {
+  const commands = numbers.flatMap((number) => [
+    ["sismember", key("voted", number), viewer],
+    ["sismember", key("downvoted", number), viewer],
+  ]);
+  const found = await piped(commands);
+  return numbers.map((_, place) => VOTES[found[2 * place] - found[2 * place + 1]]);
+}
+
+async function readRanges(asked) {
+  const commands = asked.map(({ name, count }) => [
+    "zrange", key("timeline", name.toLowerCase()), 0, count - 1, "REV", "WITHSCORES",
+  ]);
+  return (await piped(commands)).map(pairs);
+}
+
+async function readVoters(numbers) {
+  const sets = await piped(numbers.map((number) => ["sunion", key("voted", number), key("downvoted", number)]));
+  return sets.map((names) => names.sort((one, other) => (one.toLowerCase() < other.toLowerCase() ? -1 : 1)));
+}
+
+async function readLogin(digest) {
+  const session = await redis.get(key("session", digest));
+  if (!session) return null;
+  const [username, expiresAt] = session.split(" ");
+  return Number(expiresAt) < Date.now() ? null : username;
+}
+
+async function piped(commands) {
+  const replies = await redis.pipeline(commands).exec();
+  return replies.map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
+}
+
+function pairs(flat) {
+  const places = [];
+  for (let place = 0; place < flat.length; place += 2) places.push({ member: flat[place], value: flat[place + 1] });
+  return places;
+}
+
+const highestFirst = (one, other) => other.value - one.value || (one.member < other.member ? 1 : -1);
+const digestOf = (token) => createHash("sha256").update(Buffer.from(token, "base64url")).digest("hex");

@@ -1,0 +1,120 @@
+"""What the Python peers read and write: redis.asyncio as its guide shows it, each batch one pipeline."""
+
+import os
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Iterable, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from heapq import merge
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+from redis.asyncio import Redis
+
+from store import keys
+
+CONFIG = orjson.loads(Path(os.environ["BENCH_CONFIG"]).read_bytes())
+VOTES = {1: "UP", 0: "NONE", -1: "DOWN"}
+
+Place = tuple[str, float]  # member and value, as redis-py gives them
+Hash = dict[str, str]
+
+
+def connect() -> "Redis":
+    return Redis.from_url(CONFIG["url"], decode_responses=True)
+
+
+async def piped(redis: "Redis", commands: Iterable[Sequence[Any]]) -> list[Any]:
+    async with redis.pipeline(transaction=False) as pipeline:
+        for command in commands:
+            pipeline.execute_command(*command)
+        return await pipeline.execute()
+
+
+async def viewers(redis: "Redis", authorizations: Sequence[str]) -> list[str | None]:
+    return [await viewer(redis, authorization) for authorization in authorizations]
+
+
+async def viewer(redis: "Redis", authorization: str | None) -> str | None:
+    if not authorization:
+        return None
+    session = await redis.get(keys.session(0, digest(authorization)))
+    if session is None:
+        return None
+    username, expires_at = session.split()
+    return None if int(expires_at) < time.time() * 1000 else username
+
+
+def digest(authorization: str) -> str:
+    return sha256(urlsafe_b64decode(authorization.removeprefix("Bearer ") + "==")).hexdigest()
+
+
+def listing(group: str | None) -> tuple[str, str]:
+    """The name of a listing, as its cursors have it, and its index."""
+    return (f"group:{group}:score", keys.group(0, group, "score")) if group else ("score", keys.index(0, "score"))
+
+
+async def page(redis: "Redis", index: str, first: int, after: str | None) -> list[Place]:
+    highest = f"({urlsafe_b64decode(after + '==').decode().split('|')[1]}" if after else "+inf"
+    found = redis.zrange(
+        index, cast(Any, highest), cast(Any, "-inf"), desc=True, byscore=True, offset=0, num=first + 1, withscores=True
+    )
+    return await cast(Awaitable[list[Place]], found)
+
+
+async def timelines(redis: "Redis", asked: Sequence[tuple[str, int]]) -> list[list[Place]]:
+    """The newest articles of users: of each name so many."""
+    commands = [("ZRANGE", keys.timeline(0, name), 0, count - 1, "REV", "WITHSCORES") for name, count in asked]
+    return [[(member, float(value)) for member, value in reply] for reply in await piped(redis, commands)]
+
+
+async def feed(redis: "Redis", username: str, first: int) -> list[Place]:
+    names = await cast(Awaitable[list[str]], redis.zrange(keys.following(0, username), 0, -1))
+    ranges = await timelines(redis, [(name, first + 1) for name in (username, *names)])
+    return list(islice(merge(*ranges, key=lambda place: (place[1], place[0]), reverse=True), first + 1))
+
+
+async def articles(redis: "Redis", numbers: Sequence[int]) -> list[Hash]:
+    return await piped(redis, [("HGETALL", keys.article(0, number)) for number in numbers])
+
+
+async def votes(redis: "Redis", numbers: Sequence[int], voter: str) -> list[str]:
+    sets = (keys.voted, keys.downvoted)
+    replies = await piped(redis, [("SISMEMBER", key(0, number), voter) for number in numbers for key in sets])
+    return [VOTES[up - down] for up, down in zip(replies[::2], replies[1::2], strict=True)]
+
+
+async def voters(redis: "Redis", numbers: Sequence[int]) -> list[list[str]]:
+    found = await piped(redis, [("SUNION", keys.voted(0, each), keys.downvoted(0, each)) for each in numbers])
+    return [sorted(names, key=str.lower) for names in found]
+
+
+async def cast_vote(redis: "Redis", authorization: str, number: int, vote: int) -> tuple[bool, Hash]:
+    """Run the very script that the project runs: whether the vote changed something, and the article's hash."""
+    script = redis.register_script(CONFIG["vote"])
+    now = round(time.time() * 1000)
+    status, _, flat = await script(
+        keys=CONFIG["home"], args=["", digest(authorization), now, *CONFIG["policy"], number, vote]
+    )
+    return status == "voted", dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+def is_open(stored: Hash) -> bool:
+    return time.time() * 1000 <= int(stored["time"]) + CONFIG["votingWindow"]
+
+
+def score(stored: Hash) -> float:
+    return (int(stored["time"]) + CONFIG["voteWorth"] * (int(stored["up"]) - int(stored["down"]))) / 1000
+
+
+def instant(stored: Hash) -> str:
+    at = datetime.fromtimestamp(int(stored["time"]) / 1000, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def cursor(listing: str, place: Place) -> str:
+    member, value = place
+    return urlsafe_b64encode(f"{listing}|{value}|{member}".encode()).decode().rstrip("=")

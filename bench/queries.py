@@ -1,0 +1,133 @@
+"""What is asked: the documents, and for each query the requests that the load sends in turn."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import orjson
+
+from bench.filling import GROUPS
+from resolvers import pages
+from store import keys
+from store.records import Place
+from store.stores import Store
+
+VARIED = 300
+HIGHEST = 1_000  # places that cursors and votes are drawn from
+FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
+LISTED = f"edges {{ cursor node {{ {FIELDS} }} }} pageInfo {{ hasNextPage endCursor }}"
+NEWEST = "articles(first: 5) { nodes { id title votes } }"
+
+PAGE = f"query Page($after: String) {{ articles(first: 25, after: $after) {{ {LISTED} }} }}"
+GROUP = f"""query Group($group: String!, $after: String) {{
+  articles(group: $group, first: 25, after: $after) {{ {LISTED} }} }}"""
+ARTICLE = (
+    f"query Article($id: ID!) {{ article(id: $id) {{ {FIELDS} voters(first: 25) {{ nodes {{ id username }} }} }} }}"
+)
+NESTED = f"""query Nested {{ articles(first: 25) {{ nodes {{ id title votes poster {{ id username {NEWEST} }} }}
+  pageInfo {{ hasNextPage endCursor }} }} }}"""
+FEED = f"query Feed {{ feed {{ articles(first: 25) {{ {LISTED} }} }} }}"
+VOTE = """mutation Vote($input: VoteInput!) { vote(input: $input) {
+  changed article { id votes viewerVote } userErrors { message } } }"""
+
+Request = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What requests are made of: the tokens of the viewers, and the first places of the site and of each group."""
+
+    tokens: list[str]
+    places: dict[str, list[Place]]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`writes` says that a server is measured while no other runs, for all listen to what changes."""
+
+    name: str
+    requests: Callable[[Ground], list[Request]]
+    writes: bool = False
+
+
+async def ground(store: Store, tokens: list[str]) -> Ground:
+    indexes = {"score": keys.index(0, "score")}
+    indexes |= {f"group:{name}:score": keys.group(0, name, "score") for name in GROUPS}
+    ranges = [("ZRANGE", key, 0, HIGHEST - 1, "REV", "WITHSCORES") for key in indexes.values()]
+    replies = await store.site.connection.pipeline(ranges)
+    return Ground(
+        tokens,
+        {
+            name: [Place(float(value), member) for member, value in reply]
+            for name, reply in zip(indexes, replies, strict=True)
+        },
+    )
+
+
+def request(document: str, token: str, **variables: object) -> Request:
+    return orjson.dumps({"query": document, "variables": variables}).decode(), token
+
+
+def page(ground: Ground) -> list[Request]:
+    return [request(PAGE, ground.tokens[0])]
+
+
+def group(ground: Ground) -> list[Request]:
+    return [request(GROUP, ground.tokens[0], group=GROUPS[0])]
+
+
+def article(ground: Ground) -> list[Request]:
+    return [request(ARTICLE, ground.tokens[0], id=f"article:{ground.places['score'][0].number}")]
+
+
+def nested(ground: Ground) -> list[Request]:
+    return [request(NESTED, ground.tokens[0])]
+
+
+def feed(ground: Ground) -> list[Request]:
+    return [request(FEED, ground.tokens[0])]
+
+
+def varied(ground: Ground) -> list[Request]:
+    """Pages of the site and of groups, from anywhere in their first places, by many viewers."""
+    chance = random.Random(2)
+    return [varied_page(ground, chance) for _ in range(VARIED)]
+
+
+def varied_page(ground: Ground, chance: random.Random) -> Request:
+    token, listing = chance.choice(ground.tokens), chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"])
+    after = pages.cursor(listing, *chance.choice(alone(ground.places[listing])))
+    if listing == "score":
+        return request(PAGE, token, after=after)
+    return request(GROUP, token, after=after, group=listing.split(":")[1])
+
+
+def alone(places: list[Place]) -> list[Place]:
+    """Those with a value of their own: peers page by value, and would pass over equals."""
+    return [place for place, below in pairwise(places) if place.value != below.value] or places
+
+
+def vote(ground: Ground) -> list[Request]:
+    """Votes up and votes taken back, by all viewers on the first articles: nearly all of them change something."""
+    chance = random.Random(3)
+    pairs = [(chance.choice(ground.tokens), chance.choice(ground.places["score"]).number) for _ in range(VARIED)]
+    return [cast(number, token, value) for value in ("UP", "NONE") for token, number in pairs]
+
+
+def cast(number: int, token: str, value: str) -> Request:
+    return request(VOTE, token, input={"articleId": f"article:{number}", "value": value})
+
+
+QUERIES = {
+    query.name: query
+    for query in (
+        Query("page", page),
+        Query("varied", varied),
+        Query("group", group),
+        Query("article", article),
+        Query("nested", nested),
+        Query("feed", feed),
+        Query("vote", vote, writes=True),
+    )
+}

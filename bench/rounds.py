@@ -1,0 +1,122 @@
+"""Measuring: all servers of a query in turn, round by round, so that what disturbs the machine disturbs all alike."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from bench import servers
+from bench.comparing import ask, compare
+from bench.load import Job, Load
+from bench.queries import QUERIES, Ground, Query, Request
+from bench.servers import Peer, Server
+
+CONNECTIONS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run measures, and how."""
+
+    peers: Sequence[Peer]
+    rounds: int
+    seconds: float
+    workers: int
+    environment: dict[str, str]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One server in one round: a second's answers, milliseconds, microseconds of processor an answer, MiB."""
+
+    rate: float
+    p50: float
+    p99: float
+    cpu: float
+    memory: float
+    failed: int
+
+
+Samples = dict[str, list[Sample]]  # by peer, one a round
+
+
+def measure(plan: Plan, queries: Sequence[Query], ground: Ground) -> Iterator[tuple[Query, Samples]]:
+    """Compare all answers of all servers; then let each of them answer each query for some seconds in every round."""
+    asked = {query.name: query.requests(ground) for query in queries}
+    with started(plan, QUERIES["page"].requests(ground)[0]) as all_servers:
+        for query in queries:
+            compare(query, asked[query.name], knowing(query, all_servers))
+        for query in queries:
+            if not query.writes:
+                yield query, together(plan, asked[query.name], knowing(query, all_servers))
+    for query in queries:
+        if query.writes:
+            yield query, alone(plan, asked[query.name], [peer for peer in plan.peers if query.name in peer.answers])
+
+
+@contextmanager
+def started(plan: Plan, page: Request) -> Iterator[list[Server]]:
+    """All servers, the project first; one of the limits starts with the bytes of its answer."""
+    with ExitStack() as stack:
+        ours = stack.enter_context(running(plan, plan.peers[0]))
+        (plan.folder / "ready").write_bytes(orjson.dumps(ask(ours, page)))
+        yield [ours, *(stack.enter_context(running(plan, peer)) for peer in plan.peers[1:])]
+
+
+def knowing(query: Query, all_servers: list[Server]) -> list[Server]:
+    return [server for server in all_servers if query.name in server.peer.answers]
+
+
+def together(plan: Plan, requests: list[Request], started: list[Server]) -> Samples:
+    for server in started:
+        load(server, requests, plan.seconds / 2)
+    samples: Samples = {server.peer.name: [] for server in started}
+    for server in turns(plan, started):
+        samples[server.peer.name].append(sample(server, requests, plan.seconds))
+    return samples
+
+
+def turns(plan: Plan, started: list[Server]) -> Iterator[Server]:
+    """Every server once a round, each round beginning with another."""
+    for turn in range(plan.rounds):
+        first = turn % len(started)
+        yield from started[first:] + started[:first]
+
+
+def alone(plan: Plan, requests: list[Request], peers: list[Peer]) -> Samples:
+    """Each in turn with no other running: the project would hear of what its peers write, and take time for it."""
+    samples: Samples = {peer.name: [] for peer in peers}
+    for _ in range(plan.rounds):
+        for peer in peers:
+            with running(plan, peer) as server:
+                load(server, requests, plan.seconds / 2)
+                samples[peer.name].append(sample(server, requests, plan.seconds))
+    return samples
+
+
+def running(plan: Plan, peer: Peer) -> AbstractContextManager[Server]:
+    return servers.running(peer, plan.workers, plan.environment, plan.folder / f"{peer.name}.log")
+
+
+def sample(server: Server, requests: list[Request], seconds: float) -> Sample:
+    before = server.cpu
+    found = load(server, requests, seconds)
+    cpu = (server.cpu - before) / found.answers * 1e6
+    return Sample(found.answers / found.seconds, found.p50, found.p99, cpu, server.memory, found.failed)
+
+
+def load(server: Server, requests: list[Request], seconds: float) -> Load:
+    job = Job(server.port, requests, CONNECTIONS, seconds)
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.load"],
+        cwd=servers.ROOT,
+        input=orjson.dumps(asdict(job)),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return Load(**orjson.loads(done.stdout))

@@ -1,0 +1,146 @@
+"""The project and its peers as processes on a core of their own, and what they cost there."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+NODE = ROOT / "bench" / "peers"
+READS = frozenset({"page", "varied", "group"})
+EVERYTHING = READS | {"article", "nested", "feed", "vote"}
+STARTING_SECONDS = 60
+TICKS = os.sysconf("SC_CLK_TCK")
+CORES = sorted(os.sched_getaffinity(0))
+SERVER_CORE, OTHER_CORE = CORES[0], CORES[-1]
+
+OURS = [sys.executable, "-m", "server", "serve"]
+UVICORN = [sys.executable, "-m", "uvicorn", "--log-level", "warning", "--no-access-log", "--lifespan", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """`command` starts it; `answers` are the queries that it knows; `settings` are environment variables."""
+
+    name: str
+    command: list[str]
+    answers: frozenset[str] = EVERYTHING
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_node(self) -> bool:
+        return self.command[0] == "node"
+
+
+QUIET = (("UPVOTE_LOG_LEVEL", "warning"),)
+PEERS = {
+    peer.name: peer
+    for peer in (
+        Peer("upvote", OURS, settings=QUIET),
+        Peer("logged", OURS),
+        Peer("strawberry", [*UVICORN, "bench.strawberry_plain:app"]),
+        Peer("apollo", ["node", "apollo.js"]),
+        Peer("yoga", ["node", "yoga.js"]),
+        Peer("mercurius", ["node", "mercurius.js"]),
+        Peer("handler", [*UVICORN, "bench.limits:handler"], READS),
+        Peer("ready", [*UVICORN, "bench.limits:ready"], frozenset({"page"})),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running peer. It may have children, who work for it."""
+
+    peer: Peer
+    port: int
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time that it and its children took so far."""
+        return sum(sum(map(int, _stat(pid)[11:13])) for pid in self._processes()) / TICKS
+
+    @property
+    def memory(self) -> float:
+        """MiB, of which pages that processes share are counted in parts."""
+        rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in self._processes()]
+        return sum(int(text.split("\nPss:")[1].split()[0]) for text in rollups) / 1024
+
+    def _processes(self) -> list[int]:
+        found, pending = [], [self.process.pid]
+        while pending:
+            found.append(pid := pending.pop())
+            pending += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        return found
+
+
+@contextmanager
+def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) -> Iterator[Server]:
+    """Keep a peer on its core, or with more workers on all cores, until the block ends."""
+    port = _free_port()
+    cores = {SERVER_CORE} if workers == 1 else set(CORES)
+    ours = {"UPVOTE_PORT": str(port), "UPVOTE_WORKERS": str(workers), "UPVOTE_RATE_LIMITS": "off"}
+    theirs = {"BENCH_PORT": str(port), "BENCH_WORKERS": str(workers), "NODE_ENV": "production"}
+    options = ["--port", str(port), "--workers", str(workers)] if "uvicorn" in peer.command else []
+    with log.open("ab") as errors:
+        process = subprocess.Popen(
+            [*peer.command, *options],
+            cwd=NODE if peer.is_node else ROOT,
+            env={**_clean(), **environment, **ours, **theirs, **dict(peer.settings)},
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            preexec_fn=lambda: os.sched_setaffinity(0, cores),
+        )
+    try:
+        _wait(port, process, log)
+        yield Server(peer, port, process)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def why_missing(peer: Peer) -> str | None:
+    """Install what a peer needs; a reason where that is not possible."""
+    if not peer.is_node or (NODE / "node_modules" / ".package-lock.json").exists():
+        return None
+    if not (shutil.which("node") and (npm := shutil.which("npm"))):
+        return "Node is not installed"
+    done = subprocess.run([npm, "ci", "--prefix", str(NODE)], capture_output=True, text=True)
+    return done.stderr.strip()[-200:] if done.returncode else None
+
+
+def _clean() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + STARTING_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError(f"{process.args!r} did not start: {log.read_text()[-2_000:]}")
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of a process after its name, which may have spaces: user and system time are 11 and 12."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()

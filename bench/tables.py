@@ -1,0 +1,35 @@
+"""
+What was measured, as tables in Markdown.
+
+"By CPU" compares what a request takes of the server's core, which tells more than a second's answers where others use
+the machine too; "spread" is between the best and the worst round, in parts of the median.
+"""
+
+from statistics import median
+
+from bench.rounds import Sample, Samples
+
+
+def table(samples: Samples) -> str:
+    """A table in Markdown, the project first: medians over the rounds; ratios are medians of each round's."""
+    (ours, first), *_ = samples.items()
+    head = ["server", "a second", "p50 ms", "p99 ms", "CPU µs", "MiB", f"{ours} is", "by CPU", "spread", "failed"]
+    rows = [[name, *figures(found, first)] for name, found in samples.items()]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
+
+
+def figures(found: list[Sample], ours: list[Sample]) -> list[str]:
+    rates = [each.rate for each in found]
+    ratio = median(one.rate / other.rate for one, other in zip(ours, found, strict=True))
+    cheaper = median(other.cpu / one.cpu for one, other in zip(ours, found, strict=True))
+    return [
+        f"{median(rates):,.0f}".replace(",", " "),
+        f"{median(each.p50 for each in found):.2f}",
+        f"{median(each.p99 for each in found):.2f}",
+        f"{median(each.cpu for each in found):.0f}",
+        f"{median(each.memory for each in found):.0f}",
+        f"{ratio:.2f} x",
+        f"{cheaper:.2f} x",
+        f"{(max(rates) - min(rates)) / median(rates):.0%}",
+        str(sum(each.failed for each in found)),
+    ]

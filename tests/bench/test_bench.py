@@ -1,0 +1,51 @@
+"""The bench runs: equal answers, and a table for each query. How fast anything is, no test says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import filling
+from bench.comparing import difference
+from bench.load import is_whole
+from store.stores import Store
+from store.verification import Finding, verify
+
+ROOT = Path(__file__).parents[2]
+PEERS = ["upvote", "strawberry", "handler", "ready"]
+BRIEFLY = ["--seconds", "0.1", "--rounds", "1", "--articles", "300"]
+
+
+def test_python_peers_answer_as_the_project_and_are_measured():
+    command = [sys.executable, "-m", "bench", *BRIEFLY, "--peers", ",".join(PEERS)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    assert done.stderr == ""
+    tables = [part.splitlines() for part in done.stdout.split("\n\n") if part.startswith("| server")]
+    rows = [[line.split(" | ") for line in table[2:]] for table in tables]
+    assert [[row[0].strip("| ") for row in each] for each in rows] == [PEERS, *[PEERS[:3]] * 2, *[PEERS[:2]] * 4]
+    assert {row[-1] for each in rows for row in each} == {"0 |"}  # failed requests
+
+
+@pytest.mark.parametrize("partitions", [1])
+async def test_filled_store_is_as_commands_leave_it(store: Store):
+    found: list[Finding] = []
+
+    tokens = await filling.fill(store, 500)
+    await verify(store.site, found.append)
+
+    assert len(tokens) == len(filling.VIEWERS)
+    assert found == []
+
+
+def test_difference_is_named_by_its_path():
+    assert difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == ".a[1].b is 3, not 2"
+    assert difference({"a": 1}, {"a": 1.0}) is None
+
+
+def test_answer_is_whole_with_its_last_byte():
+    sized = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+
+    assert [is_whole(answer) for answer in (sized, sized[:-1], chunked, chunked[:-1])] == [True, False, True, False]
