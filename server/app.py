@@ -53,6 +53,7 @@ def create(settings: Settings) -> Starlette:
         limits=guards.limits(settings),
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
+        trusted_proxies=settings.proxies,
         observer=watch,
     )
     app.router.routes += [

@@ -7,14 +7,16 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from server import logs, metrics, valkey
+from server import guards, logs, metrics, valkey
 from server.app import open_store, trusted_documents
+from server.protocols import Guarded, GuardedSocket
 from server.settings import Settings
 
 APP = "server.app:from_environment"
@@ -77,11 +79,15 @@ def _without_password(url: str) -> str:
 
 
 def _run(settings: Settings, listener: socket.socket) -> None:
+    door = guards.door(settings)
     config = uvicorn.Config(
         APP,
         factory=True,
+        http=partial(Guarded, door),  # type: ignore[arg-type]  # it is called, and nothing else
+        ws=partial(GuardedSocket, door),  # type: ignore[arg-type]  # likewise
         workers=settings.workers,
         ws_max_size=WS_MAX_SIZE,
+        ws_per_message_deflate=False,
         access_log=False,
         log_config=None,  # ours is for all
         log_level="warning",

@@ -2,6 +2,7 @@
 
 import os
 import re
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,12 @@ def _power_of_two(count: int) -> int:
 def _origins(text: str) -> str:
     if not all(ORIGIN.fullmatch(origin) for origin in _listed(text)):
         raise ValueError("an origin is written like https://example.com")
+    return text
+
+
+def _addresses(text: str) -> str:
+    for address in _listed(text):
+        ip_address(address)
     return text
 
 
@@ -52,6 +59,13 @@ class Settings(BaseSettings):
     vote_score: float = Field(DAY / 200, gt=0, allow_inf_nan=False, description="how many seconds a vote is worth")
     session_ttl: int = Field(DAY, ge=1, description="how long an unused session lasts, in seconds")
     workers: int = Field(1, ge=1, description="how many processes answer")
+    max_connections: int = Field(1_000, ge=1, description="how many connections a process has at once")
+    max_address_connections: int = Field(
+        100, ge=1, description="how many of them an address has, unless it is a trusted proxy or rate limits are off"
+    )
+    trusted_proxies: Annotated[str, AfterValidator(_addresses)] | None = Field(
+        None, description="whose `X-Forwarded-For` is believed: addresses of proxies, separated by commas"
+    )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` switches all rate limits off")
     introspection: Literal["on", "off"] = Field("on", description="`off` answers no questions about the schema itself")
     allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
@@ -75,6 +89,10 @@ class Settings(BaseSettings):
     @property
     def origins(self) -> list[str]:
         return _listed(self.allowed_origins or "")
+
+    @property
+    def proxies(self) -> frozenset[str]:
+        return frozenset(_listed(self.trusted_proxies or ""))
 
     def environment(self) -> dict[str, str]:
         """What a process of ours reads these settings from."""

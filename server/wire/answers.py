@@ -33,6 +33,7 @@ STATUSES: dict[str, tuple[int, int]] = {
     Code.UNSUPPORTED_MEDIA_TYPE: (415, 415),
     Code.FAULT: (500, 500),
     Code.UNAVAILABLE: (503, 503),
+    Code.TIMED_OUT: (504, 504),
 }
 OTHER_REFUSAL = (400, 400)
 

@@ -1,6 +1,6 @@
 """Who asks: the little that an application needs to know of a request to open its context."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
@@ -22,10 +22,10 @@ class Context(Protocol):
 OpenContext: TypeAlias = Callable[[Client], Context]
 
 
-def client_of(scope: Mapping[str, Any], headers: Headers) -> Client:
+def client_of(scope: Mapping[str, Any], headers: Headers, proxies: Set[str] = frozenset()) -> Client:
     token = bearer_token(headers.get(b"authorization", b"").decode("latin-1"))
     traceparent = headers.get(b"traceparent", b"").decode("latin-1")
-    return Client(token, address_of(scope), headers.get(b"x-upvote-stats") == b"1", traceparent)
+    return Client(token, address_of(scope, headers, proxies), headers.get(b"x-upvote-stats") == b"1", traceparent)
 
 
 def socket_client(client: Client, init: Mapping[str, Any]) -> Client:
@@ -40,6 +40,11 @@ def bearer_token(authorization: str) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-def address_of(scope: Mapping[str, Any]) -> str:
+def address_of(scope: Mapping[str, Any], headers: Headers, proxies: Set[str]) -> str:
+    """Each proxy adds who came to it: only as long as they are trusted, what stands before is believed."""
     client = scope.get("client")
-    return client[0] if client else ""
+    address: str = client[0] if client else ""
+    hops = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+    while address in proxies and hops:
+        address = hops.pop().strip() or address
+    return address

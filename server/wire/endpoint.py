@@ -38,10 +38,12 @@ class Endpoint:
         only_trusted: bool = False,
         page: str | None = "/",
         allowed_origins: Collection[str] = (),
+        trusted_proxies: Collection[str] = (),
         limits: Limits = USUAL,
         max_cached_characters: int = 250_000,
         max_body: int = 100_000,
         max_message: int = 64_000,
+        max_messages: int = 100,
         max_subscriptions: int = 20,
         init_timeout: float = 3.0,
         keep_alive: float = 12.0,
@@ -55,9 +57,12 @@ class Endpoint:
             open_context,
             observer or Unobserved(),
             limits,
+            frozenset(trusted_proxies),
         )
         self._exchanges = Exchanges(engine, page, max_body, keep_alive)
-        self._sockets = Sockets(engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout)
+        self._sockets = Sockets(
+            engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout, max_messages
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":

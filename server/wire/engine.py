@@ -1,5 +1,6 @@
 """From a GraphQL request to its answers, whatever they travel on: find the operation, open a context, execute."""
 
+from asyncio import timeout
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from server.wire.calls import Call
 from server.wire.clients import Client, Context, OpenContext
 from server.wire.documents import Documents
 from server.wire.encoding import encode
-from server.wire.errors import Faults, Refused
+from server.wire.errors import Code, Faults, Refused
 from server.wire.execution import Execution, Source
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
@@ -34,6 +35,7 @@ class Engine:
     open_context: OpenContext
     observer: Observer
     limits: Limits
+    proxies: frozenset[str]
 
     def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> Call:
         """
@@ -93,7 +95,12 @@ class Engine:
     async def _only_answer(self, observation: Observation) -> Answer:
         call = observation.call
         context = self.open_context(call.client)
-        result, observation.way = await self.execution.execute(call.operation, call.variables, context)
+        try:
+            async with timeout(self.limits.seconds):
+                result, observation.way = await self.execution.execute(call.operation, call.variables, context)
+        except TimeoutError:
+            reason = f"not answered within {self.limits.seconds:g} seconds"
+            raise Refused(Code.TIMED_OUT, reason) from None
         return self._answer(observation, result, context)
 
     async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:

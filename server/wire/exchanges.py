@@ -91,6 +91,8 @@ class Exchanges:
     async def _posted(self, exchange: Exchange) -> GraphQLRequest:
         if not is_json(exchange.headers.get(b"content-type", b"")):
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body is not application/json in UTF-8 by its Content-Type")
+        if exchange.headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body has a Content-Encoding: send it as it is")
         return graphql_request(decode(await read_body(exchange.headers, exchange.receive, self.max_body)))
 
     async def _carried_out(self, exchange: Exchange, request: GraphQLRequest) -> Response | Stream:
@@ -100,7 +102,9 @@ class Exchanges:
                 Code.NOT_ACCEPTABLE, "answers are application/json, application/graphql-response+json or streams"
             )
         try:
-            call = self.engine.prepare(request, client_of(exchange.scope, exchange.headers), exchange.request_id)
+            call = self.engine.prepare(
+                request, client_of(exchange.scope, exchange.headers, self.engine.proxies), exchange.request_id
+            )
         except Refused as refused:
             if single is None and streamed is not None:
                 return Stream(refused_answers(refused), streamed)

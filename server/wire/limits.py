@@ -26,8 +26,9 @@ USUAL = Weights()
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    What a document may have at most; `once` names root fields of which a mutation may have only one in all.
+    What a document may have at most, and how many seconds an answer may take.
 
+    `once` names root fields of which a mutation may have only one in all;
     `fields` counts those of fragments wherever they are spread; `comparisons` those pairs that answer under one name,
     which validation compares with each other.
     """
@@ -45,6 +46,7 @@ class Limits:
     comparisons: int = 5_000
     cost: int = 10_000
     weights: Weights = USUAL
+    seconds: float = 8.0
     introspection: bool = True
 
     def check(self, document: DocumentNode) -> None:

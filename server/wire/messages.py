@@ -10,6 +10,7 @@ from server.wire.errors import Refused
 
 
 class Close(IntEnum):
+    TOO_FAST = 1008
     TOO_BIG = 1009
     BAD_REQUEST = 4400
     UNAUTHORIZED = 4401

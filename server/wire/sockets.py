@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -24,6 +25,7 @@ class Sockets:
     max_message: int
     max_subscriptions: int
     init_timeout: float
+    max_messages: int  # a second
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = dict(scope["headers"])
@@ -38,7 +40,7 @@ class Sockets:
         if not known:
             await send(closing(Close.NO_SUCH_PROTOCOL, f"expected the subprotocol {PROTOCOL}"))
             return
-        await Socket(self, client_of(scope, headers), request_id, receive, send).run()
+        await Socket(self, client_of(scope, headers, self.engine.proxies), request_id, receive, send).run()
 
     def too_many(self) -> Refused:
         return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.max_subscriptions} operations on one socket")
@@ -52,6 +54,21 @@ class Sockets:
         return host == headers.get(b"host") or origin.decode("latin-1") in self.allowed_origins
 
 
+class Pace:
+    """Counts the messages of each second."""
+
+    def __init__(self, max_messages: int) -> None:
+        self._max_messages = max_messages
+        self._second, self._messages = 0, 0
+
+    def count(self) -> None:
+        second = int(monotonic())
+        self._messages = self._messages + 1 if second == self._second else 1
+        self._second = second
+        if self._messages > self._max_messages:
+            raise Closed(Close.TOO_FAST, f"more than {self._max_messages} messages a second")
+
+
 class Socket:
     """One connection: reads its client's messages, and runs each operation as a task of its own."""
 
@@ -63,6 +80,7 @@ class Socket:
         self._receive = receive
         self._send = send
         self._is_ready = False
+        self._pace = Pace(rules.max_messages)
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -81,6 +99,7 @@ class Socket:
     async def _converse(self) -> None:
         async with asyncio.timeout(self._rules.init_timeout) as deadline:
             while (frame := await self._receive())["type"] == "websocket.receive":
+                self._pace.count()
                 await self._handle(read(frame, self._rules.max_message), deadline)
 
     async def _handle(self, message: dict[str, Any], deadline: asyncio.Timeout) -> None:

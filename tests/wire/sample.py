@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import strawberry
@@ -13,6 +14,7 @@ import uvicorn
 from strawberry.types import Info
 from websockets.asyncio.client import connect
 
+from server.protocols import Door, Guarded, GuardedSocket
 from server.wire import Client, Endpoint
 
 PROTOCOL = "graphql-transport-ws"
@@ -133,6 +135,11 @@ class Query:
         raise StillNotToday
 
     @strawberry.field
+    async def never(self) -> str:
+        await asyncio.Event().wait()
+        return "too late"
+
+    @strawberry.field
     async def fail(self) -> str | None:
         raise RuntimeError("secret of the field")
 
@@ -206,9 +213,11 @@ class Server:
 
 
 @contextmanager
-def serving(**settings: Any) -> Iterator[Server]:
+def serving(door: Door | None = None, **settings: Any) -> Iterator[Server]:
     app = Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, **settings)
     config = uvicorn.Config(app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+    if door:
+        config.http, config.ws = partial(Guarded, door), partial(GuardedSocket, door)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()

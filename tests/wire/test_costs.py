@@ -7,8 +7,8 @@ from server.wire.costs import Weights
 from server.wire.errors import Refused
 from server.wire.operations import Operations
 from tests.wire.sample import SCHEMA
+from tests.wire.talking import hear, introduce, subscribe
 from tests.wire.test_exchanges import code
-from tests.wire.test_sockets import hear, introduce, subscribe
 
 OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), capacity=100_000)
 

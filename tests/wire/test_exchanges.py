@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from server.wire import Limits
 from tests.wire.sample import serving
+from tests.wire.talking import hear, introduce, subscribe
 
 JSON = {"content-type": "application/json"}
 MODERN = "application/graphql-response+json"
@@ -177,6 +179,13 @@ async def test_long_number_in_a_document_is_bad_input(ask):
     assert (response.status_code, code(response)) == (400, "BAD_USER_INPUT")
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip", "x"])
+async def test_encoded_body_is_not_read(http, encoding):
+    response = await http.post("", content=b'{"query": "{ hello }"}', headers={**JSON, "content-encoding": encoding})
+
+    assert (response.status_code, code(response)) == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
 async def test_body_beyond_the_limit_is_too_large(http):
     response = await http.post("", content=b" " * 100_001, headers=JSON)
 
@@ -278,6 +287,20 @@ async def test_answer_that_orjson_cannot_write_is_written(ask):
     response = await ask("{ surrogate }")
 
     assert response.content == rb'{"data": {"surrogate": "\ud800"}}'
+
+
+async def test_answer_that_does_not_come_is_given_up(contexts):
+    with serving(limits=Limits(seconds=0.05)) as server:
+        async with httpx.AsyncClient(base_url=server.url) as client, server.socket() as socket:
+            response = await client.post("", json={"query": "{ hello never }"})
+            await introduce(socket)
+            await subscribe(socket, "{ never }")
+            heard = await hear(socket)
+            await subscribe(socket, "{ hello }", "2")
+
+            assert (await hear(socket))["payload"] == {"data": {"hello": "hello world"}}
+    assert (response.status_code, code(response)) == (504, "TIMEOUT")
+    assert heard["payload"] == response.json()["errors"]
 
 
 def test_endpoint_without_a_page_leads_nowhere():

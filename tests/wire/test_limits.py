@@ -10,8 +10,8 @@ from server.wire import Limits
 from server.wire.errors import Refused
 from server.wire.operations import Operations
 from tests.wire.sample import SCHEMA
+from tests.wire.talking import hear, introduce, subscribe
 from tests.wire.test_exchanges import code
-from tests.wire.test_sockets import hear, introduce, subscribe
 
 CYCLE = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query { down { ...A } }"
 

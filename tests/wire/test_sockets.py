@@ -10,24 +10,8 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.wire.sample import serving, until
+from tests.wire.talking import hear, introduce, say, subscribe
 from tests.wire.test_streams import settled
-
-
-async def say(socket, **message):
-    await socket.send(json.dumps(message))
-
-
-async def hear(socket):
-    return json.loads(await socket.recv())
-
-
-async def introduce(socket, payload=None):
-    await say(socket, type="connection_init", payload=payload)
-    assert await hear(socket) == {"type": "connection_ack"}
-
-
-async def subscribe(socket, query, identifier="1", **rest):
-    await say(socket, id=identifier, type="subscribe", payload={"query": query, **rest})
 
 
 async def closing(socket):
@@ -219,6 +203,14 @@ async def test_introduced_client_may_take_its_time():
             await say(socket, type="ping")
 
             assert await hear(socket) == {"type": "pong"}
+
+
+async def test_flood_of_messages_closes_the_socket(socket):
+    with contextlib.suppress(ConnectionClosed):
+        for _ in range(2_000):
+            await say(socket, type="pong")
+
+    assert await closing(socket) == 1008
 
 
 async def test_operations_on_a_socket_are_counted(socket):

@@ -1,0 +1,135 @@
+"""Connections that misbehave: too many, too much before a request is whole, or too slow. Each is told why and cut."""
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+
+import httpx
+import pytest
+
+from server.protocols import Door
+from tests.wire.sample import serving, until
+from tests.wire.talking import introduce
+
+POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+BODY = b'{"query": "{ hello }"}'
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(door=Door(seconds=0.2)) as running:
+        yield running
+
+
+async def said_to(server, *pieces):
+    """What is answered until the server closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    for piece in pieces:
+        writer.write(piece)
+        await writer.drain()
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+def refusal(answer):
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)["errors"][0]["extensions"]["code"]
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [],
+        [b"POS"],
+        [POST],
+        [POST + b"Content-Length: 22\r\n\r\n"],
+        [POST + b"Content-Length: 22\r\n\r\n", BODY[:9]],
+        [POST + b"Transfer-Encoding: chunked\r\n\r\n", b"5\r\n{", b"   "],
+    ],
+    ids=["nothing", "method", "headers", "no body", "half a body", "half a chunk"],
+)
+async def test_half_sent_request_is_cut(server, pieces):
+    assert refusal(await said_to(server, *pieces)) == (408, "TIMEOUT")
+
+
+async def test_request_that_trickles_in_is_cut(server):
+    async def trickle(writer):
+        while not writer.is_closing():
+            writer.write(b" ")
+            await asyncio.sleep(0.02)
+
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(POST + b"Content-Length: 90000\r\n\r\n")
+    trickling = asyncio.create_task(trickle(writer))
+    answer = await reader.readuntil(b"}]}")
+    trickling.cancel()
+    writer.close()
+
+    assert refusal(answer) == (408, "TIMEOUT")
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (POST + b"".join(b"X-%d: y\r\n" % number for number in range(200)) + b"\r\n", 431),
+        (POST + b"X: " + b"y" * 16_400 + b"\r\n\r\n", 431),
+        (POST + b"X-A: " + b"y" * 9_000 + b"\r\nX-B: " + b"y" * 9_000 + b"\r\n\r\n", 431),
+        (POST + b"X: " + b"y" * 90_000, 431),
+        (b"GET /graphql?query=" + b"y" * 66_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+    ],
+    ids=["many", "long", "long together", "endless", "long URL"],
+)
+async def test_flood_of_headers_is_refused(server, head, status):
+    assert refusal(await said_to(server, head)) == (status, "HEADERS_TOO_LARGE")
+
+
+@pytest.mark.parametrize("text", [b"\x16\x03\x01\x02\x00\x01", b"HELLO\r\n\r\n", POST + b"a b: c\r\n\r\n"])
+async def test_what_is_no_http_is_refused(server, text):
+    assert refusal(await said_to(server, text)) == (400, "BAD_REQUEST")
+
+
+async def test_headers_at_the_limit_are_taken(server):
+    headers = {f"x-{number}": "y" * 100 for number in range(93)}  # and seven that httpx sends
+
+    async with httpx.AsyncClient(base_url=server.url, headers=headers) as client:
+        assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
+
+
+async def test_connection_is_used_again_for_longer_than_a_request_may_take(server):
+    async with httpx.AsyncClient(base_url=server.url) as client, server.socket() as socket:
+        for _ in range(4):
+            assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
+            await asyncio.sleep(0.08)
+        await introduce(socket)
+
+
+async def test_connections_are_counted():
+    door = Door(connections=3)
+    with serving(door=door) as server:
+        async with AsyncExitStack() as stack:
+            for _ in range(2):
+                await stack.enter_async_context(server.socket())
+            _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+
+            assert refusal(await said_to(server)) == (503, "TOO_MANY_CONNECTIONS")
+            writer.close()
+        await until(lambda: not door.inside)
+        async with httpx.AsyncClient() as client:
+            assert (await client.post(server.url, json={"query": "{ hello }"})).status_code == 200
+
+
+def test_door_counts_for_each_address():
+    door = Door(connections=6, of_an_address=2, trusted=frozenset({"10.0.0.1"}))
+
+    assert [door.enter("1.1.1.1") for _ in range(3)] == [True, True, False]
+    assert [door.enter("10.0.0.1") for _ in range(3)] == [True, True, True]
+    assert [door.enter("2.2.2.2"), door.enter("3.3.3.3")] == [True, False]
+    door.leave("1.1.1.1")
+    assert door.enter("1.1.1.1")
+
+
+def test_door_without_a_number_for_an_address_is_open_to_all():
+    door = Door(connections=300, of_an_address=None)
+
+    assert all(door.enter("1.1.1.1") for _ in range(300))
