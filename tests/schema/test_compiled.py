@@ -94,7 +94,8 @@ async def both_ways(store: Store, token: str | None, text: str, variables: dict[
             answers.append(repr(refused).encode())
             ways.append("refused")
         else:
-            answers.append(orjson.dumps([result.data, [error.formatted for error in result.errors or ()]]))
+            errors = sorted((error.formatted for error in result.errors or ()), key=str)  # they come as they happen
+            answers.append(orjson.dumps([result.data, errors]))
             ways.append(way)
     assert ways[0] in ("new", "refused")
     return ways[1], answers[0], answers[1]
