@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 from weakref import WeakKeyDictionary
@@ -17,6 +17,7 @@ from store.records import Article
 from store.stores import Store
 
 TICK = 0.2  # seconds between two readings of a ranking
+DRIFT = 5.0  # seconds after which a ranking by age is read even if nothing happened
 
 T = TypeVar("T")
 Wanted = tuple[Order, str | None, int]  # the first places of which listing
@@ -79,6 +80,7 @@ class Ranking:
         self._wanted = wanted
         self._moved, self._ticked = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._run(events))
+        self._task.add_done_callback(lambda task: self._ticked.set())
 
     def close(self) -> None:
         self._task.cancel()
@@ -89,16 +91,23 @@ class Ranking:
     async def later_than(self, seen: Standings) -> Standings:
         """The latest standings, once they are not these: who is slow misses those between."""
         while self.latest is seen:
+            if self._task.done():
+                self._task.result()  # a fault, which is for those who watch to report
             await self._ticked.wait()
         return self.latest
 
     async def _run(self, events: Events) -> NoReturn:
         with events.heard(of_listing(self._wanted[1]), lambda event: self.refresh()):
             while True:
-                await self._moved.wait()
+                await self._stirred()
                 self._moved.clear()
                 await self._tick()
                 await asyncio.sleep(TICK)
+
+    async def _stirred(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRIFT if self._wanted[0].decays else None):
+                await self._moved.wait()
 
     async def _tick(self) -> None:
         try:

@@ -361,6 +361,31 @@ async def test_slow_reader_of_a_ranking_can_fold_its_moves(store, live, alice, c
     assert [article.id for article in latest.articles] == [move.article_id for move in latest.moves]
 
 
+async def test_ranking_by_age_moves_by_itself(store, live, clock, alice, bob, monkeypatch):
+    monkeypatch.setattr("resolvers.live.DRIFT", 0.01)
+    older = await post(store, alice)
+    for voter in (bob, "voter"):
+        await store.articles.vote(older.number, voter, Vote.UP)
+    clock.advance(36_000)
+    newer = await post(store, alice)
+    await store.articles.vote(newer.number, bob, Vote.UP)
+    async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.GRAVITY)) as rankings:
+        first = await anext(rankings)
+        clock.advance(360_000)
+        second = await anext(rankings)
+
+    assert [article.number for article in first.articles] == [newer.number, older.number]
+    assert [article.number for article in second.articles] == [older.number, newer.number]
+
+
+async def test_fault_in_reading_a_ranking_ends_its_subscriptions(store, live, monkeypatch):
+    monkeypatch.setattr("resolvers.live.Standings", None)
+    async with aclosing(subscriptions.ranking_changed(Context(store, live=live))) as rankings:
+        with pytest.raises(TypeError):
+            await anext(rankings)
+    assert live._rankings == {}
+
+
 async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(store, listen, alice, bob, token, redis):
     article = await post(store, alice)
     gone = await post(store, alice)
