@@ -5,12 +5,13 @@ from typing import Any, TypeVar
 
 from strawberry.dataloader import DataLoader
 
-from store import feeds, listings, reads
+from store import feeds, listings, reads, standings
 from store.feeds import Pull
 from store.listings import Listing, Page, Window
 from store.reads import Read
 from store.records import Article, Place, Profile, Vote
 from store.sessions import Login
+from store.standings import Rank
 from store.stores import Store
 
 T = TypeVar("T")
@@ -107,6 +108,10 @@ class Reads:
             listings.merge([next(shares) for _ in part], window)
             for part, (_, window) in zip(parts, wanted, strict=True)
         ]
+
+    async def ranks(self, listing: Listing, places: Sequence[Place]) -> list[Rank]:
+        """One command a partition."""
+        return standings.merge(await self._all(standings.ranks(listing, places))) if places else []
 
     async def _one(self, read: Read[T]) -> T:
         (result,) = await self._all([read])

@@ -8,6 +8,7 @@ from resolvers import articles, feeds, groups, users
 from schema import enums
 from schema.fields import field_of
 from schema.scalars import DateTime, Link
+from schema.standings import Standing
 from store import records
 from store.records import Vote
 
@@ -49,6 +50,9 @@ class Article(Node):
     groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, by name.")
     voters: Annotated["UserConnection", strawberry.lazy("schema.connections")] | None = field_of(
         articles.voters, "Everyone whose vote counts, up or down, by name; null once the voters are forgotten."
+    )
+    standing: Standing | None = field_of(
+        articles.standing, "Where it stands among all articles, or in a group; null if it is not in that group."
     )
 
     @classmethod

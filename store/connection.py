@@ -29,8 +29,13 @@ class Script:
         return ("EVALSHA", self.digest, len(script_keys), *script_keys, *arguments)
 
 
-READING = RANGE, FEED, COUNT, VOTES = tuple(map(Script, ("range", "feed", "count", "votes")))
-GRAVITY = Script("gravity", "gravity_page")
+READING = FEED, COUNT, VOTES = tuple(map(Script, ("feed", "count", "votes")))
+RANKING = RANGE, RANK, GRAVITY, GRAVITY_RANK = (
+    Script("places", "range"),
+    Script("places", "rank"),
+    Script("gravity", "gravity_walk", "gravity_page"),
+    Script("gravity", "gravity_walk", "gravity_rank"),
+)
 REGISTER = Script("register")
 POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
     Script("home", name) for name in ("post", "vote", "edit", "delete", "regroup", "import", "seen")
@@ -38,7 +43,7 @@ POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
 VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
     Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")
 )
-ALL_SCRIPTS = (*READING, GRAVITY, REGISTER, *AT_HOME, *VERIFYING)
+ALL_SCRIPTS = (*READING, *RANKING, REGISTER, *AT_HOME, *VERIFYING)
 
 
 @dataclass(slots=True)

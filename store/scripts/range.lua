@@ -11,17 +11,8 @@ local top = highest == "+inf" and 0 or redis.call("ZCARD", key) - redis.call("ZC
 local total = redis.call("ZCOUNT", key, lowest, highest)
 local bottom = top + total
 
--- How many members stand above a position, which need not be taken (or at it, with `including`): the rank where equal
--- values begin, then a binary search among those, which are in falling order.
 local function above(value, member, including)
-  local low = redis.call("ZCOUNT", key, "(" .. value, "+inf")
-  local high = low + redis.call("ZCOUNT", key, value, value)
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other = redis.call("ZRANGE", key, middle, middle, "REV")[1]
-    if other > member or including and other == member then low = middle + 1 else high = middle end
-  end
-  return math.max(top, math.min(low, bottom))
+  return math.max(top, math.min(rank_of(key, value, member, including), bottom))
 end
 
 local value, member = ARGV[6], ARGV[7]

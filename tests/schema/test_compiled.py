@@ -45,6 +45,9 @@ DOCUMENTS = {
     "every order": """{ a: articles(order: HOT, first: 2) { ...P } b: articles(order: BEST, group: "show") { ...P }
       c: articles(order: CONTROVERSIAL, last: 3) { ...P } d: articles(order: GRAVITY, page: 2, first: 5) { ...P } }
       fragment P on ArticleConnection { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } }""",
+    "standings": """{ articles(order: GRAVITY) { nodes { a: standing { ...S } b: standing(order: GRAVITY) { ...S }
+      c: standing(order: CONTROVERSIAL, group: "ask") { ...S } d: standing(order: TIME, group: "Show") { ...S } } } }
+      fragment S on Standing { order rank value votesToNextRank terms { name value } }""",
     "typename": "{ __typename articles { __typename pageInfo { __typename } nodes { __typename } } }",
     "introspection": '{ __schema { queryType { name } } __type(name: "User") { name } }',
     "an error": "{ articles(first: 0) { totalCount } groups { totalCount } }",

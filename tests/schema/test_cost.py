@@ -59,6 +59,15 @@ async def test_page_costs_three_round_trips_whatever_its_size(store, proxy, ask,
     assert nobodys == {"roundTrips": 3, "commands": store.site.partitions + size + users}
 
 
+async def test_page_with_standings_costs_three_round_trips(store, proxy, ask, alice, bob, token):  # issue 8
+    for poster in (alice, bob) * 15:
+        await post(store, poster, groups=["show"])
+
+    query = """{ articles(order: GRAVITY) { nodes { viewerVote poster { karma } a: standing(order: GRAVITY) { rank }
+      b: standing(order: SCORE, group: "show") { rank votesToNextRank terms { value } } } } }"""
+    assert (await cost(ask, proxy, query, token))["roundTrips"] == 3
+
+
 async def test_vote_with_its_fresh_article_costs_one_round_trip(store, proxy, ask, alice, token):  # V9
     posted = await post(store, alice)
     stats = await cost(ask, proxy, VOTE, token, id=posted.id)

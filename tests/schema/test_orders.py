@@ -38,6 +38,25 @@ async def test_pages_of_gravity_fit_together_as_time_goes_by(store, ask, alice, 
     assert end["hasNextPage"] is False
 
 
+async def test_standing_says_where_and_why(ask, store, alice, bob, clock):
+    low = await post(store, alice, groups=["show"])
+    clock.advance(1000)
+    high = await post(store, bob)
+    query = """query($id: ID!) { article(id: $id) { standing { order rank value votesToNextRank terms { name value } }
+      show: standing(order: VOTES, group: "Show") { rank votesToNextRank } ask: standing(group: "ask") { rank } } }"""
+
+    lower = (await ask(query, id=low.id))["data"]["article"]
+    higher = (await ask(query, id=high.id))["data"]["article"]
+    posted_at = low.posted_at / 1000
+    terms = [{"name": "posting time", "value": posted_at}, {"name": "votes", "value": 432}]
+    assert lower == {
+        "standing": {"order": "SCORE", "rank": 2, "value": posted_at + 432, "votesToNextRank": 3, "terms": terms},
+        "show": {"rank": 1, "votesToNextRank": None},
+        "ask": None,
+    }
+    assert (higher["standing"]["rank"], higher["standing"]["votesToNextRank"]) == (1, None)
+
+
 async def test_cursor_of_no_instant_is_refused(ask):
     for instant in ("soon", "-1", str(2**60), "1|2"):
         cursor = urlsafe_b64encode(f"gravity|1.0|0000000000001773|{instant}".encode()).decode().rstrip("=")

@@ -1,0 +1,49 @@
+"""Random histories, and their articles sorted by hand."""
+
+import random
+
+from store import keys, listings
+from store.imports import Story, bring_in
+from store.listings import Listing, Window
+from store.ranking import DAY, HOUR, Order
+from store.records import Article, Place, Vote
+from tests.conftest import registered
+from tests.store.reading import article, numbers, post
+
+YEAR = 365 * DAY * 1000
+PEOPLE = ("alice", "bob", "carol", "dave", "erin")
+
+
+async def history(store, seed: int, size: int) -> list[Article]:
+    """Articles of some days and their votes, many alike, some deleted or moved to another group; old stories too."""
+    chance = random.Random(seed)
+    people = [await registered(store, name) for name in PEOPLE]
+    posted = []
+    for turn in range(size):
+        poster = chance.choice(people)
+        groups = chance.sample(["show", "ask"], chance.randrange(3))
+        if turn % 4 == 0:
+            at = store.site.clock() - chance.choice([0, HOUR, 3 * HOUR, chance.randrange(YEAR)])
+            story = Story(str(turn), "a title", "", poster, at, round(10 ** chance.uniform(0, 4)), tuple(groups))
+            await bring_in(store, [story])
+            continue
+        number = (await post(store, poster, groups=groups)).number
+        posted.append((number, poster))
+        for voter in range(chance.choice([0, 0, 1, 2, 8])):
+            await store.articles.vote(number, f"voter-{voter}", chance.choice([Vote.UP, Vote.DOWN, Vote.DOWN]))
+        if chance.random() < 0.1:
+            await store.articles.delete(*posted.pop(chance.randrange(len(posted))))
+        elif chance.random() < 0.1:
+            await store.articles.regroup(*chance.choice(posted), ["show"], ["ask"])
+        store.site.clock.advance(chance.choice([0, 0, 0.001, 59, 3600, 40_000]))
+    everyone = await numbers(store, listings.whole(store.site, Order.TIME), Window(10_000))
+    return [await article(store, number) for number in everyone]
+
+
+def sorted_by_hand(store, order: Order, articles: list[Article], now: int) -> list[Place]:
+    value = store.site.policy.value_at
+    return sorted((Place(value(order, each, now), keys.member(each.number)) for each in articles), reverse=True)
+
+
+def listing_of(store, order: Order, group: str | None) -> Listing:
+    return listings.whole(store.site, order) if group is None else listings.group(store.site, group, order)

@@ -1,0 +1,58 @@
+import random
+
+import pytest
+
+from store import standings
+from store.ranking import HOUR, Order
+from tests.store.histories import YEAR, history, listing_of, sorted_by_hand
+from tests.store.reading import read
+
+UNREACHED = 2**31
+
+
+async def ranked(store, listing, places):
+    return standings.merge(await read(store, *standings.ranks(listing, places)))
+
+
+@pytest.mark.parametrize("later", [0, 12 * HOUR, 10 * YEAR])
+async def test_standing_is_the_place_in_the_sort(store, clock, later):  # issue 8: why here
+    articles, policy = await history(store, 3, 80), store.site.policy
+    clock.now += later
+    for order in Order:
+        for group in (None, "show"):
+            listed = [each for each in articles if group is None or group in each.groups]
+            expected = sorted_by_hand(store, order, listed, clock.now)
+            places = [standings.place(policy, order, each, clock.now) for each in listed]
+            for each, place, rank in zip(
+                listed, places, await ranked(store, listing_of(store, order, group), places), strict=True
+            ):
+                standing = standings.standing(policy, order, each, rank, clock.now)
+                assert expected[standing.rank - 1] == place
+                assert rank.next == (expected[standing.rank - 2] if standing.rank > 1 else None)
+                assert sum(term.value for term in standing.terms) == pytest.approx(standing.value, rel=0, abs=1e-6)
+                assert_least(policy, order, each, rank, standing.votes_to_next_rank, clock.now)
+
+
+def assert_least(policy, order, article, rank, votes, now):
+    """So many more upvotes pass the article above, and one less does not; None only where none of a few do."""
+
+    def passes(more: int) -> bool:
+        lifted = article._replace(upvotes=article.upvotes + more)
+        return standings.place(policy, order, lifted, now) > rank.next
+
+    if rank.next is None:
+        assert votes is None
+    elif votes is None:
+        assert not any(passes(more) for more in range(1, 30))
+    else:
+        assert passes(votes) and (votes == 1 or not passes(votes - 1))
+
+
+async def test_place_that_is_not_taken_has_a_rank(store):
+    articles = await history(store, 4, 30)
+    chance = random.Random(4)
+    for order in Order:
+        expected = sorted_by_hand(store, order, articles, store.site.clock())
+        places = [each._replace(member=each.member + "0") for each in chance.sample(expected, 5)]
+        ranks = await ranked(store, listing_of(store, order, None), places)
+        assert [rank.above for rank in ranks] == [sum(each > place for each in expected) for place in places]
