@@ -45,7 +45,7 @@ class Endpoint:
         max_message: int = 64_000,
         max_messages: int = 100,
         max_subscriptions: int = 20,
-        init_timeout: float = 3.0,
+        init_timeout: float = 5.0,
         keep_alive: float = 12.0,
         observer: Observer | None = None,
     ) -> None:
