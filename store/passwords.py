@@ -1,19 +1,62 @@
 """Passwords as argon2id hashes (19 MiB, two passes: OWASP's first choice), made and checked off the event loop."""
 
 import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
-_HASHER = PasswordHash((Argon2Hasher(memory_cost=19_456, time_cost=2, parallelism=1),))
-_NOBODYS = _HASHER.hash("the password of nobody at all")
+from store.errors import RateLimited
+
+T = TypeVar("T")
+
+HASHER = PasswordHash((Argon2Hasher(memory_cost=19_456, time_cost=2, parallelism=1),))
+NOBODYS = HASHER.hash("the password of nobody at all")
+
+THREADS = max(1, (os.cpu_count() or 1) // 2)  # the rest is for requests that hash nothing
+WAITING = 32  # for each thread: about a second's work
+BUSY_MILLISECONDS = 1_000
 
 
-async def hashed(password: str) -> str:
-    return await asyncio.to_thread(_HASHER.hash, password)
+class Passwords:
+    """A few threads, and a queue of bounded length before them. `clock` gives unix milliseconds."""
 
+    def __init__(self, clock: Callable[[], int], threads: int = THREADS, waiting: int = WAITING) -> None:
+        self._clock = clock
+        self._threads = ThreadPoolExecutor(threads, "passwords")
+        self._free = threads * (1 + waiting)
 
-async def matches(password: str, known: str | None) -> bool:
-    """Takes as long where there is no hash to compare with, so that time does not tell which names exist."""
-    fits = await asyncio.to_thread(_HASHER.verify, password, known or _NOBODYS)
-    return fits and known is not None
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def hashed(self, password: str) -> str:
+        """
+        Raises:
+            RateLimited: too many wait already.
+        """
+        return await self._in_turn(HASHER.hash, password)
+
+    async def matches(self, password: str, known: str | None) -> bool:
+        """
+        Takes as long where there is no hash to compare with, so that time does not tell which names exist.
+
+        Raises:
+            RateLimited: too many wait already.
+        """
+        return await self._in_turn(HASHER.verify, password, known or NOBODYS) and known is not None
+
+    async def _in_turn(self, function: Callable[..., T], *arguments: str) -> T:
+        if not self._free:
+            raise RateLimited(self._clock() + BUSY_MILLISECONDS)
+        self._free -= 1
+        future = self._threads.submit(function, *arguments)
+        # Given back when the thread is done: whoever asked may have gone long before.
+        loop = asyncio.get_running_loop()
+        future.add_done_callback(lambda _: None if loop.is_closed() else loop.call_soon_threadsafe(self._give_back))
+        return await asyncio.wrap_future(future)
+
+    def _give_back(self) -> None:
+        self._free += 1

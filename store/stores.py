@@ -61,6 +61,7 @@ class Store:
         return cls(site, sessions, Articles(site, sessions), Users(site, sessions), Follows(site, sessions))
 
     async def close(self) -> None:
+        self.users.close()
         await self.site.connection.close()
 
 

@@ -1,8 +1,9 @@
 """People: registering and logging in."""
 
-from store import keys, passwords, rules
+from store import keys, rules
 from store.connection import REGISTER
 from store.errors import BadCredentials, UsernameTaken
+from store.passwords import Passwords
 from store.sessions import Grant, Sessions, new_token, session_of
 from store.site import Site
 
@@ -11,6 +12,10 @@ class Users:
     def __init__(self, site: Site, sessions: Sessions) -> None:
         self._site = site
         self._sessions = sessions
+        self._passwords = Passwords(site.clock)
+
+    def close(self) -> None:
+        self._passwords.close()
 
     async def register(self, username: str, password: str) -> Grant:
         """
@@ -21,9 +26,10 @@ class Users:
         Raises:
             Invalid: the name or the password breaks a rule.
             UsernameTaken: someone has this name, in any case of letters.
+            RateLimited: too many passwords wait to be hashed.
         """
         rules.username(username)
-        known = await passwords.hashed(rules.password(password))
+        known = await self._passwords.hashed(rules.password(password))
         token, login = new_token(username), self._sessions.login(username)
         session = session_of(token)
         assert session is not None
@@ -41,11 +47,12 @@ class Users:
 
         Raises:
             BadCredentials: no user has this name and this password.
+            RateLimited: too many passwords wait to be hashed.
         """
         name, known = None, None
         if rules.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
             name, known = await self._site.connection.run(("HMGET", key, "name", "password"))
-        if not await passwords.matches(password, known) or name is None:
+        if not await self._passwords.matches(password, known) or name is None:
             raise BadCredentials
         return await self._sessions.open(name)

@@ -1,0 +1,64 @@
+"""Hashing takes time: it happens beside the event loop, and a flood waits in a queue that ends."""
+
+import asyncio
+import threading
+
+import pytest
+
+from store import passwords
+from store.errors import RateLimited
+from store.passwords import Passwords
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """Nothing is hashed until it is opened."""
+    gated = Gated()
+    monkeypatch.setattr(passwords, "HASHER", gated)
+    yield gated
+    gated.open.set()
+
+
+class Gated:
+    def __init__(self):
+        self.entered, self.open = threading.Event(), threading.Event()
+
+    def verify(self, password, known):
+        self.entered.set()
+        return self.open.wait(10)
+
+
+async def test_flood_of_passwords_waits_beside_other_requests(store, clock, gate):
+    waiting = Passwords(clock, threads=1, waiting=2)
+    flood = [asyncio.create_task(waiting.matches(PASSWORD, "hash")) for _ in range(5)]
+    done, _ = await asyncio.wait(flood, return_when=asyncio.FIRST_EXCEPTION)
+    await store.site.connection.ping()
+
+    assert [type(task.exception()) for task in done] == [RateLimited] * 2
+    assert {task.exception().retry_at for task in done} == {clock.now + 1_000}
+    gate.open.set()
+    assert await asyncio.gather(*flood[:3]) == [True] * 3
+    assert await waiting.matches(PASSWORD, "hash")
+    waiting.close()
+
+
+async def test_who_leaves_keeps_their_place_until_they_are_hashed(clock, gate):
+    waiting = Passwords(clock, threads=1, waiting=0)
+    left = asyncio.create_task(waiting.matches(PASSWORD, "hash"))
+    await asyncio.to_thread(gate.entered.wait)
+    left.cancel()
+    await asyncio.gather(left, return_exceptions=True)
+
+    with pytest.raises(RateLimited):
+        await waiting.matches(PASSWORD, "hash")
+    waiting.close()
+
+
+async def test_hash_has_the_memory_and_passes_that_are_promised(clock):
+    waiting = Passwords(clock)
+
+    assert (await waiting.hashed(PASSWORD)).startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert not await waiting.matches(PASSWORD, None)
+    waiting.close()
