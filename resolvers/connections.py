@@ -1,11 +1,12 @@
 """Pages as Relay connections."""
 
+from asyncio import gather
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from resolvers import pages
+from resolvers import pages, pins
 from resolvers.context import Context
 from resolvers.pages import Asked
 from store.listings import Listing, Page
@@ -45,11 +46,19 @@ async def total_count(connections: Sequence[Connection[Any]], context: Context) 
 
 
 async def of_articles(
-    context: Context, listings: Sequence[Listing], asked: Asked, usual: int = PAGE_SIZE
+    context: Context, listings: Sequence[Listing], asked: Asked, usual: int = PAGE_SIZE, *, pinned: bool = False
 ) -> list[Connection[Article]]:
-    """The same page of each listing: two round trips for all of them, one for the places and one for the articles."""
+    """
+    The same page of each listing: two round trips for all of them, one for the places and one for the articles.
+
+    With `pinned` a first page pins them; cursors of pinned pages go on there, whatever is asked.
+    """
     windows = [pages.window(listing.name, asked, usual) for listing in listings]
-    found = await context.reads.pages(list(zip(listings, windows, strict=True)))
+    wanted = list(zip(listings, windows, strict=True))
+    if any(window.is_pinned for window in windows) or (pinned and asked.cursor is None):
+        found = list(await gather(*(pins.page(context, listing, window) for listing, window in wanted)))
+    else:
+        found = await context.reads.pages(wanted)
     return await connect(
         context, [(listing.name, page, page.total) for listing, page in zip(listings, found, strict=True)]
     )
@@ -86,7 +95,7 @@ def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[s
 
 def _connection(name: str, page: Page, articles: dict[int, Article | None], total: Total) -> Connection[Article]:
     """An article that was deleted between the two round trips is left out."""
-    mark = () if page.at is None else (page.at,)
+    mark = () if page.at is None else (page.at, pages.PINNED) if page.is_pinned else (page.at,)
     edges = [
         Edge(pages.cursor(name, place.value, place.member, *mark), article)
         for place in page.places

@@ -25,6 +25,7 @@ class Context:
         self.session = session_of(token) if token else None
         self._tally = Tally()
         tally.set(self._tally)
+        self._expired_pins: list[str] = []
         self.renew()
 
     def renew(self) -> None:
@@ -63,6 +64,13 @@ class Context:
         if key not in self._batches:
             self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
         return await self._batches[key].load(parent)
+
+    def note_expired_pin(self, listing: str) -> None:
+        self._expired_pins.append(listing)
+
+    def notes(self) -> dict[str, Any]:
+        """What clients are told beside the data."""
+        return {"expiredPins": sorted(set(self._expired_pins))} if self._expired_pins else {}
 
     def stats(self) -> dict[str, int]:
         return {"roundTrips": self._tally.round_trips, "commands": self._tally.commands}

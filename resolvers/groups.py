@@ -19,6 +19,7 @@ async def articles(
     last: int | None = None,
     before: str | None = None,
     page: int | None = None,
+    pinned: bool | None = False,
 ) -> list[Connection[Article]]:
     ranked = [listings.group(context.store.site, group.name, order or Order.SCORE) for group in groups]
-    return await of_articles(context, ranked, Asked(first, after, last, before, page))
+    return await of_articles(context, ranked, Asked(first, after, last, before, page), pinned=bool(pinned))

@@ -14,6 +14,7 @@ SIZES = range(1, 101)
 MEMBER = re.compile(r"[A-Za-z0-9_-]{1,20}")  # an article's number, or a username
 HIGHEST_PAGE = 2**31 - 1
 INSTANTS = range(2**53)
+PINNED = "pinned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,11 @@ def window(listing: str, asked: Asked, usual: int = PAGE_SIZE) -> Window:
     """The part of a listing that is asked for."""
     asked.check()
     size = asked.size(usual)
-    found, at = place(listing, asked.cursor) if asked.cursor is not None else (None, None)
-    return Window(size, asked.last is not None, found, size * (asked.page - 1) if asked.page else 0, at)
+    skip = size * (asked.page - 1) if asked.page else 0
+    if asked.cursor is None:
+        return Window(size, asked.last is not None, skip=skip)
+    found, at, is_pinned = mark(listing, asked.cursor)
+    return Window(size, asked.last is not None, found, skip, at, is_pinned)
 
 
 def cursor(listing: str, *position: object) -> str:
@@ -79,14 +83,20 @@ def position(listing: str, text: str) -> list[str]:
     return parts
 
 
-def place(listing: str, text: str) -> tuple[Place, int | None]:
-    """The place of a cursor, and the instant that it is of where values decay."""
+def place(listing: str, text: str) -> Place:
+    return mark(listing, text)[0]
+
+
+def mark(listing: str, text: str) -> tuple[Place, int | None, bool]:
+    """The place of a cursor, the instant that it is of where values decay, and whether the listing stands still."""
     try:
-        value, member, *instant = position(listing, text)
+        value, member, *more = position(listing, text)
         found = Place(float(value), member)
-        at = int(*instant) if instant else None
-    except (TypeError, ValueError) as error:
+        at = int(more[0]) if more else None
+    except ValueError as error:
         raise BadInput("this is no cursor") from error
-    if not isfinite(found.value) or not MEMBER.fullmatch(member) or (at is not None and at not in INSTANTS):
+    is_pinned = more[1:] == [PINNED]
+    is_of_an_instant = at is None or (at in INSTANTS and (is_pinned or len(more) == 1))
+    if not isfinite(found.value) or not MEMBER.fullmatch(member) or not is_of_an_instant:
         raise BadInput("this is no cursor")
-    return found, at
+    return found, at, is_pinned

@@ -68,12 +68,14 @@ async def articles(
     last: int | None = None,
     before: str | None = None,
     page: int | None = None,
+    pinned: bool | None = False,
 ) -> Connection[Article]:
     if group is not None:
         named = [Group(ids.listed_group(group))]
-        return (await groups.articles(named, context, order, first, after, last, before, page))[0]
+        return (await groups.articles(named, context, order, first, after, last, before, page, pinned))[0]
     ranked = listings.whole(context.store.site, order or Order.SCORE)
-    return (await of_articles(context, [ranked], Asked(first, after, last, before, page)))[0]
+    asked = Asked(first, after, last, before, page)
+    return (await of_articles(context, [ranked], asked, pinned=bool(pinned)))[0]
 
 
 async def front_page(

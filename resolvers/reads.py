@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from strawberry.dataloader import DataLoader
 
-from store import feeds, listings, reads, standings
+from store import feeds, listings, pins, reads, standings
 from store.feeds import Pull
 from store.listings import Listing, Page, Window
 from store.reads import Read
@@ -112,6 +112,9 @@ class Reads:
     async def ranks(self, listing: Listing, places: Sequence[Place]) -> list[Rank]:
         """One command a partition."""
         return standings.merge(await self._all(standings.ranks(listing, places))) if places else []
+
+    async def has_pin(self, pinned: Listing) -> bool:
+        return await self._one(pins.is_there(pinned))
 
     async def _one(self, read: Read[T]) -> T:
         (result,) = await self._all([read])

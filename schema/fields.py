@@ -24,6 +24,7 @@ ARGUMENTS = {
     "before": "Go back from this cursor of the same listing; goes with `last`.",
     "page": "The page by number, counted from 1, of the usual size or of `first`; excludes the cursors.",
     "order": "What to order by.",
+    "pinned": "Whether the order stands still for who reads on: its first 1,000 places, for 10 minutes.",
     "group": "Only articles of this group.",
     "unseen_only": "Only articles newer than the mark.",
     "date": "Only articles posted on this UTC day.",

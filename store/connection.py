@@ -36,14 +36,14 @@ RANKING = RANGE, RANK, GRAVITY, GRAVITY_RANK = (
     Script("gravity", "gravity_walk", "gravity_page"),
     Script("gravity", "gravity_walk", "gravity_rank"),
 )
-REGISTER = Script("register")
+REGISTER, PIN = Script("register"), Script("pin")
 POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
     Script("home", name) for name in ("post", "vote", "edit", "delete", "regroup", "import", "seen")
 )
 VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
     Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")
 )
-ALL_SCRIPTS = (*READING, *RANKING, REGISTER, *AT_HOME, *VERIFYING)
+ALL_SCRIPTS = (*READING, *RANKING, REGISTER, PIN, *AT_HOME, *VERIFYING)
 
 
 @dataclass(slots=True)

@@ -54,6 +54,11 @@ def index(p: int, order: str) -> str:
     return f"{order}:{{{p}}}"
 
 
+def pin(p: int, listing: str, at: int | str) -> str:
+    """zset | the first places of a listing at an instant, for readers who page on | 10 minutes | pin"""
+    return f"pin:{{{p}}}:{listing}:{at}"
+
+
 def good(p: int) -> str:
     """zset | numbers of good articles by time | - | post, vote, delete, import"""
     return f"good:{{{p}}}"
@@ -102,6 +107,11 @@ def session(p: int, digest: str) -> str:
 def posted(p: int, username: str, digest: str) -> str:
     """string | number, time and input digest of a post sent with an idempotency key | a day | post"""
     return f"posted:{{{p}}}:{username.lower()}:{digest}"
+
+
+def attempts(p: int, digest: str) -> str:
+    """zset | ids of what one name or address tried, as their SHA-256 says, by time | up to a day | attempts"""
+    return f"attempts:{{{p}}}:{digest}"
 
 
 def imported(p: int) -> str:

@@ -10,6 +10,7 @@ from store.site import Site
 NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 USERNAME = re.compile(r"[a-z0-9_-]{2,20}")
 GROUP = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,49}}:({'|'.join(ORDERS)})")
+PIN = re.compile(rf"(?:group:{GROUP.pattern}|({'|'.join(ORDERS)})):(0|[1-9][0-9]{{0,15}})")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
 NOTHING = re.compile("")
@@ -21,6 +22,7 @@ KINDS = {
     "sequence": ("string", NOTHING),
     **dict.fromkeys(ORDERS, ("zset", NOTHING)),
     "good": ("zset", NOTHING),
+    "pin": ("zset", PIN),
     "group": ("zset", GROUP),
     "groups": ("zset", NOTHING),
     "user": ("hash", USERNAME),
@@ -30,9 +32,10 @@ KINDS = {
     "followers": ("zset", USERNAME),
     "session": ("string", DIGEST),
     "posted": ("string", POSTED),
+    "attempts": ("zset", DIGEST),
     "imported": ("hash", NOTHING),
 }
-DERIVED = {"sequence", *ORDERS, "good", "group", "groups", "timeline", "posters", "followers"}
+DERIVED = {"sequence", *ORDERS, "good", "pin", "group", "groups", "timeline", "posters", "followers"}
 
 
 @dataclass(frozen=True, slots=True)

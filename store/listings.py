@@ -40,7 +40,7 @@ class Window:
     """
     The part of a listing that a page shows: the first or, upwards, the last `count` beyond a position.
 
-    Where values decay, `at` is the instant that the position is of.
+    Where values decay, or the listing stands still, `at` is the instant that the position is of.
     """
 
     count: int
@@ -48,16 +48,18 @@ class Window:
     beyond: Place | None = None
     skip: int = 0
     at: int | None = None
+    is_pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`above` and `below` are how many places the listing has before and after these, `at` when, where they decay."""
+    """`above` and `below` are how many places the listing has before and after these, `at` when, where that matters."""
 
     places: Sequence[Place]
     above: int
     below: int
     at: int | None = None
+    is_pinned: bool = False
 
     @property
     def total(self) -> int:

@@ -14,7 +14,16 @@ from tests.server.conftest import serving
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 EXAMPLE = re.compile(r"```graphql\n(.*?)```\n+```json\n(.*?)```", re.DOTALL)
-NAMES = {"p": "p", "number": "N", "order": "ORDER", "name": "NAME", "username": "NAME", "digest": "DIGEST"}
+NAMES = {
+    "p": "p",
+    "number": "N",
+    "order": "ORDER",
+    "name": "NAME",
+    "username": "NAME",
+    "digest": "DIGEST",
+    "listing": "LISTING",
+    "at": "TIME",
+}
 
 
 def test_examples_give_the_answers_shown(tmp_path):

@@ -18,6 +18,10 @@ class Client:
 class Context(Protocol):
     def stats(self) -> dict[str, int]: ...
 
+    def notes(self) -> dict[str, Any]:
+        """What else an answer's `extensions` say."""
+        ...
+
 
 OpenContext: TypeAlias = Callable[[Client], Context]
 

@@ -126,8 +126,8 @@ class Engine:
         if result.errors:
             content["errors"] = self.faults.describe(result.errors, call.request_id)
             observation.codes.update(error["extensions"]["code"] for error in content["errors"])
-        if call.client.stats:
-            content["extensions"] = {"stats": cost, "cost": call.cost}
+        if extensions := context.notes() | ({"stats": cost, "cost": call.cost} if call.client.stats else {}):
+            content["extensions"] = extensions
         observation.answers += 1
         observation.cost.update(cost)
         self.observer.answered(observation, cost)

@@ -45,6 +45,8 @@ DOCUMENTS = {
     "every order": """{ a: articles(order: HOT, first: 2) { ...P } b: articles(order: BEST, group: "show") { ...P }
       c: articles(order: CONTROVERSIAL, last: 3) { ...P } d: articles(order: GRAVITY, page: 2, first: 5) { ...P } }
       fragment P on ArticleConnection { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } }""",
+    "pinned": """{ articles(pinned: true, first: 3) { totalCount nodes { id } pageInfo { endCursor } }
+      group(name: "show") { articles(pinned: true, order: GRAVITY, page: 2, first: 2) { edges { cursor } } } }""",
     "standings": """{ articles(order: GRAVITY) { nodes { a: standing { ...S } b: standing(order: GRAVITY) { ...S }
       c: standing(order: CONTROVERSIAL, group: "ask") { ...S } d: standing(order: TIME, group: "Show") { ...S } } } }
       fragment S on Standing { order rank value votesToNextRank terms { name value } }""",

@@ -40,6 +40,9 @@ class Opened:
     number: int
     reads: int = 0
 
+    def notes(self) -> dict[str, Any]:
+        return {}
+
     def stats(self) -> dict[str, int]:
         return {"reads": self.reads}
 

@@ -1,0 +1,41 @@
+"""Listings that stand still: the first places as they are at an instant, shared by all who begin to read then."""
+
+from dataclasses import replace
+
+from store import keys
+from store.connection import PIN
+from store.link import Argument
+from store.listings import Listing, Page
+from store.reads import Read
+from store.site import Site
+
+PLACES = 1_000
+LIFETIME = 10 * 60 * 1000  # milliseconds
+SHARED = 1000  # milliseconds: who begins within the same second reads the same
+
+
+def instant(now: int) -> int:
+    """The instant of the pin that who begins to read now shares."""
+    return now // SHARED * SHARED
+
+
+def pinned(site: Site, listing: Listing, at: int) -> Listing:
+    """The listing as it was pinned, in a key of its own."""
+    p = keys.slot(listing.name) % site.partitions
+    return Listing(listing.name, (keys.pin(p, listing.name, at),))
+
+
+def is_there(pinned: Listing) -> Read[bool]:
+    return Read(("EXISTS", *pinned.indexes), bool)
+
+
+def as_of(listing: Listing, at: int) -> Listing:
+    """The same listing; where its values decay, by those of an instant."""
+    return replace(listing, decay=replace(listing.decay, at=at)) if listing.decay else listing
+
+
+async def keep(site: Site, pinned: Listing, page: Page) -> None:
+    """Pin the places of a page, unless somebody was faster. One round trip; nothing at all for an empty page."""
+    flat: list[Argument] = [text for place in page.places for text in (repr(float(place.value)), place.member)]
+    if flat:
+        await site.connection.run(PIN.command(pinned.indexes, LIFETIME, *flat))
