@@ -5,75 +5,92 @@
 --       then the usernames
 -- Reply {1 if something stands at the position or on its other side, else 0; member, value, ...}
 --
--- First the head of each timeline, its nearest article beyond the position. Then deeper, only into the timelines whose
--- heads are near enough to matter.
+-- First the nearest few articles of every timeline. Then deeper, only into those that may hold more of what is near
+-- enough to matter.
 local down, count = ARGV[1] == "down", tonumber(ARGV[2])
-local from, floor = {value = tonumber(ARGV[3]), member = ARGV[4]}, {value = tonumber(ARGV[5]), member = ARGV[6]}
+local from, from_member = tonumber(ARGV[3]), ARGV[4]
+local floor, floor_member = tonumber(ARGV[5]), ARGV[6]
+local lowest, highest = floor or "-inf", "+inf"
+local start, stop = from or (down and highest or lowest), down and lowest or highest
 
-local function above(value, member, position)
-  return value > position.value or value == position.value and member > position.member
+-- The ends of a range are part of it; of articles at the very end, the member decides.
+local function is_ahead(value, member)
+  if floor and value == floor and member <= floor_member then return false end
+  if value ~= from then return true end
+  if down then return member < from_member end
+  return member > from_member
 end
 
-local function ahead(value, member)
-  if not from.value then return true end
-  if down then return above(from.value, from.member, {value = value, member = member}) end
-  return above(value, member, from)
+local function is_behind(value, member)
+  if floor and value == floor and member <= floor_member then return false end
+  return value ~= from or member == from_member or down == (member > from_member)
 end
 
--- Up to `wanted` articles of a timeline between two values, ahead of the position or not, in the order of the walk.
-local function stretch(name, falling, start, stop, wanted, is_ahead)
-  local timeline, found, offset, batch = KEYS[1] .. string.lower(name), {}, 0, nil
+local function range(timeline, falling, first, last, offset, wanted)
+  if falling then
+    return redis.call(
+      "ZRANGE", timeline, first, last, "BYSCORE", "REV", "LIMIT", offset, wanted, "WITHSCORES")
+  end
+  return redis.call("ZRANGE", timeline, first, last, "BYSCORE", "LIMIT", offset, wanted, "WITHSCORES")
+end
+
+local share = {}
+
+-- Adds up to `wanted` or a few more of a timeline's next articles to the share.
+local function read(timeline, wanted, limit)
+  local added = 0
   repeat
-    if falling then
-      batch = redis.call(
-        "ZRANGE", timeline, start, stop, "BYSCORE", "REV", "LIMIT", offset, wanted + 1, "WITHSCORES")
-    else
-      batch = redis.call("ZRANGE", timeline, start, stop, "BYSCORE", "LIMIT", offset, wanted + 1, "WITHSCORES")
-    end
+    local batch = range(timeline.key, down, start, limit, timeline.read, wanted)
     for i = 1, #batch, 2 do
       local value, member = tonumber(batch[i + 1]), batch[i]
-      local listed = not floor.value or above(value, member, floor)
-      if #found < wanted and listed and ahead(value, member) == is_ahead then
-        found[#found + 1] = {value = value, member = member, text = batch[i + 1]}
+      timeline.last = value
+      if is_ahead(value, member) then
+        share[#share + 1] = {value, member, batch[i + 1]}
+        added = added + 1
       end
     end
-    offset = offset + wanted + 1
-  until #found == wanted or #batch < 2 * (wanted + 1)
-  return found
+    timeline.read = timeline.read + #batch / 2
+    timeline.goes_on = #batch == 2 * wanted
+  until added >= wanted or not timeline.goes_on
 end
 
-local lowest, highest = floor.value or "-inf", "+inf"
-local start, stop = from.value or (down and highest or lowest), down and lowest or highest
-local heads, values, behind = {}, {}, 0
+local function has_behind(timeline)
+  local offset, batch = 0, nil
+  repeat
+    batch = range(timeline.key, not down, from, down and highest or lowest, offset, 2)
+    for i = 1, #batch, 2 do
+      if is_behind(tonumber(batch[i + 1]), batch[i]) then return true end
+    end
+    offset = offset + 2
+  until #batch < 4
+  return false
+end
+
+local few = math.max(2, math.min(count, math.ceil(2 * count / (#ARGV - 6))))
+local timelines, behind = {}, false
 for i = 7, #ARGV do
-  local head = stretch(ARGV[i], down, start, stop, 1, true)[1]
-  if head then
-    heads[#heads + 1] = {name = ARGV[i], value = head.value}
-    values[#values + 1] = down and -head.value or head.value
-  end
-  if behind == 0 and from.value then
-    behind = #stretch(ARGV[i], not down, start, down and highest or lowest, 1, false)
-  end
+  local timeline = {key = KEYS[1] .. string.lower(ARGV[i]), read = 0}
+  timelines[#timelines + 1] = timeline
+  read(timeline, few, stop)
+  behind = behind or from and has_behind(timeline)
 end
 
+local values = {}
+for i, article in ipairs(share) do values[i] = down and -article[1] or article[1] end
 table.sort(values)
 local limit = values[count] and (down and -values[count] or values[count])
-local share = {}
-for _, head in ipairs(heads) do
-  if not limit or down and head.value >= limit or not down and head.value <= limit then
-    for _, article in ipairs(stretch(head.name, down, start, limit or stop, count, true)) do
-      share[#share + 1] = article
-    end
-  end
+for _, timeline in ipairs(timelines) do
+  local matters = not limit or down and timeline.last >= limit or not down and timeline.last <= limit
+  if timeline.goes_on and matters then read(timeline, count, limit or stop) end
 end
+
 table.sort(share, function(one, other)
   if not down then one, other = other, one end
-  return above(one.value, one.member, other)
+  return one[1] > other[1] or one[1] == other[1] and one[2] > other[2]
 end)
-
-local reply = {behind}
+local reply = {behind and 1 or 0}
 for i = 1, math.min(count, #share) do
-  reply[#reply + 1] = share[i].member
-  reply[#reply + 1] = share[i].text
+  reply[#reply + 1] = share[i][2]
+  reply[#reply + 1] = share[i][3]
 end
 return reply
