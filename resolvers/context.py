@@ -17,11 +17,15 @@ Batch = Callable[..., Awaitable[Sequence[Any]]]
 
 
 class Context:
-    """`now` is the instant that a request sees, in unix milliseconds; without `live` its subscriptions hear nothing."""
+    """`now` is the instant that a request sees, in unix milliseconds; without `live` its subscriptions hear nothing,
+    and without `address`, where it comes from, nothing is too often."""
 
-    def __init__(self, store: Store, token: str | None = None, live: Live | None = None) -> None:
+    def __init__(
+        self, store: Store, token: str | None = None, live: Live | None = None, address: str | None = None
+    ) -> None:
         self.store = store
         self.live = live or Live(store)
+        self.address = address
         self.session = session_of(token) if token else None
         self._tally = Tally()
         tally.set(self._tally)

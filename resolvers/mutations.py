@@ -70,7 +70,7 @@ async def register(context: Context, username: str, password: str) -> SessionPay
 
 
 async def log_in(context: Context, username: str, password: str) -> SessionPayload:
-    return _session(context, await context.store.users.log_in(username, password))
+    return _session(context, await context.store.users.log_in(username, password, context.address))
 
 
 async def log_out(context: Context) -> LogOutPayload:

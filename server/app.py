@@ -47,7 +47,7 @@ def create(settings: Settings) -> Starlette:
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
     endpoint = Endpoint(
         SCHEMA,
-        partial(_open_context, app),
+        partial(_open_context, app, settings.rate_limits == "on"),
         CODES,
         trusted=trusted_documents(settings),
         limits=guards.limits(settings),
@@ -105,8 +105,8 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
     )
 
 
-def _open_context(app: Starlette, client: Client) -> Context:
-    return Context(app.state.store, client.token, app.state.live)
+def _open_context(app: Starlette, is_limited: bool, client: Client) -> Context:
+    return Context(app.state.store, client.token, app.state.live, client.address if is_limited else None)
 
 
 async def contract(request: Request) -> Response:

@@ -1,11 +1,17 @@
 """People: registering and logging in."""
 
 from store import keys, rules
+from store.attempts import Attempts, Window
 from store.connection import REGISTER
-from store.errors import BadCredentials, UsernameTaken
+from store.errors import BadCredentials, RateLimited, UsernameTaken
 from store.passwords import Passwords
 from store.sessions import Grant, Sessions, new_token, session_of
 from store.site import Site
+
+FAILURES_WINDOW = 15 * 60
+FAILURES_OF_NAME_AND_ADDRESS = 10
+FAILURES_OF_ADDRESS = 50
+FAILURES_OF_NAME = 100
 
 
 class Users:
@@ -13,6 +19,7 @@ class Users:
         self._site = site
         self._sessions = sessions
         self._passwords = Passwords(site.clock)
+        self._attempts = Attempts(site)
 
     def close(self) -> None:
         self._passwords.close()
@@ -41,18 +48,40 @@ class Users:
             raise UsernameTaken(username)
         return Grant(token, login)
 
-    async def log_in(self, username: str, password: str) -> Grant:
+    async def log_in(self, username: str, password: str, address: str | None = None) -> Grant:
         """
-        Open a session. Two round trips; an unknown name is answered like a wrong password, in like time.
+        Open a session. An unknown name is answered like a wrong password, in like time.
+
+        Two round trips; with an address, whose failures are counted, three.
 
         Raises:
             BadCredentials: no user has this name and this password.
-            RateLimited: too many passwords wait to be hashed.
+            RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
+        back = await self._attempts.count(log_ins(username, address)) if address is not None else ()
+        try:
+            name = await self._proven(username, password)
+        except RateLimited:
+            await self._site.connection.pipeline(back)
+            raise
+        await self._site.connection.pipeline(back)
+        return await self._sessions.open(name)
+
+    async def _proven(self, username: str, password: str) -> str:
         name, known = None, None
         if rules.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
             name, known = await self._site.connection.run(("HMGET", key, "name", "password"))
         if not await self._passwords.matches(password, known) or name is None:
             raise BadCredentials
-        return await self._sessions.open(name)
+        return str(name)
+
+
+def log_ins(username: str, address: str) -> list[Window]:
+    """What is counted of somebody who may be guessing, whether the name is anybody's or not."""
+    name = username.lower()
+    return [
+        Window(("log-in", name, address), FAILURES_WINDOW, FAILURES_OF_NAME_AND_ADDRESS),
+        Window(("log-in from", address), FAILURES_WINDOW, FAILURES_OF_ADDRESS),
+        Window(("log-in of", name), FAILURES_WINDOW, FAILURES_OF_NAME),
+    ]

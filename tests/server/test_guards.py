@@ -28,3 +28,13 @@ def test_introspection_is_answered_unless_it_is_off(live, tmp_path):
 
     assert live.ask(query) == {"data": {"__schema": {"queryType": {"name": "Query"}}}}
     assert refused["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
+
+
+def test_guessing_passwords_is_too_often_in_the_end(tmp_path):
+    wrong = """mutation { logIn(input: {username: "nobody", password: "wrong horse"}) {
+      userErrors { code ... on RateLimited { retryAt } } } }"""
+    with serving(tmp_path) as guarded:
+        answers = [guarded.ask(wrong)["data"]["logIn"]["userErrors"][0] for _ in range(11)]
+
+    assert [answer["code"] for answer in answers] == ["BAD_CREDENTIALS"] * 10 + ["RATE_LIMITED"]
+    assert answers[-1]["retryAt"].endswith("Z")

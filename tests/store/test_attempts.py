@@ -1,0 +1,103 @@
+"""Guessing passwords: counted of a name, of an address, and of a name from an address."""
+
+import asyncio
+
+import pytest
+
+from store.errors import BadCredentials, RateLimited
+from store.passwords import Passwords
+
+PASSWORD = "correct horse"
+HOME, AWAY = "1.1.1.1", "2.2.2.2"
+WINDOW = 15 * 60
+
+
+@pytest.fixture(autouse=True)
+async def quick(store, monkeypatch):
+    """Hashing is not what is tested here."""
+
+    async def matches(self, password, known):
+        return known is not None and password == PASSWORD
+
+    await store.users.register("alice", PASSWORD)
+    monkeypatch.setattr(Passwords, "matches", matches)
+
+
+async def fail(store, times, name="alice", address=HOME):
+    for time in range(times):
+        with pytest.raises(BadCredentials):
+            await store.users.log_in(name.replace("#", str(time)), "wrong horse", address.replace("#", str(time)))
+
+
+async def refused(store, name="alice", address=HOME, password=PASSWORD):
+    with pytest.raises(RateLimited) as limited:
+        await store.users.log_in(name, password, address)
+    return limited.value.retry_at
+
+
+async def test_tenth_failure_of_a_name_from_an_address_is_the_last(store, clock):
+    first = clock.now
+    await fail(store, 9)
+    clock.advance(60)
+    await fail(store, 1, "ALICE")
+
+    assert await refused(store) == await refused(store, "Alice", password="wrong horse") == first + WINDOW * 1000
+    assert await store.users.log_in("alice", PASSWORD, AWAY)
+
+
+async def test_unknown_name_is_limited_alike(store, clock):
+    await fail(store, 10, "nobody")
+    await fail(store, 10, "no name: {0}\n\ud800")
+
+    assert await refused(store, "nobody") == await refused(store, "no name: {0}\n\ud800") == clock.now + WINDOW * 1000
+
+
+async def test_fiftieth_failure_from_an_address_is_the_last(store):
+    await fail(store, 50, "name#")
+
+    assert await refused(store)
+    assert await store.users.log_in("alice", PASSWORD, AWAY)
+
+
+async def test_hundredth_failure_of_a_name_is_the_last(store):
+    await fail(store, 100, address="9.9.9.#")
+
+    assert await refused(store)
+
+
+async def test_failures_are_forgotten_one_by_one(store, clock):
+    await fail(store, 1)
+    clock.advance(WINDOW - 1)
+    await fail(store, 9)
+    assert await refused(store) == clock.now + 1_000
+
+    clock.advance(1)
+    await fail(store, 1)
+    assert await refused(store) == clock.now + (WINDOW - 1) * 1000
+
+
+async def test_success_and_refusal_are_no_failures(store, redis):
+    for _ in range(120):
+        await store.users.log_in("alice", PASSWORD, HOME)
+    await fail(store, 10)
+    for _ in range(45):
+        await refused(store)
+    await fail(store, 40, "name#")
+
+    assert await refused(store, "bob")
+    assert all(redis.ttl(key) > 0 for key in redis.keys("attempts:*"))
+
+
+async def test_those_who_guess_at_once_are_counted_one_by_one(store):
+    guesses = [store.users.log_in("alice", "wrong horse", HOME) for _ in range(40)]
+    results = [type(result) for result in await asyncio.gather(*guesses, return_exceptions=True)]
+
+    assert (results.count(BadCredentials), results.count(RateLimited)) == (10, 30)
+
+
+async def test_without_an_address_nothing_is_counted(store, redis):
+    for _ in range(12):
+        with pytest.raises(BadCredentials):
+            await store.users.log_in("alice", "wrong horse")
+
+    assert redis.keys("attempts:*") == []
