@@ -59,16 +59,18 @@ local function look(hour, sign, beyond, outward, best)
 end
 
 -- The next of a part with votes, beyond a place if given. From the far end, buckets are walked back from the youngest,
--- and the largest votes of the whole listing beside them, so that those of what is left are known; from 0, forward from
--- the oldest.
+-- and in a long walk the largest votes of the whole listing beside them, so that those of what is left are known; from
+-- 0, forward from the oldest.
+local SHORT = 24 -- buckets
 local function walk(sign, beyond, wanted)
   local outward = down ~= (sign > 0)
   local best = collection(beyond, wanted)
-  local edge, rank, extreme = outward and oldest or youngest, 0, outward and {base = 1} or largest(sign, 0)
+  local walked, edge, rank, extreme = 0, outward and oldest or youngest, 0, outward and {base = 1} or largest(sign, 0)
   local hour = bucket(start(sign, beyond, outward), outward)
   while hour and extreme and not best.is_full(value(sign, extreme.base, edge(hour))) do
     look(hour, sign, beyond, outward, best)
-    if not outward then
+    walked = walked + 1
+    if not outward and walked > SHORT then
       best.keep(article(sign, extreme.member, extreme.base))
       rank = rank + 1
       extreme = largest(sign, rank)

@@ -11,7 +11,15 @@ TAGGED = [
     for function in OWN
     if (function.__doc__ or "").count(" | ") == 3 and function not in (keys.store, keys.events)  # has no tag; no key
 ]
-NAMES = {"number": 1024, "name": "show", "username": "Alice", "digest": DIGEST, "order": "votes"}
+NAMES = {
+    "number": 1024,
+    "name": "show",
+    "username": "Alice",
+    "digest": DIGEST,
+    "order": "votes",
+    "listing": "group:show:votes",
+    "at": 1_470_311_520_000,
+}
 
 
 @pytest.mark.parametrize("function", TAGGED)
