@@ -7,6 +7,7 @@ from typing import Any
 from strawberry.dataloader import DataLoader
 
 from resolvers.live import Live
+from resolvers.rates import PostRates
 from resolvers.reads import Reads
 from store.connection import Tally, tally
 from store.errors import Unauthenticated
@@ -21,11 +22,17 @@ class Context:
     and without `address`, where it comes from, nothing is too often."""
 
     def __init__(
-        self, store: Store, token: str | None = None, live: Live | None = None, address: str | None = None
+        self,
+        store: Store,
+        token: str | None = None,
+        live: Live | None = None,
+        address: str | None = None,
+        posts: PostRates | None = None,
     ) -> None:
         self.store = store
         self.live = live or Live(store)
         self.address = address
+        self.posts = posts or PostRates()
         self.session = session_of(token) if token else None
         self._tally = Tally()
         tally.set(self._tally)

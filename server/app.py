@@ -14,6 +14,7 @@ from starlette.routing import Route, WebSocketRoute
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.live import Live
+from resolvers.rates import PostRates
 from schema.contract import FILE, SCHEMA
 from server import explorer, guards, logs, tracing
 from server.logs import Logs
@@ -47,10 +48,11 @@ def create(settings: Settings) -> Starlette:
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
     endpoint = Endpoint(
         SCHEMA,
-        partial(_open_context, app, settings.rate_limits == "on"),
+        partial(_open_context, app, guards.post_rates(settings)),
         CODES,
         trusted=trusted_documents(settings),
         limits=guards.limits(settings),
+        rates=guards.rates(settings),
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
@@ -105,8 +107,8 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
     )
 
 
-def _open_context(app: Starlette, is_limited: bool, client: Client) -> Context:
-    return Context(app.state.store, client.token, app.state.live, client.address if is_limited else None)
+def _open_context(app: Starlette, posts: PostRates | None, client: Client) -> Context:
+    return Context(app.state.store, client.token, app.state.live, client.address if posts else None, posts)
 
 
 async def contract(request: Request) -> Response:

@@ -1,8 +1,9 @@
 """What the settings and the schema say of limits, in the terms of the wire."""
 
+from resolvers.rates import PostRates
 from server.protocols import Door
 from server.settings import Settings
-from server.wire import Limits
+from server.wire import Limits, Rates
 
 HASHING = frozenset({"register", "logIn"})  # each takes the time and memory of a password's hash
 
@@ -14,3 +15,11 @@ def limits(settings: Settings) -> Limits:
 def door(settings: Settings) -> Door:
     of_an_address = settings.max_address_connections if settings.rate_limits == "on" else None
     return Door(settings.max_connections, of_an_address, settings.proxies)
+
+
+def rates(settings: Settings) -> Rates | None:
+    return Rates(settings.rate_points, settings.rate_points_back) if settings.rate_limits == "on" else None
+
+
+def post_rates(settings: Settings) -> PostRates | None:
+    return PostRates(settings.rate_posts, settings.rate_posts_a_day) if settings.rate_limits == "on" else None

@@ -43,9 +43,12 @@ class Attempts:
         replies = await self._site.connection.pipeline(commands)
         limited = [int(rest[0]) for status, *rest in replies if status == "limited"]
         if limited:
-            await self._site.connection.pipeline(back)
+            await self.take_back(back)
             raise RateLimited(max(limited))
         return back
+
+    async def take_back(self, back: Sequence[Command]) -> None:
+        await self._site.connection.pipeline(back)
 
     def _key(self, window: Window) -> str:
         """Subjects are what clients say: only their digest is part of a key."""

@@ -7,6 +7,7 @@ from typing import Self
 
 from store import keys
 from store.articles import Articles
+from store.attempts import Attempts
 from store.connection import Connection
 from store.errors import StoreMismatch
 from store.follows import Follows
@@ -29,6 +30,7 @@ class Store:
     articles: Articles
     users: Users
     follows: Follows
+    attempts: Attempts
 
     @classmethod
     async def open(
@@ -58,7 +60,9 @@ class Store:
             raise
         site = Site(connection, partitions, policy, clock, session_lifetime)
         sessions = Sessions(site)
-        return cls(site, sessions, Articles(site, sessions), Users(site, sessions), Follows(site, sessions))
+        attempts = Attempts(site)
+        users = Users(site, sessions, attempts)
+        return cls(site, sessions, Articles(site, sessions), users, Follows(site, sessions), attempts)
 
     async def close(self) -> None:
         self.users.close()

@@ -15,11 +15,11 @@ FAILURES_OF_NAME = 100
 
 
 class Users:
-    def __init__(self, site: Site, sessions: Sessions) -> None:
+    def __init__(self, site: Site, sessions: Sessions, attempts: Attempts) -> None:
         self._site = site
         self._sessions = sessions
         self._passwords = Passwords(site.clock)
-        self._attempts = Attempts(site)
+        self._attempts = attempts
 
     def close(self) -> None:
         self._passwords.close()
@@ -62,9 +62,9 @@ class Users:
         try:
             name = await self._proven(username, password)
         except RateLimited:
-            await self._site.connection.pipeline(back)
+            await self._attempts.take_back(back)
             raise
-        await self._site.connection.pipeline(back)
+        await self._attempts.take_back(back)
         return await self._sessions.open(name)
 
     async def _proven(self, username: str, password: str) -> str:

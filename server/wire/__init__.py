@@ -6,5 +6,16 @@ from server.wire.endpoint import Endpoint
 from server.wire.errors import Code
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
+from server.wire.rates import Rates
 
-__all__ = ["Client", "Code", "Context", "Endpoint", "Limits", "Observation", "Observer", "read_trusted_documents"]
+__all__ = [
+    "Client",
+    "Code",
+    "Context",
+    "Endpoint",
+    "Limits",
+    "Observation",
+    "Observer",
+    "Rates",
+    "read_trusted_documents",
+]

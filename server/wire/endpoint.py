@@ -14,6 +14,7 @@ from server.wire.execution import Execution
 from server.wire.limits import Limits
 from server.wire.observers import Observer, Unobserved
 from server.wire.operations import Operations
+from server.wire.rates import Rates
 from server.wire.sockets import Sockets
 
 USUAL = Limits()
@@ -40,6 +41,7 @@ class Endpoint:
         allowed_origins: Collection[str] = (),
         trusted_proxies: Collection[str] = (),
         limits: Limits = USUAL,
+        rates: Rates | None = None,
         max_cached_characters: int = 250_000,
         max_body: int = 100_000,
         max_message: int = 64_000,
@@ -58,6 +60,7 @@ class Endpoint:
             observer or Unobserved(),
             limits,
             frozenset(trusted_proxies),
+            rates,
         )
         self._exchanges = Exchanges(engine, page, max_body, keep_alive)
         self._sockets = Sockets(

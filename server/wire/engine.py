@@ -18,7 +18,10 @@ from server.wire.execution import Execution, Source
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
 from server.wire.operations import Operations
+from server.wire.rates import Rates
 from server.wire.requests import GraphQLRequest
+
+COST_OF_A_REFUSAL = 10  # what is refused was parsed, and is not remembered
 
 
 class Answer(NamedTuple):
@@ -36,22 +39,30 @@ class Engine:
     observer: Observer
     limits: Limits
     proxies: frozenset[str]
+    rates: Rates | None
 
     def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> Call:
         """
         Find the operation that a request asks for.
 
         Raises:
-            Refused: its document is unknown, not trusted or not valid, or its operation is not there or costs too much.
+            Refused: its document is unknown, not trusted or not valid, or its operation is not there or costs too much;
+                or its client asked too often.
         """
         started = perf_counter()
         try:
+            if self.rates:
+                self.rates.check(client)
             operation = self.operations.find(self.documents.text(request), request.operation_name)
             cost = operation.cost.points(request.variables)
             self.limits.check_cost(cost)
         except Refused as refused:
+            if self.rates and refused.code != Code.RATE_LIMITED:
+                self.rates.take(client, COST_OF_A_REFUSAL)
             self.observer.refused(refused.code, client, request_id)
             raise
+        if self.rates:
+            self.rates.take(client, max(1, cost))
         self.documents.keep(request)
         return Call(operation, request.variables, client, request_id, started, cost)
 

@@ -66,7 +66,7 @@ def serving(data_dir: Path, *arguments: object, **settings: object) -> Iterator[
     process = subprocess.Popen(
         [sys.executable, "-m", "server", "serve", *map(str, arguments)],
         cwd=ROOT,
-        env=environment(port=0, data_dir=data_dir, **settings),
+        env=environment(**{"port": 0, "data_dir": data_dir, "rate_limits": "off"} | settings),
         stdout=subprocess.PIPE,
         stderr=handle,
         text=True,

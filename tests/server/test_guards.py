@@ -3,8 +3,10 @@
 from schema.contract import SCHEMA
 from server import guards
 from server.settings import Settings
-from tests.server.conftest import serving
+from tests.server.conftest import REGISTER, serving
 
+POST_AND_TELL = """mutation { post(input: {title: "a title", link: "https://example.com/"}) {
+  userErrors { code ... on RateLimited { retryAt } } } }"""
 LOG_IN = 'logIn(input: {username: "alice", password: "correct horse"}) { token }'
 
 
@@ -33,8 +35,23 @@ def test_introspection_is_answered_unless_it_is_off(live, tmp_path):
 def test_guessing_passwords_is_too_often_in_the_end(tmp_path):
     wrong = """mutation { logIn(input: {username: "nobody", password: "wrong horse"}) {
       userErrors { code ... on RateLimited { retryAt } } } }"""
-    with serving(tmp_path) as guarded:
+    with serving(tmp_path, rate_limits="on") as guarded:
         answers = [guarded.ask(wrong)["data"]["logIn"]["userErrors"][0] for _ in range(11)]
 
     assert [answer["code"] for answer in answers] == ["BAD_CREDENTIALS"] * 10 + ["RATE_LIMITED"]
     assert answers[-1]["retryAt"].endswith("Z")
+
+
+def test_posting_and_asking_are_too_often_in_the_end(tmp_path):
+    ask = "{ articles(first: 40) { nodes { id } } }"
+    limits = {"rate_limits": "on", "rate_posts": 2, "rate_points": 60, "rate_points_back": 0.001}
+    with serving(tmp_path, **limits) as guarded:
+        token = guarded.ask(REGISTER)["data"]["register"]["token"]
+        posted = [guarded.ask(POST_AND_TELL, token)["data"]["post"]["userErrors"] for _ in range(3)]
+        answers = [guarded.post({"query": ask}) for _ in range(3)]
+
+    assert [[error["code"] for error in errors] for errors in posted] == [[], [], ["RATE_LIMITED"]]
+    assert posted[2][0]["retryAt"]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[2].headers["retry-after"]) > 1_000
+    assert answers[2].json()["errors"][0]["extensions"]["code"] == "RATE_LIMITED"

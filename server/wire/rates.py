@@ -1,0 +1,76 @@
+"""
+How much a client may ask for in time: a bucket of points for each address and for each token, which fills up again.
+
+Kept in this process: no request waits for a store to be counted, and several processes allow several times as much.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import ceil
+from typing import NamedTuple
+
+from server.wire.clients import Client
+from server.wire.errors import Code, Refused
+
+MOST_BUCKETS = 100_000
+
+
+class Bucket(NamedTuple):
+    points: float
+    at: float
+
+
+@dataclass
+class Rates:
+    """
+    A bucket holds `points`, and `back` points come back in a second. `clock` gives seconds.
+
+    An operation is let in while there is a point left, and may leave less than none behind: so a large one is not
+    shut out for ever, but has to be waited for afterwards.
+    """
+
+    points: int = 1_000
+    back: float = 50.0
+    clock: Callable[[], float] = time.time
+    _buckets: OrderedDict[str, Bucket] = field(default_factory=OrderedDict)
+
+    def check(self, client: Client) -> None:
+        """
+        Raises:
+            Refused: a bucket of this client is empty.
+        """
+        now = self.clock()
+        least = min(self._level(key, now) for key in keys_of(client))
+        if least < 1:
+            raise too_often(now, (1 - least) / self.back)
+
+    def take(self, client: Client, points: int) -> None:
+        now = self.clock()
+        for key in keys_of(client):
+            self._buckets[key] = Bucket(self._level(key, now) - points, now)
+            self._buckets.move_to_end(key)
+        while len(self._buckets) > MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+
+    def _level(self, key: str, now: float) -> float:
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            return self.points
+        return min(self.points, bucket.points + max(0.0, now - bucket.at) * self.back)
+
+
+def keys_of(client: Client) -> list[str]:
+    address = f"address {client.address}"
+    return [address] if client.token is None else [address, f"token {client.token[:100]}"]
+
+
+def too_often(now: float, seconds: float) -> Refused:
+    retry_at = datetime.fromtimestamp(ceil(now + seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    error = {
+        "message": "too often: try again later",
+        "extensions": {"code": str(Code.RATE_LIMITED), "retryAt": retry_at},
+    }
+    return Refused(Code.RATE_LIMITED, errors=[error], headers=[(b"retry-after", b"%d" % ceil(seconds))])

@@ -1,0 +1,87 @@
+"""Buckets of points: whoever empties theirs waits, and nobody else does."""
+
+import pytest
+
+from server.wire import Client, Rates
+from server.wire.errors import Refused
+from server.wire.rates import MOST_BUCKETS
+from tests.conftest import Clock
+from tests.wire.sample import serving
+from tests.wire.talking import hear, introduce, subscribe
+
+HERE, THERE = "1.1.1.1", "2.2.2.2"
+
+
+@pytest.fixture
+def clock():
+    return Clock(1_470_311_520)
+
+
+@pytest.fixture
+def rates(clock):
+    return Rates(points=100, back=10, clock=clock)
+
+
+def refused(rates, client):
+    with pytest.raises(Refused) as refused:
+        rates.check(client)
+    return refused.value
+
+
+def test_empty_bucket_says_when_to_come_again(rates, clock):
+    client = Client(None, HERE)
+    rates.take(client, 100)
+
+    refusal = refused(rates, client)
+    assert refusal.errors[0]["extensions"] == {"code": "RATE_LIMITED", "retryAt": "2016-08-04T11:52:01Z"}
+    assert refusal.headers == [(b"retry-after", b"1")]
+    clock.now += 1
+    rates.check(client)
+
+
+def test_large_operation_is_let_in_and_has_to_be_waited_for(rates, clock):
+    client = Client(None, HERE)
+    rates.check(client)
+    rates.take(client, 1_000)
+
+    clock.now += 90
+    assert refused(rates, client)
+    clock.now += 1
+    rates.check(client)
+
+
+def test_bucket_never_holds_more_than_it_holds(rates, clock):
+    client = Client(None, HERE)
+    rates.take(client, 1)
+    clock.now += 1_000_000
+    rates.take(client, 100)
+
+    assert refused(rates, client)
+
+
+def test_addresses_and_tokens_have_buckets_of_their_own(rates):
+    rates.take(Client("token", HERE), 100)
+
+    assert refused(rates, Client(None, HERE))
+    assert refused(rates, Client("other", HERE))
+    assert refused(rates, Client("token", THERE))
+    rates.check(Client("other", THERE))
+
+
+def test_buckets_are_bounded(rates):
+    for number in range(MOST_BUCKETS + 10):
+        rates.take(Client(None, str(number)), 1)
+
+    assert len(rates._buckets) == MOST_BUCKETS
+
+
+async def test_refusals_cost_as_well_and_sockets_are_counted():
+    with serving(rates=Rates(points=25, back=0.001)) as server:
+        async with server.socket() as socket:
+            await introduce(socket)
+            codes = []
+            for number in range(4):
+                await subscribe(socket, "{ nothing }", str(number))
+                codes.append((await hear(socket))["payload"][0]["extensions"]["code"])
+
+    assert codes == ["GRAPHQL_VALIDATION_FAILED"] * 3 + ["RATE_LIMITED"]
