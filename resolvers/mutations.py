@@ -22,6 +22,12 @@ class SessionPayload:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangePasswordPayload:
+    user: User | None = None
+    user_errors: Sequence[object] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LogOutPayload:
     user_errors: Sequence[object] = ()
 
@@ -71,6 +77,14 @@ async def register(context: Context, username: str, password: str) -> SessionPay
 
 async def log_in(context: Context, username: str, password: str) -> SessionPayload:
     return _session(context, await context.store.users.log_in(username, password, context.address))
+
+
+async def change_password(context: Context, current_password: str, new_password: str) -> ChangePasswordPayload:
+    session = context.actor()
+    username = await context.store.users.change_password(session, current_password, new_password, context.address)
+    context.renew()
+    context.reads.know_login(username)
+    return ChangePasswordPayload(User(username))
 
 
 async def log_out(context: Context) -> LogOutPayload:

@@ -37,6 +37,12 @@ class LogInInput:
     password: str = strawberry.field(description=PASSWORD)
 
 
+@strawberry.input(description="A new password for the viewer.")
+class ChangePasswordInput:
+    current_password: str = strawberry.field(description="The password until now.")
+    new_password: str = strawberry.field(description=PASSWORD)
+
+
 @strawberry.input(description="An article to post: with a link, content, or both.")
 class PostInput:
     title: str = strawberry.field(description=TITLE)

@@ -61,6 +61,11 @@ class SessionPayload(Payload):
     expires_at: DateTime | None = strawberry.field(description="When the session ends unless it is used until then.")
 
 
+@strawberry.type(description="A changed password.")
+class ChangePasswordPayload(Payload):
+    user: User | None = strawberry.field(description="Whose password it is; null if refused.")
+
+
 @strawberry.type(description="The end of a session.")
 class LogOutPayload(Payload):
     pass
@@ -113,6 +118,12 @@ class Mutation:
     )
     log_in: SessionPayload | None = mutation(
         mutations.log_in, mutations.SessionPayload, inputs.LogInInput, "Open a session."
+    )
+    change_password: ChangePasswordPayload | None = mutation(
+        mutations.change_password,
+        mutations.ChangePasswordPayload,
+        inputs.ChangePasswordInput,
+        "Change the viewer's password. All their other sessions end; this one goes on.",
     )
     log_out: LogOutPayload | None = strawberry.mutation(resolver=log_out, description="End this session.")
     post: PostPayload | None = mutation(

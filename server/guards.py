@@ -5,7 +5,7 @@ from server.protocols import Door
 from server.settings import Settings
 from server.wire import Limits, Rates
 
-HASHING = frozenset({"register", "logIn"})  # each takes the time and memory of a password's hash
+HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
 
 def limits(settings: Settings) -> Limits:

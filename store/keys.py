@@ -104,6 +104,11 @@ def session(p: int, digest: str) -> str:
     return f"session:{{{p}}}:{digest}"
 
 
+def sessions(p: int, username: str) -> str:
+    """zset | the SHA-256 of the tokens of a user, by when they end | UPVOTE_SESSION_TTL | sessions, register"""
+    return f"sessions:{{{p}}}:{username.lower()}"
+
+
 def posted(p: int, username: str, digest: str) -> str:
     """string | number, time and input digest of a post sent with an idempotency key | a day | post"""
     return f"posted:{{{p}}}:{username.lower()}:{digest}"

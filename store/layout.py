@@ -31,6 +31,7 @@ KINDS = {
     "following": ("zset", USERNAME),
     "followers": ("zset", USERNAME),
     "session": ("string", DIGEST),
+    "sessions": ("zset", USERNAME),
     "posted": ("string", POSTED),
     "attempts": ("zset", DIGEST),
     "imported": ("hash", NOTHING),

@@ -69,11 +69,11 @@ def username(text: str) -> str:
     return text
 
 
-def password(text: str) -> str:
+def password(text: str, field: str = "password") -> str:
     if len(text) not in PASSWORD_LENGTHS:
-        raise Invalid("a password has 8 to 128 characters", "password")
+        raise Invalid("a password has 8 to 128 characters", field)
     if any(unicodedata.category(character) == "Cs" for character in text):
-        raise Invalid("a password is Unicode text", "password")
+        raise Invalid("a password is Unicode text", field)
     return text
 
 

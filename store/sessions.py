@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from store import keys
-from store.errors import Unauthenticated
+from store.connection import SESSION
+from store.errors import BadCredentials, Unauthenticated
 from store.reads import Read
 from store.site import Site
 
@@ -64,12 +65,24 @@ class Sessions:
     def read(self, session: Session) -> Read[Login | None]:
         return Read(("GET", self._key(session)), _login)
 
-    async def open(self, username: str) -> Grant:
-        """Log a user in. One round trip."""
+    async def open(self, username: str, password_hash: str = "") -> Grant:
+        """
+        Log a user in. One round trip.
+
+        Raises:
+            BadCredentials: the password has another hash than this by now.
+        """
         token, login = new_token(username), self.login(username)
         session = session_of(token)
         assert session is not None
-        await self._site.connection.run(self._setting(session, login))
+        p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
+        script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username)]
+        times = (self._site.clock(), login.expires_at, lifetime)
+        (status,) = await self._site.connection.run(
+            SESSION.command(script_keys, password_hash, username, session.digest, *times)
+        )
+        if status == "changed":
+            raise BadCredentials
         return Grant(token, login)
 
     async def close(self, session: Session) -> None:
@@ -81,7 +94,15 @@ class Sessions:
         """Let a session that is in use live on: one round trip in a 24th of its lifetime, none in between."""
         lifetime = self._site.session_lifetime * 1000
         if login.expires_at - self._site.clock() < lifetime - lifetime // RENEWALS_IN_A_LIFETIME:
-            await self._site.connection.run((*self._setting(session, self.login(login.username)), "XX"))
+            renewed = self.login(login.username)
+            index = keys.sessions(self._site.home_of_user(login.username), login.username)
+            await self._site.connection.pipeline(
+                [
+                    (*self._setting(session, renewed), "XX"),
+                    ("ZADD", index, "XX", renewed.expires_at, session.digest),
+                    ("PEXPIRE", index, lifetime),
+                ]
+            )
 
     async def username(self, session: Session) -> str:
         """

@@ -2,10 +2,10 @@
 
 from store import keys, rules
 from store.attempts import Attempts, Window
-from store.connection import REGISTER
+from store.connection import PASSWORD, REGISTER
 from store.errors import BadCredentials, RateLimited, UsernameTaken
 from store.passwords import Passwords
-from store.sessions import Grant, Sessions, new_token, session_of
+from store.sessions import Grant, Session, Sessions, new_token, session_of
 from store.site import Site
 
 FAILURES_WINDOW = 15 * 60
@@ -41,8 +41,9 @@ class Users:
         session = session_of(token)
         assert session is not None
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
-        script_keys = [keys.user(p, username), keys.session(p, session.digest)]
-        command = REGISTER.command(script_keys, username, known, self._site.clock(), lifetime, login.expires_at)
+        script_keys = [keys.user(p, username), keys.session(p, session.digest), keys.sessions(p, username)]
+        times = (self._site.clock(), lifetime, login.expires_at)
+        command = REGISTER.command(script_keys, username, known, *times, session.digest)
         (status,) = await self._site.connection.run(command)
         if status == "taken":
             raise UsernameTaken(username)
@@ -58,23 +59,47 @@ class Users:
             BadCredentials: no user has this name and this password.
             RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
+        name, known = await self._proven(username, password, address)
+        return await self._sessions.open(name, known)
+
+    async def change_password(self, session: Session, current: str, new: str, address: str | None = None) -> str:
+        """
+        Change a password, end all other sessions of its user, and give the username.
+
+        Three round trips, the last of which is `password.lua`; with an address, whose failures are counted, five.
+
+        Raises:
+            Unauthenticated, Invalid, BadCredentials, RateLimited: as when logging in.
+        """
+        rules.password(new, "newPassword")
+        username, known = await self._proven(await self._sessions.username(session), current, address)
+        p = self._site.home_of_user(username)
+        script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, "")]
+        hashed = await self._passwords.hashed(new)
+        (status,) = await self._site.connection.run(PASSWORD.command(script_keys, known, hashed, session.digest))
+        if status == "changed":
+            raise BadCredentials
+        return username
+
+    async def _proven(self, username: str, password: str, address: str | None) -> tuple[str, str]:
+        """The name as its owner writes it, and the hash of the password; failures are counted."""
         back = await self._attempts.count(log_ins(username, address)) if address is not None else ()
         try:
-            name = await self._proven(username, password)
+            proven = await self._matched(username, password)
         except RateLimited:
             await self._attempts.take_back(back)
             raise
         await self._attempts.take_back(back)
-        return await self._sessions.open(name)
+        return proven
 
-    async def _proven(self, username: str, password: str) -> str:
+    async def _matched(self, username: str, password: str) -> tuple[str, str]:
         name, known = None, None
         if rules.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
             name, known = await self._site.connection.run(("HMGET", key, "name", "password"))
         if not await self._passwords.matches(password, known) or name is None:
             raise BadCredentials
-        return str(name)
+        return str(name), str(known)
 
 
 def log_ins(username: str, address: str) -> list[Window]:

@@ -1,9 +1,11 @@
 -- Create a user whose name is free, and log them in.
--- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST
+-- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME
 -- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 the session's lifetime (milliseconds)
---       5 when the session ends (unix milliseconds)
+--       5 when the session ends (unix milliseconds)   6 its digest
 -- Reply {"registered"} | {"taken"}
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end
 redis.call("HSET", KEYS[1], "name", ARGV[1], "password", ARGV[2], "joined", ARGV[3], "karma", 0)
 redis.call("SET", KEYS[2], ARGV[1] .. " " .. ARGV[5], "PX", ARGV[4])
+redis.call("ZADD", KEYS[3], ARGV[5], ARGV[6])
+redis.call("PEXPIRE", KEYS[3], ARGV[4])
 return {"registered"}

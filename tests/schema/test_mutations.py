@@ -212,3 +212,20 @@ async def test_mutations_of_one_request_see_each_other(store, ask, alice, token)
         "down": {"article": {"votes": 0}, "query": {"article": {"votes": 0}}},
     }
     assert (await store.articles.vote(int(id[8:]), "vera", Vote.DOWN)).changed is False
+
+
+async def test_change_of_password_answers_with_the_user(ask, token):
+    change = """mutation($old: String!, $new: String!) {
+      changePassword(input: {currentPassword: $old, newPassword: $new}) {
+        user { username } userErrors { code field } query { viewer { username } } } }"""
+
+    wrong = await ask(change, token, old="wrong horse", new="battery staple")
+    short = await ask(change, token, old="correct horse", new="short")
+    right = await ask(change, token, old="correct horse", new="battery staple")
+
+    vera = {"username": "vera"}
+    refused = {"user": None, "query": {"viewer": vera}}
+    assert wrong["data"]["changePassword"] == refused | {"userErrors": [{"code": "BAD_CREDENTIALS", "field": None}]}
+    invalid = {"code": "INVALID", "field": ["input", "newPassword"]}
+    assert short["data"]["changePassword"] == refused | {"userErrors": [invalid]}
+    assert right["data"]["changePassword"] == {"user": vera, "query": {"viewer": vera}, "userErrors": []}

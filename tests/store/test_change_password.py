@@ -1,0 +1,78 @@
+import asyncio
+
+import pytest
+
+from store.errors import BadCredentials, Invalid, Unauthenticated
+from store.sessions import session_of
+from tests.store.reading import everything
+
+OLD, NEW = "correct horse", "battery staple"
+
+
+@pytest.fixture
+async def session(store):
+    return session_of((await store.users.register("Alice", OLD)).token)
+
+
+async def other_session(store, password=OLD):
+    return session_of((await store.users.log_in("alice", password)).token)
+
+
+async def test_changed_password_ends_all_other_sessions(store, session, clock):
+    others = [await other_session(store) for _ in range(3)]
+    await store.sessions.renew(others[0], store.sessions.login("Alice"))
+    bobs = session_of((await store.users.register("bob", OLD)).token)
+
+    assert await store.users.change_password(session, OLD, NEW) == "Alice"
+
+    for ended in others:
+        with pytest.raises(Unauthenticated):
+            await store.sessions.username(ended)
+    assert await store.sessions.username(session) == "Alice"
+    assert await store.sessions.username(bobs) == "bob"
+    with pytest.raises(BadCredentials):
+        await other_session(store)
+    assert await store.sessions.username(await other_session(store, NEW)) == "Alice"
+
+
+@pytest.mark.parametrize(("current", "new", "refusal"), [("wrong horse", NEW, BadCredentials), (OLD, "short", Invalid)])
+async def test_refused_change_changes_nothing(store, session, redis, current, new, refusal):
+    before = everything(redis)
+
+    with pytest.raises(refusal):
+        await store.users.change_password(session, current, new)
+
+    assert everything(redis) == before
+
+
+async def test_session_that_has_ended_changes_nothing(store, session):
+    await store.sessions.close(session)
+
+    with pytest.raises(Unauthenticated):
+        await store.users.change_password(session, OLD, NEW)
+
+
+async def test_session_opened_with_a_password_that_was_changed_meanwhile_is_none(store, session, redis):
+    await store.users.change_password(session, OLD, NEW)
+    before = everything(redis)
+
+    with pytest.raises(BadCredentials):
+        await store.sessions.open("Alice", "the hash of the old one")
+
+    assert everything(redis) == before
+
+
+async def test_one_of_two_changes_at_once_is_done(store, session):
+    changes = [store.users.change_password(session, OLD, new) for new in (NEW, "third password")]
+    results = await asyncio.gather(*changes, return_exceptions=True)
+
+    assert sorted(map(str, results)) == ["Alice", "no such name and password"]
+
+
+async def test_ended_sessions_leave_the_index(store, session, redis, clock):
+    clock.advance(86_401)
+    await other_session(store)
+
+    (index,) = redis.keys("sessions:*")
+    assert redis.zcard(index) == 1
+    assert redis.ttl(index) > 0
