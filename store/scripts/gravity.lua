@@ -7,7 +7,7 @@
 -- its youngest age, nor nearer than its smallest at its oldest. A walk ends where nothing left can matter.
 local at, power, fall, delay = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local index, by_votes, ARTICLE = KEYS[1], KEYS[2], KEYS[3]
-local HOUR, BUCKET, MIDDLE, MOST, BATCH = 3600000, 2 ^ 30, 2 ^ 29 + 1, 2 ^ 29 - 2, 16
+local HOUR, BUCKET, MIDDLE, MOST, BATCH = 3600000, 2 ^ 30, 2 ^ 29 + 1, 2 ^ 29 - 2, 4
 
 local function decay(time) return ((math.max(at - time, 0) / 60000 + delay) / 60) ^ fall end
 
@@ -78,8 +78,8 @@ end
 -- The base from which on some of a bucket are further from 0 than a place, and that from which on all are; both with
 -- room for what a computation is off by.
 local function bases(sign, place, hour)
-  local some = math.ceil(base_of(sign, place.value, youngest(hour))) - 2
-  local all = math.floor(base_of(sign, place.value, oldest(hour))) + 2
+  local some = math.ceil(base_of(sign, place.value, youngest(hour)) * (1 - 1e-9))
+  local all = math.floor(base_of(sign, place.value, oldest(hour)) * (1 + 1e-9)) + 1
   return math.max(some, 1), math.min(math.max(all, 1), MOST + 1)
 end
 
