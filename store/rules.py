@@ -32,6 +32,8 @@ def link(text: str) -> str:
     text = text.strip()
     if len(text) > LINK_LENGTH:
         raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", "link")
+    if any(unicodedata.category(character) == "Cf" for character in text):
+        raise Invalid("a link has no invisible characters", "link")
     if re.search(r"[\s\\]", _printable(text, "link")) or not re.match(r"https?://[^/]", text, re.IGNORECASE):
         raise Invalid("a link is an absolute http or https URL", "link")
     try:
