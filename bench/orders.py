@@ -1,0 +1,143 @@
+"""
+What orders cost: a page of each at growing sizes, a vote against the number of orders, and memory.
+
+    python -m bench.orders [SIZE ...]
+
+The places of a page alone are measured, as its articles cost the same in every order. Articles are written directly, as
+`post.lua` would write them, one a minute, with votes as unevenly spread as on a real site; of their hashes only those
+that are voted on are whole.
+"""
+
+import asyncio
+import random
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from resolvers.reads import Reads
+from server import valkey
+from store import keys, listings
+from store.link import Command
+from store.listings import Window
+from store.ranking import Order
+from store.records import Article, Place, Vote
+from store.stores import Store
+
+SIZES = [1_000, 20_000, 1_000_000]
+ROUNDS = 200
+VOTES = 2_000
+MINUTE = 60_000
+NOW = 1_470_311_520_000
+BATCH = 2_000
+MOST_VOTES = 5_000
+PAGES = {"first": 0.0, "middle": 0.5, "end": 1.0}
+
+
+async def main(sizes: Sequence[int]) -> None:
+    with tempfile.TemporaryDirectory() as folder, valkey.running(Path(folder)) as url:
+        store = await Store.open(url, clock=lambda: NOW)
+        pages = Table(
+            "order",
+            *(f"{name} of {size:,}" for name in PAGES for size in sizes),
+            title="Pages of 25: µs of the server's time",
+        )
+        columns: dict[tuple[str, int], dict[Order, float]] = {}
+        for size in sizes:
+            await store.site.connection.run(("FLUSHALL",))
+            bytes_each = await fill(store, size)
+            print(f"{size:,} articles: {bytes_each:.0f} bytes each in all indexes")
+            for name, depth in PAGES.items():
+                columns[name, size] = await page_times(store, size, depth)
+        for order in Order:
+            pages.add_row(order.name, *(f"{columns[name, size][order]:.0f}" for name in PAGES for size in sizes))
+        Console(width=140).print(pages)
+        print(
+            f"a vote that moves every index but TIME: {await vote_time(store, sizes[-1]):.0f} µs of the server's time"
+        )
+        await store.close()
+
+
+async def fill(store: Store, size: int) -> float:
+    """Write articles; gives the memory that their places in the site's indexes take."""
+    chance = random.Random(size)
+    connection, before = store.site.connection, await memory(store)
+    hashes: list[Command] = []
+    for start in range(0, size, BATCH):
+        made = [made_up(chance, each, size) for each in range(start, min(start + BATCH, size))]
+        hashes += [("HSET", keys.article(0, article.number), "time", article.posted_at) for article in made]
+        await connection.pipeline([places(store, order, made) for order in Order])
+    used = await memory(store) - before
+    for start in range(0, size, BATCH):
+        await connection.pipeline(hashes[start : start + BATCH])
+    return used / size
+
+
+def places(store: Store, order: Order, articles: Sequence[Article]) -> Command:
+    value = store.site.policy.value
+    pairs = [text for article in articles for text in (value(order, article), keys.member(article.number))]
+    return ("ZADD", keys.index(0, order.value), *pairs)
+
+
+def made_up(chance: random.Random, each: int, size: int) -> Article:
+    up = min(int(chance.paretovariate(0.8)), MOST_VOTES)
+    down = chance.randrange(max(up // 3, 2))
+    number = (each + 1) * keys.SLOTS + chance.randrange(keys.SLOTS)
+    return Article(number, "", None, None, "", NOW - (size - each) * MINUTE, None, up, down, 0, ())
+
+
+async def memory(store: Store) -> int:
+    information: str = await store.site.connection.run(("INFO", "memory"))
+    return int(information.split("used_memory:")[1].split()[0])
+
+
+async def page_times(store: Store, size: int, depth: float) -> dict[Order, float]:
+    times = {}
+    for order in Order:
+        shown = await window(store, order, size, depth)
+        times[order] = await server_time(store, [partial(page, store, order, shown)] * ROUNDS)
+    return times
+
+
+async def window(store: Store, order: Order, size: int, depth: float) -> Window:
+    """The first page, the last, or the one beyond the article that was posted in the middle."""
+    if depth in (0, 1):
+        return Window(25, upwards=depth == 1)
+    connection, time, votes = store.site.connection, keys.index(0, "time"), keys.index(0, "votes")
+    (member,) = await connection.run(("ZRANGE", time, size // 2, size // 2))
+    posted_at, up = await connection.pipeline([("ZSCORE", time, member), ("ZSCORE", votes, member)])
+    article = Article(int(member), "", None, None, "", int(posted_at), None, int(up), 0, 0, ())
+    return Window(25, beyond=Place(store.site.policy.value_at(order, article, NOW), member))
+
+
+async def page(store: Store, order: Order, window: Window) -> None:
+    await Reads(store, None).pages([(listings.whole(store.site, order), window)])
+
+
+async def vote_time(store: Store, size: int) -> float:
+    number = (size + 1) * keys.SLOTS
+    fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", "")
+    article, voted = keys.article(0, number), keys.voted(0, number)
+    await store.site.connection.pipeline([("HSET", article, *fields), ("SADD", voted, "alice")])
+    await store.articles.vote(number, "first", Vote.DOWN)
+    return await server_time(
+        store, [partial(store.articles.vote, number, f"voter-{turn}", Vote.UP) for turn in range(VOTES)]
+    )
+
+
+async def server_time(store: Store, runs: Sequence[Callable[[], Awaitable[object]]]) -> float:
+    """Of a script, in microseconds, as the server counts it: the mean of some runs, after one that does not count."""
+    await runs[0]()
+    await store.site.connection.run(("CONFIG", "RESETSTAT"))
+    for run in runs[1:]:
+        await run()
+    information: str = await store.site.connection.run(("INFO", "commandstats"))
+    return float(information.split("cmdstat_evalsha:")[1].split("usec_per_call=")[1].split(",")[0])
+
+
+if __name__ == "__main__":
+    asyncio.run(main([int(size) for size in sys.argv[1:]] or SIZES))
