@@ -44,7 +44,7 @@ def from_environment() -> Starlette:
 
 
 def create(settings: Settings) -> Starlette:
-    app = Starlette(lifespan=partial(_lifespan, settings))
+    app = Starlette(lifespan=partial(_lifespan, settings), middleware=guards.pages_of_others(settings))
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
     endpoint = Endpoint(
         SCHEMA,

@@ -1,5 +1,8 @@
 """What the settings and the schema say of limits, in the terms of the wire."""
 
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+
 from resolvers.rates import PostRates
 from server.protocols import Door
 from server.settings import Settings
@@ -23,3 +26,19 @@ def rates(settings: Settings) -> Rates | None:
 
 def post_rates(settings: Settings) -> PostRates | None:
     return PostRates(settings.rate_posts, settings.rate_posts_a_day) if settings.rate_limits == "on" else None
+
+
+def pages_of_others(settings: Settings) -> list[Middleware]:
+    """Browsers show an answer to pages of other origins only where it says so; unless any is allowed, none does."""
+    if not settings.origins:
+        return []
+    headers = ["Authorization", "Content-Type", "X-Request-Id", "X-Upvote-Stats", "traceparent"]
+    exposed = ["ETag", "Retry-After", "X-Request-Id"]
+    opened = Middleware(
+        CORSMiddleware,
+        allow_origins=settings.origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=headers,
+        expose_headers=exposed,
+    )
+    return [opened]

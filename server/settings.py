@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     rate_posts_a_day: int = Field(100, ge=1, description="how many articles a user may post in a day")
     introspection: Literal["on", "off"] = Field("on", description="`off` answers no questions about the schema itself")
     allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
-        None, description="whose pages may open a WebSocket besides our own: origins, separated by commas"
+        None, description="whose pages may ask here besides our own: origins, separated by commas"
     )
     trusted_documents: Path | None = Field(
         None, description="a file of trusted documents, as graphql-codegen or Relay's compiler writes it"

@@ -1,5 +1,7 @@
 """What guards the running server, as its settings say."""
 
+import httpx
+
 from schema.contract import SCHEMA
 from server import guards
 from server.settings import Settings
@@ -55,3 +57,20 @@ def test_posting_and_asking_are_too_often_in_the_end(tmp_path):
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert int(answers[2].headers["retry-after"]) > 1_000
     assert answers[2].json()["errors"][0]["extensions"]["code"] == "RATE_LIMITED"
+
+
+def test_pages_of_other_origins_are_shown_nothing_unless_they_are_allowed(live, tmp_path):
+    friend, stranger = {"Origin": "https://friend.example"}, {"Origin": "https://evil.example"}
+    asking = friend | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    allow = "access-control-allow-origin"
+    with serving(tmp_path, allowed_origins="https://friend.example") as opened:
+        before = httpx.options(f"{opened.url}/graphql", headers=asking)
+        answered = opened.post({"query": "{ __typename }"}, friend)
+        hidden = opened.post({"query": "{ __typename }"}, stranger)
+    closed = httpx.options(f"{live.url}/graphql", headers=asking)
+
+    assert (before.status_code, before.headers[allow]) == (200, "https://friend.example")
+    assert answered.headers[allow] == "https://friend.example"
+    assert allow not in hidden.headers
+    assert allow not in closed.headers
+    assert allow not in live.post({"query": "{ __typename }"}, friend).headers
