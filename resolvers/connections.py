@@ -17,17 +17,32 @@ T = TypeVar("T")
 Total = int | Callable[[], Awaitable[int]]  # counted when it is asked for, where that costs something
 
 
+class Edge(NamedTuple, Generic[T]):
+    """Its cursor is made of what follows the listing's name, and only when somebody asks for it."""
+
+    listing: str
+    position: tuple[object, ...]
+    node: T
+
+    @property
+    def cursor(self) -> str:
+        return pages.cursor(self.listing, *self.position)
+
+
 @dataclass(frozen=True, slots=True)
 class PageInfo:
     has_next_page: bool
     has_previous_page: bool
-    start_cursor: str | None
-    end_cursor: str | None
+    first: Edge[Any] | None
+    last: Edge[Any] | None
 
+    @property
+    def start_cursor(self) -> str | None:
+        return self.first.cursor if self.first else None
 
-class Edge(NamedTuple, Generic[T]):
-    cursor: str
-    node: T
+    @property
+    def end_cursor(self) -> str | None:
+        return self.last.cursor if self.last else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +104,21 @@ def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[s
         else:
             end = bisect_left(names, beyond, key=str.lower)
     shown = range(max(start, end - size), end) if asked.last is not None else range(start, min(start + size, end))
-    edges = [Edge(pages.cursor(listing, names[place]), node(names[place])) for place in shown]
+    edges = [Edge(listing, (names[place],), node(names[place])) for place in shown]
     return Connection(edges, _page_info(edges, shown.start > 0, shown.stop < len(names)), len(names))
 
 
 def _connection(name: str, page: Page, articles: dict[int, Article | None], total: Total) -> Connection[Article]:
     """An article that was deleted between the two round trips is left out."""
     mark = () if page.at is None else (page.at, pages.PINNED) if page.is_pinned else (page.at,)
-    edges = [
-        Edge(pages.cursor(name, place.value, place.member, *mark), article)
-        for place in page.places
-        if (article := articles[place.number])
-    ]
+    edges = [Edge(name, (*place, *mark), article) for place in page.places if (article := articles[place.number])]
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), total)
 
 
 def _user_connection(name: str, page: Page) -> Connection[User]:
-    edges = [Edge(pages.cursor(name, place.value, place.member), User(place.member)) for place in page.places]
+    edges = [Edge(name, place, User(place.member)) for place in page.places]
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), page.total)
 
 
 def _page_info(edges: Sequence[Edge[T]], previous: bool, following: bool) -> PageInfo:
-    start, end = (edges[0].cursor, edges[-1].cursor) if edges else (None, None)
-    return PageInfo(following, previous, start, end)
+    return PageInfo(following, previous, *((edges[0], edges[-1]) if edges else (None, None)))

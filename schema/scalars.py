@@ -1,6 +1,7 @@
 """Custom scalars: how instants, days and links are written on the wire. Inside, instants are unix milliseconds."""
 
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import NewType
 
 import strawberry
@@ -14,6 +15,7 @@ Date = NewType("Date", int)
 Link = NewType("Link", str)
 
 
+@lru_cache(maxsize=65_536)  # the same few thousand articles are shown again and again
 def write_instant(milliseconds: int) -> str:
     return f"{(EPOCH + milliseconds * MILLISECOND).isoformat(timespec='milliseconds')[:-6]}Z"
 

@@ -24,6 +24,7 @@ from graphql import (
     is_leaf_type,
     is_list_type,
     is_non_null_type,
+    print_ast,
 )
 from graphql.execution.collect_fields import FieldDetails, FragmentDetails, collect_fields, collect_subfields
 from graphql.execution.values import VariableValues, get_argument_values
@@ -51,9 +52,10 @@ from server.wire.plans import (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`arguments` are those of each field with any, to be coerced at every execution."""
+    """`constants` are the arguments of fields without variables, `arguments` coerce those of all others."""
 
     level: Level
+    constants: Mapping[int, Mapping[str, Any]]
     arguments: Mapping[int, Callable[[VariableValues], dict[str, Any]]]
 
     async def data(self, context: Any, variables: VariableValues) -> dict[str, Any]:
@@ -63,7 +65,8 @@ class Plan:
         Raises:
             Bail, or whatever a resolver or a leaf raises: the answer is not this plan's to give.
         """
-        run = Run(context, {place: coerced(variables) for place, coerced in self.arguments.items()})
+        coerced = {place: coerce(variables) for place, coerce in self.arguments.items()}
+        run = Run(context, {**self.constants, **coerced} if coerced else self.constants)
         rows = self.level.rows([None], run)
         (row,) = rows if isinstance(rows, list) else await rows
         data: dict[str, Any] = row
@@ -83,7 +86,7 @@ def compiled(schema: strawberry.Schema, operation: Operation, variables: Variabl
     root = compiler.core.query_type
     assert root is not None
     collected = collect_fields(compiler.core, compiler.fragments, variables, root, operation.node)
-    return Plan(compiler.level(root, collected.grouped_field_set), compiler.arguments)
+    return Plan(compiler.level(root, collected.grouped_field_set), compiler.constants, compiler.arguments)
 
 
 @dataclass
@@ -91,6 +94,7 @@ class Compiler:
     schema: strawberry.Schema
     operation: Operation
     variables: VariableValues
+    constants: dict[int, dict[str, Any]] = field(default_factory=dict)
     arguments: dict[int, Callable[[VariableValues], dict[str, Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -122,13 +126,21 @@ class Compiler:
         if own.base_resolver is None:
             return partial(_attributes, attrgetter(own.python_name))
         function: Any = own.base_resolver.wrapped_func
-        place = len(self.arguments)
-        self.arguments[place] = partial(_coerced, self.schema, own, parent.fields[node.name.value], node)
+        place = self._arguments(partial(_coerced, self.schema, own, parent.fields[node.name.value], node), node)
         if hasattr(function, "batch"):
             return partial(_batch, function.batch, place)
         if hasattr(function, "root"):
             return partial(_root, function.root, place)
         raise Bail("field")
+
+    def _arguments(self, coerced: Callable[[VariableValues], dict[str, Any]], node: FieldNode) -> int:
+        """Where a field finds its arguments: coerced once for all if there is no variable in them."""
+        place = len(self.arguments) + len(self.constants)
+        if any("$" in print_ast(argument) for argument in node.arguments or ()):
+            self.arguments[place] = coerced
+        else:
+            self.constants[place] = coerced(self.variables)
+        return place
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:
         if is_non_null_type(type_):
