@@ -24,7 +24,7 @@ class Weights:
 
     page: int = 50
     items: int = 10
-    introspection: int = 500
+    introspection: int = 50
 
 
 @dataclass(frozen=True, slots=True)
