@@ -16,7 +16,7 @@ from store.errors import (
     Unauthenticated,
     VotingClosed,
 )
-from store.link import Argument, Command
+from store.link import Argument
 from store.ranking import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, Vote
 from store.sessions import Actor, Session, Sessions
@@ -164,9 +164,6 @@ class Articles:
 
     async def _run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
         return await acting.run(self._site, self._sessions, script, p, actor, *arguments)
-
-    def command(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Command:
-        return acting.command(self._site, script, p, actor, *arguments)
 
 
 def _article(number: int, flat: list[str]) -> Article:

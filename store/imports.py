@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from store import keys
+from store import acting, keys
 from store.connection import IMPORT
 from store.link import Command
 from store.stores import Store
@@ -130,7 +130,8 @@ def _voters_of(story: Story, voters: Sequence[str]) -> list[str]:
 def _command(store: Store, story: Story, voters: Sequence[str]) -> Command:
     named = _voters_of(story, voters) if _is_open(store, story) else ()
     slot = keys.slot(story.poster)
-    return store.articles.command(
+    return acting.command(
+        store.site,
         IMPORT,
         slot % store.site.partitions,
         story.poster,

@@ -137,7 +137,7 @@ SOME_DATA = {
 @given(text=queries(contract.text(), custom_scalars=SOME_DATA, allow_null=True), odd=st.booleans())
 def test_generated_documents_are_answered_alike(running_valkey, text, odd):
     text = text if odd else plausible(text)
-    asyncio.run(_compare(running_valkey, text))
+    asyncio.run(_check_document(running_valkey, text))
 
 
 def plausible(text: str) -> str:
@@ -149,7 +149,7 @@ def plausible(text: str) -> str:
     return re.sub(r"\b(first|last|page): -?\d+", r"\1: 3", text)
 
 
-async def _compare(url: str, text: str) -> None:
+async def _check_document(url: str, text: str) -> None:
     with Redis.from_url(url) as redis:
         known = redis.exists("store")
     store = await Store.open(url, clock=Clock())

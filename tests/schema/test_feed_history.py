@@ -55,10 +55,10 @@ def test_feed_is_the_merge_of_the_timelines_at_every_instant(
         monkeypatch.setattr(f"store.feeds.{limit}", bound)
     with Redis.from_url(running_valkey) as redis:
         redis.flushall()
-    asyncio.run(_live_through(running_valkey, partitions, history))
+    asyncio.run(_check_history(running_valkey, partitions, history))
 
 
-async def _live_through(url, partitions, history):
+async def _check_history(url, partitions, history):
     clock = Clock()
     store = await Store.open(url, None, partitions, clock=clock)
     try:
