@@ -37,7 +37,7 @@ class Link(asyncio.Protocol):
         self._transport = writer.transport
         self._transport.set_protocol(self)
         self._loop = asyncio.get_running_loop()
-        self._reader = hiredis.Reader(encoding="utf-8")
+        self._reader = hiredis.Reader(encoding="utf-8", errors="surrogateescape")  # verify reads keys that are no text
         self._waiting: deque[Batch] = deque()
         self._alarm: asyncio.TimerHandle | None = None
         self.is_open = True
