@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 
 from server.settings import PREFIX, Settings
@@ -14,6 +15,7 @@ from tests.server.conftest import serving
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 EXAMPLE = re.compile(r"```graphql\n(.*?)```\n+```json\n(.*?)```", re.DOTALL)
+REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
 NAMES = {
     "p": "p",
     "number": "N",
@@ -36,6 +38,22 @@ def test_examples_give_the_answers_shown(tmp_path):
             answer = live.ask(query, token)
             assert re.fullmatch(re.escape(_compact(json.loads(expected))).replace("…", '[^"]+'), _compact(answer))
             token = next((found for found in re.findall(r'"token":"([^"]+)"', _compact(answer))), token)
+
+
+def test_subscription_is_sent_what_a_vote_changes(tmp_path):
+    (subscription,) = re.findall(r"```graphql\n(subscription.*?)\n```", README, re.DOTALL)
+    assert README.count(subscription) == 2, "the one of the curl command is the one shown"
+    with serving(tmp_path) as live:
+        alice, bob = (live.ask(REGISTER % name)["data"]["register"]["token"] for name in ("alice", "bob"))
+        live.ask('mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }', alice)
+        headers = {"Accept": "text/event-stream"}
+        with httpx.stream("GET", f"{live.url}/graphql", params={"query": subscription}, headers=headers) as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == ":"
+            live.ask('mutation { vote(input: {articleId: "article:1773"}) { changed } }', bob)
+            data = next(line for line in lines if line.startswith("data:"))
+
+    assert json.loads(data.removeprefix("data:")) == {"data": {"articleChanged": {"votes": 2}}}
 
 
 def test_settings_table_is_complete():
