@@ -1,15 +1,21 @@
 """What tests share: a real Valkey, emptied for each of them, a clock that they set, stores of 1 and of 8 partitions."""
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import settings
 from redis import Redis
 
 from server import valkey
 from store import keys
 from store.ranking import Policy
 from store.stores import Store
+
+settings.register_profile("ci", derandomize=True)  # by hand, every run looks elsewhere
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 @dataclass
