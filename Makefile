@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN = .venv/bin
-SOURCES = store resolvers schema server tests
+SOURCES = store resolvers schema server tests bench
 
 .PHONY: serve demo install check format test bench lock explorer
 
