@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
-from store import acting, keys, records, rules
+from store import acting, records, rules
 from store.connection import DELETE, EDIT, POST, REGROUP, VOTE, Script
 from store.errors import (
     Forbidden,
@@ -19,7 +19,7 @@ from store.errors import (
 from store.link import Argument
 from store.ranking import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, Vote
-from store.sessions import Actor, Session, Sessions
+from store.sessions import Actor, Sessions, slot_of
 from store.site import Site
 
 
@@ -78,7 +78,7 @@ class Articles:
         """
         draft = draft.checked()
         key = _digest(rules.idempotency_key(idempotency_key)) if idempotency_key is not None else ""
-        slot = poster.slot if isinstance(poster, Session) else keys.slot(poster)
+        slot = slot_of(poster)
         status, *reply = await self._run(
             POST,
             slot % self._site.partitions,

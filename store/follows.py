@@ -6,7 +6,7 @@ from store import acting, keys
 from store.connection import SEEN
 from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.records import Place
-from store.sessions import Actor, Session, Sessions
+from store.sessions import Actor, Session, Sessions, slot_of
 from store.site import Site
 
 
@@ -50,8 +50,7 @@ class Follows:
 
     async def mark_seen(self, viewer: Actor, place: Place) -> str:
         """Move the viewer's mark forward, never back, and return their name. One round trip."""
-        slot = viewer.slot if isinstance(viewer, Session) else keys.slot(viewer)
-        p = slot % self._site.partitions
+        p = slot_of(viewer) % self._site.partitions
         status, *reply = await acting.run(self._site, self._sessions, SEEN, p, viewer, repr(place.value), place.member)
         if status == "unauthenticated":
             raise Unauthenticated

@@ -42,6 +42,11 @@ class Grant:
 Actor = str | Session  # who acts: a username that is known to be right, or a session that the write itself checks
 
 
+def slot_of(actor: Actor) -> int:
+    """The slot of who acts, and so their home."""
+    return actor.slot if isinstance(actor, Session) else keys.slot(actor)
+
+
 def session_of(token: str) -> Session | None:
     """The session that a token claims; None of text that is no token."""
     try:
@@ -72,18 +77,16 @@ class Sessions:
         Raises:
             BadCredentials: the password has another hash than this by now.
         """
-        token, login = new_token(username), self.login(username)
-        session = session_of(token)
-        assert session is not None
+        grant, session = self.granted(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username)]
-        times = (self._site.clock(), login.expires_at, lifetime)
+        times = (self._site.clock(), grant.login.expires_at, lifetime)
         (status,) = await self._site.connection.run(
             SESSION.command(script_keys, password_hash, username, session.digest, *times)
         )
         if status == "changed":
             raise BadCredentials
-        return Grant(token, login)
+        return grant
 
     async def close(self, session: Session) -> None:
         """End a session. One round trip."""
@@ -116,6 +119,13 @@ class Sessions:
         if login is None or login.expires_at < self._site.clock():
             raise Unauthenticated
         return login.username
+
+    def granted(self, username: str) -> tuple[Grant, Session]:
+        """A session to be opened, with what its user gets of it."""
+        token = new_token(username)
+        session = session_of(token)
+        assert session is not None
+        return Grant(token, self.login(username)), session
 
     def login(self, username: str) -> Login:
         return Login(username, self._site.clock() + self._site.session_lifetime * 1000)

@@ -5,7 +5,7 @@ from store.attempts import Attempts, Window
 from store.connection import PASSWORD, REGISTER
 from store.errors import BadCredentials, RateLimited, UsernameTaken
 from store.passwords import Passwords
-from store.sessions import Grant, Session, Sessions, new_token, session_of
+from store.sessions import Grant, Session, Sessions
 from store.site import Site
 
 FAILURES_WINDOW = 15 * 60
@@ -37,17 +37,15 @@ class Users:
         """
         rules.username(username)
         known = await self._passwords.hashed(rules.password(password))
-        token, login = new_token(username), self._sessions.login(username)
-        session = session_of(token)
-        assert session is not None
+        grant, session = self._sessions.granted(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         script_keys = [keys.user(p, username), keys.session(p, session.digest), keys.sessions(p, username)]
-        times = (self._site.clock(), lifetime, login.expires_at)
+        times = (self._site.clock(), lifetime, grant.login.expires_at)
         command = REGISTER.command(script_keys, username, known, *times, session.digest)
         (status,) = await self._site.connection.run(command)
         if status == "taken":
             raise UsernameTaken(username)
-        return Grant(token, login)
+        return grant
 
     async def log_in(self, username: str, password: str, address: str | None = None) -> Grant:
         """
