@@ -1,15 +1,15 @@
-"""How often something may be tried: sliding windows, each counted by one script before the attempt is made."""
+"""How often something may be tried: in windows, where an attempt is counted before it is made."""
 
-import secrets
+import asyncio
 from collections.abc import Sequence
-from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from store import keys
-from store.connection import ATTEMPT
 from store.errors import RateLimited
 from store.link import Command
 from store.site import Site
+
+if TYPE_CHECKING:
+    from store.windows import Limiter
 
 
 class Window(NamedTuple):
@@ -23,34 +23,32 @@ class Window(NamedTuple):
 class Attempts:
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._limiter: Limiter | None = None
 
     async def count(self, windows: Sequence[Window]) -> Sequence[Command]:
         """
-        Count an attempt in all windows, and give the commands that take it back. One round trip.
+        Count an attempt in all windows, and give the commands that take it back. A round trip a window, all at once.
 
         Counted first and taken back afterwards, so that those who try at once cannot all be the last that may.
 
         Raises:
-            RateLimited: a window is full; then it counts in none. One round trip more.
+            RateLimited: a window is full; then it counts in none.
         """
-        attempt, now = secrets.token_hex(8), self._site.clock()
-        places = [self._key(window) for window in windows]
-        commands = [
-            ATTEMPT.command([key], attempt, now, window.seconds * 1000, window.most)
-            for key, window in zip(places, windows, strict=True)
-        ]
-        back: list[Command] = [("ZREM", key, attempt) for key in places]
-        replies = await self._site.connection.pipeline(commands)
-        limited = [int(rest[0]) for status, *rest in replies if status == "limited"]
-        if limited:
+        if self._limiter is None:
+            self._limiter = await asyncio.to_thread(_limiter, self._site)
+        limiter = self._limiter
+        counted = dict(zip(windows, await asyncio.gather(*map(limiter.hit, windows)), strict=True))
+        back = [limiter.take_back(window) for window in windows if counted[window]]
+        if len(back) < len(windows):
             await self.take_back(back)
-            raise RateLimited(max(limited))
+            raise RateLimited(max([await limiter.free_at(window) for window in windows if not counted[window]]))
         return back
 
     async def take_back(self, back: Sequence[Command]) -> None:
         await self._site.connection.pipeline(back)
 
-    def _key(self, window: Window) -> str:
-        """Subjects are what clients say: only their digest is part of a key."""
-        digest = sha256("\n".join((str(window.seconds), *window.subject)).encode("utf-8", "replace")).hexdigest()
-        return keys.attempts(int(digest[:8], 16) % self._site.partitions, digest)
+
+def _limiter(site: Site) -> "Limiter":
+    from store.windows import Limiter  # `limits` takes 60 ms to import: no start waits for it
+
+    return Limiter(site)

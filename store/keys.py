@@ -114,9 +114,9 @@ def posted(p: int, username: str, digest: str) -> str:
     return f"posted:{{{p}}}:{username.lower()}:{digest}"
 
 
-def attempts(p: int, digest: str) -> str:
-    """zset | ids of what one name or address tried, as their SHA-256 says, by time | up to a day | attempts"""
-    return f"attempts:{{{p}}}:{digest}"
+def tried(p: int, digest: str) -> str:
+    """list | when somebody tried something, as their SHA-256 says, the newest first | up to a day | attempts"""
+    return f"tried:{{{p}}}:{digest}"
 
 
 def imported(p: int) -> str:

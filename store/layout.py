@@ -33,7 +33,7 @@ KINDS = {
     "session": ("string", DIGEST),
     "sessions": ("zset", USERNAME),
     "posted": ("string", POSTED),
-    "attempts": ("zset", DIGEST),
+    "tried": ("list", DIGEST),
     "imported": ("hash", NOTHING),
 }
 DERIVED = {"sequence", *ORDERS, "good", "pin", "group", "groups", "timeline", "posters", "followers"}

@@ -76,7 +76,7 @@ def test_key_table_is_that_of_keys():
 
     shown = README.lower()
     assert [row for row in rows if row.lower() not in shown] == []
-    kinds = "hash|set|zset|string|channel"
+    kinds = "hash|set|zset|list|string|channel"
     assert len(re.findall(rf"^\| `\w+(?::\{{p\}}[\w:]*)?` \| (?:{kinds}) ", README, re.MULTILINE)) == len(rows)
 
 
