@@ -46,6 +46,7 @@ def from_environment() -> Starlette:
 
 def create(settings: Settings) -> Starlette:
     app = Starlette(lifespan=partial(_lifespan, settings), middleware=guards.pages_of_others(settings))
+    app.state.rates = rates = guards.rates(settings)
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
     endpoint = Endpoint(
         SCHEMA,
@@ -53,7 +54,7 @@ def create(settings: Settings) -> Starlette:
         CODES,
         trusted=trusted_documents(settings),
         limits=guards.limits(settings),
-        rates=guards.rates(settings),
+        rates=rates,
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
@@ -74,7 +75,8 @@ def create(settings: Settings) -> Starlette:
 @asynccontextmanager
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
     app.state.store = store = await open_store(settings)
-    async with events.listening(settings.redis_url or "", store.site.partitions) as heard:
+    listening = events.listening(settings.redis_url or "", store.site.partitions)
+    async with listening as heard, guards.shared(app.state.rates, store.site):
         app.state.live = Live(store, heard)
         _collect_less()
         yield

@@ -43,7 +43,7 @@ POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
 VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
     Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")
 )
-SESSION, PASSWORD = GUARDING = tuple(map(Script, ("session", "password")))
+BUCKET, SESSION, PASSWORD = GUARDING = tuple(map(Script, ("bucket", "session", "password")))
 ALL_SCRIPTS = (*GUARDING, *READING, *RANKING, REGISTER, PIN, *AT_HOME, *VERIFYING)
 
 

@@ -119,6 +119,11 @@ def tried(p: int, digest: str) -> str:
     return f"tried:{{{p}}}:{digest}"
 
 
+def bucket(p: int, digest: str) -> str:
+    """string | points left to an address or a token, as their SHA-256 says, and when | until it is full | buckets"""
+    return f"bucket:{{{p}}}:{digest}"
+
+
 def imported(p: int) -> str:
     """hash | article number of each imported story, by the story's own id | - | import"""
     return f"imported:{{{p}}}"

@@ -34,6 +34,7 @@ KINDS = {
     "sessions": ("zset", USERNAME),
     "posted": ("string", POSTED),
     "tried": ("list", DIGEST),
+    "bucket": ("string", DIGEST),
     "imported": ("hash", NOTHING),
 }
 DERIVED = {"sequence", *ORDERS, "good", "pin", "group", "groups", "timeline", "posters", "followers"}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from store import keys
 from store.connection import Connection
@@ -24,3 +25,8 @@ class Site:
 
     def home_of_user(self, username: str) -> int:
         return keys.slot(username) % self.partitions
+
+    def place(self, subject: str) -> tuple[int, str]:
+        """The partition and the SHA-256 of what a client said: no such text becomes part of a key."""
+        digest = sha256(subject.encode("utf-8", "replace")).hexdigest()
+        return int(digest[:8], 16) % self.partitions, digest

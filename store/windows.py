@@ -1,6 +1,5 @@
 """Moving windows of `limits`, counted by its own scripts, over the store's connection and by the store's clock."""
 
-from hashlib import sha256
 from typing import NoReturn
 
 from limits.aio.storage import MovingWindowSupport, Storage
@@ -60,8 +59,7 @@ class Lists(Storage, MovingWindowSupport):
         return StoreUnavailable
 
     def place(self, key: str) -> str:
-        digest = sha256(key.encode()).hexdigest()
-        return keys.tried(int(digest[:8], 16) % self._site.partitions, digest)
+        return keys.tried(*self._site.place(key))
 
     async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         acquire = ("EVAL", ACQUIRE, 1, self.place(key), self._now(), limit, expiry, amount)

@@ -1,21 +1,23 @@
 """
 How much a client may ask for in time: a bucket of points for each address and for each token, which fills up again.
 
-Kept in this process: no request waits for a store to be counted, and several processes allow several times as much.
+Counted in this process, so that no request waits for it. What was taken is told to the others from time to time.
 """
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from server.wire.clients import Client
 from server.wire.errors import Code, Refused
 
 MOST_BUCKETS = 100_000
+
+Tell: TypeAlias = Callable[[Mapping[str, float]], Awaitable[Mapping[str, float]]]  # points taken; points left
 
 
 class Bucket(NamedTuple):
@@ -36,6 +38,7 @@ class Rates:
     back: float = 50.0
     clock: Callable[[], float] = time.time
     _buckets: OrderedDict[str, Bucket] = field(default_factory=OrderedDict)
+    _taken: dict[str, float] = field(default_factory=dict)
 
     def check(self, client: Client) -> None:
         """
@@ -52,8 +55,25 @@ class Rates:
         for key in keys_of(client):
             self._buckets[key] = Bucket(self._level(key, now) - points, now)
             self._buckets.move_to_end(key)
+            self._taken[key] = self._taken.get(key, 0) + points
         while len(self._buckets) > MOST_BUCKETS:
-            self._buckets.popitem(last=False)
+            self._taken.pop(self._buckets.popitem(last=False)[0], None)
+
+    async def share(self, tell: Tell) -> None:
+        """
+        Tell what was taken since the last time, and go on from what others left, where that is less.
+
+        Whatever `tell` raises is raised here; then others do not know of it, and here it counts all the same.
+        """
+        if not self._taken:
+            return
+        taken, self._taken = self._taken, {}
+        left = await tell(taken)
+        now = self.clock()
+        for key, points in left.items():
+            if key in self._buckets:
+                points -= self._taken.get(key, 0)  # what was taken meanwhile is not yet told
+                self._buckets[key] = Bucket(min(self._level(key, now), points), now)
 
     def _level(self, key: str, now: float) -> float:
         bucket = self._buckets.get(key)

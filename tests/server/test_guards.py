@@ -1,5 +1,7 @@
 """What guards the running server, as its settings say."""
 
+import time
+
 import httpx
 
 from schema.contract import SCHEMA
@@ -57,6 +59,21 @@ def test_posting_and_asking_are_too_often_in_the_end(tmp_path):
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert int(answers[2].headers["retry-after"]) > 1_000
     assert answers[2].json()["errors"][0]["extensions"]["code"] == "RATE_LIMITED"
+
+
+def test_points_are_counted_by_all_processes_and_after_a_restart(tmp_path, redis_url):
+    ask = {"query": "{ articles(first: 40) { nodes { id } } }"}  # 41 points
+    settings = {"rate_limits": "on", "rate_points_back": 0.001, "redis_url": redis_url}
+    with serving(tmp_path, **settings) as spent:
+        while spent.post(ask).status_code == 200:
+            pass
+        with serving(tmp_path, **settings) as other:
+            answered = 0
+            while answered < 20 and other.post(ask).status_code == 200:
+                answered += 1
+                time.sleep(0.2)
+
+    assert answered < 20  # by itself it lets 25 in
 
 
 def test_pages_of_other_origins_are_shown_nothing_unless_they_are_allowed(live, tmp_path):

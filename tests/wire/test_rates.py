@@ -72,7 +72,45 @@ def test_buckets_are_bounded(rates):
     for number in range(MOST_BUCKETS + 10):
         rates.take(Client(None, str(number)), 1)
 
-    assert len(rates._buckets) == MOST_BUCKETS
+    assert len(rates._buckets) == len(rates._taken) == MOST_BUCKETS
+
+
+async def test_what_others_gave_out_counts_here_too(rates):
+    client, told = Client("token", HERE), []
+
+    async def tell(taken):
+        told.append(dict(taken))
+        rates.take(client, 3)  # somebody asks while we wait
+        return {f"address {HERE}": 10, "token token": 1_000}
+
+    rates.take(client, 20)
+    await rates.share(tell)
+    rates.take(client, 6)
+
+    rates.check(client)
+    rates.take(client, 1)
+    assert refused(rates, client)
+    rates.check(Client("token", THERE))  # the token has points left: we know of 30 that it took
+    await rates.share(tell)
+    assert told == [{f"address {HERE}": points, "token token": points} for points in (20, 10)]
+
+
+async def test_what_cannot_be_told_counts_here(rates):
+    async def tell(taken):
+        raise OSError
+
+    rates.take(Client(None, HERE), 100)
+    with pytest.raises(OSError):
+        await rates.share(tell)
+
+    assert refused(rates, Client(None, HERE))
+
+
+async def test_nothing_is_told_when_nothing_was_taken(rates):
+    async def tell(taken):
+        raise AssertionError
+
+    await rates.share(tell)
 
 
 async def test_refusals_cost_as_well_and_sockets_are_counted():

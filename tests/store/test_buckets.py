@@ -1,0 +1,52 @@
+"""Buckets of points that all processes take from."""
+
+import asyncio
+
+import pytest
+
+from store.buckets import Buckets
+from store.connection import Tally, tally
+from store.stores import Store
+
+
+@pytest.fixture
+def buckets(store):
+    return Buckets(store.site, points=100, back=10)
+
+
+async def test_everyone_takes_from_the_same_buckets(redis_url, clock, buckets):
+    other = await Store.open(redis_url, clock=clock)
+    others = Buckets(other.site, points=100, back=10)
+    await asyncio.gather(*(each.take({"here": 2, "there": 1}) for each in [buckets, others] * 10))
+
+    assert await others.take({"here": 1, "there": 0.5, "\ud800": 1}) == {"here": 59, "there": 79.5, "\ud800": 99}
+    await other.close()
+
+
+async def test_points_come_back_until_a_bucket_is_full(buckets, clock, redis):
+    await buckets.take({"here": 150})
+    (key,) = redis.keys("bucket:*")
+
+    assert 14_000 < redis.pttl(key) <= 15_001
+    clock.advance(3)
+    assert await buckets.take({"here": 1}) == {"here": -21}
+    clock.advance(1_000)
+    assert await buckets.take({"here": 1}) == {"here": 99}
+
+
+async def test_clock_behind_gives_nothing_and_takes_nothing(buckets, clock):
+    await buckets.take({"here": 50})
+    clock.advance(-60)
+    assert await buckets.take({"here": 1}) == {"here": 49}
+
+    clock.advance(61)
+    assert await buckets.take({"here": 1}) == {"here": 58}
+
+
+async def test_many_buckets_are_one_round_trip(buckets):
+    counted = Tally()
+    tally.set(counted)
+    left = await buckets.take({f"address {number}": number for number in range(350)})
+
+    assert left == {f"address {number}": 100 - number for number in range(350)}
+    assert counted.round_trips == 1
