@@ -29,7 +29,7 @@ bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those o
 
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile $(LOCK) --extra tracing --group dev pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile $(LOCK) --extra lab --extra tracing --group dev pyproject.toml -o requirements-dev.lock
 
 explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
 	cd server/explorer/build && npm ci && npm run build

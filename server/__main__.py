@@ -1,4 +1,4 @@
-"""The command line: `python -m server serve | import | verify | schema | demo`, installed as `upvote` too."""
+"""The command line: `python -m server serve | import | verify | lab | schema | demo`, installed as `upvote` too."""
 
 import argparse
 import sys
@@ -8,6 +8,9 @@ from pathlib import Path
 from schema import contract
 from server import demo, imports, serving, verifying
 from server.imports import Options
+from server.lab import arguments as lab
+from server.lab import command
+from server.lab.experiments import NotReplayed
 from server.rows import NotStories
 from server.settings import WrongSetting, read_settings
 from server.valkey import DataInUse, ValkeyFailed
@@ -21,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = chosen.run(chosen)
         return code
-    except (WrongSetting, NotStories, DataInUse, ValkeyFailed, StoreError, OSError) as error:
+    except (WrongSetting, NotStories, NotReplayed, DataInUse, ValkeyFailed, StoreError, OSError) as error:
         print(f"upvote: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -60,6 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="report every broken invariant of the store")
     verify.add_argument("--repair", action="store_true", help="mend what can be derived")
     verify.set_defaults(run=lambda chosen: verifying.run(read_settings(), chosen.repair))
+
+    replayed = commands.add_parser("lab", help="replay a file of stories and compare orders and weights")
+    lab.add_to(replayed)
+    replayed.set_defaults(run=lambda chosen: command.run(chosen.file, lab.options(chosen)))
 
     schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
     schema.set_defaults(run=lambda chosen: print(contract.text(), end="") or 0)

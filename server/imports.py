@@ -66,8 +66,8 @@ def run(settings: Settings, file: Path, options: Options) -> int:
         OSError, NotStories: the file cannot be read.
     """
     tally = Tally()
-    with _progress() as progress:
-        found = _read(file, tally, progress)
+    with bars() as progress:
+        found = stories.in_groups(read(file, tally, progress))
         with serving.store_of(settings) as opened:
             try:
                 asyncio.run(_import(opened, found, options, tally, progress))
@@ -77,13 +77,20 @@ def run(settings: Settings, file: Path, options: Options) -> int:
     return 0
 
 
-def _progress() -> Progress:
+def bars() -> Progress:
+    """Bars for those who wait at a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     return Progress(*columns, console=console, disable=not console.is_terminal)
 
 
-def _read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
+def read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
+    """
+    A file's stories in their order, not yet in groups; bad lines are counted, and the first of them told.
+
+    Raises:
+        OSError, NotStories: the file cannot be read.
+    """
     found = []
     for story in progress.track(stories.read(file, unix_milliseconds()), description="read"):
         if isinstance(story, Story):
@@ -94,7 +101,7 @@ def _read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
             print(f"line {story.number}: {story.reason}", file=sys.stderr)
     if tally.bad > SHOWN:
         print(f"and {tally.bad - SHOWN} more bad lines", file=sys.stderr)
-    return stories.in_groups(stories.in_order(found))
+    return stories.in_order(found)
 
 
 async def _import(

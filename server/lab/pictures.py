@@ -1,0 +1,74 @@
+"""The ranks of a day's ten best stories under each variant, as a picture. Needs matplotlib, an extra."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from warnings import catch_warnings, filterwarnings
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from server.lab.arrivals import HOUR
+from server.lab.measures import Top
+
+ACROSS = 3  # panels
+TITLE_LENGTH = 90  # characters
+BROKEN = float("nan")  # where a line has a gap
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """`titles` by the numbers of stories, and what each variant's listing showed at each instant."""
+
+    name: str
+    titles: Mapping[int, str]
+    instants: Sequence[int]  # unix milliseconds
+    tops: Mapping[str, Sequence[Top]]
+    places: int
+
+
+def draw(day: Day, file: Path) -> None:
+    """
+    Write a picture of a day as PNG.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    rows = -(-len(day.tops) // ACROSS)
+    figure = Figure(figsize=(15, 3.6 * rows + 2.4), dpi=100, layout="constrained")
+    figure.suptitle(f"{day.name}: ranks of the ten best stories by hour (UTC), their points below", parse_math=False)
+    panels = list(figure.subplots(rows, ACROSS, sharex=True, sharey=True, squeeze=False).flat)
+    for panel, (name, tops) in zip(panels, day.tops.items(), strict=False):
+        _draw_ranks(panel, name, day, tops)
+    for panel in panels[len(day.tops) :]:
+        panel.set_visible(False)
+    legend = figure.legend(
+        panels[0].get_lines(), [_short(title) for title in day.titles.values()], loc="outside lower center", ncols=2
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # a title with dollar signs is no formula
+    file.write_bytes(_png(figure))
+
+
+def _draw_ranks(panel: Axes, name: str, day: Day, tops: Sequence[Top]) -> None:
+    hours = [(now - day.instants[0]) / HOUR for now in day.instants]
+    for number in day.titles:
+        panel.plot(hours, [top.index(number) + 1 if number in top else BROKEN for top in tops])
+    panel.set_title(name)
+    panel.set_xlim(0, 24)
+    panel.set_xticks(range(0, 25, 4))
+    panel.set_ylim(day.places + 0.5, 0.5)
+    panel.grid(alpha=0.3)
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1] + "…"
+
+
+def _png(figure: Figure) -> bytes:
+    written = BytesIO()
+    with catch_warnings():
+        filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a title may be in any script
+        figure.savefig(written, format="png")
+    return written.getvalue()

@@ -1,0 +1,68 @@
+"""What the lab found, as plain text of at most 100 columns."""
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from server.lab.experiments import Measured, Plan, Results
+
+WIDTH = 100
+MOST_VARIANTS = 7  # for which there is room
+
+
+def tables(results: Results, plan: Plan) -> str:
+    """One of what each variant's listing did, one of how much any two of them share."""
+    return _text(_measures(results, plan), _overlaps(results, plan))
+
+
+def _measures(results: Results, plan: Plan) -> Table:
+    columns = (
+        "new an\nhour",
+        "hours there:\nmedian",
+        "\nlongest",
+        f"{plan.colluders} colluders:\nhours there",
+        "\nbest rank",
+    )
+    table = _table(f"the first {plan.places}", columns)
+    for name, measured in results.measured.items():
+        table.add_row(name, *_cells(measured, plan.places))
+    return table
+
+
+def _cells(measured: Measured, places: int) -> list[str]:
+    ranks = [f"{rank:g}" if rank <= places else f">{places}" for rank in measured.best_rank]
+    return [
+        f"{measured.turnover:.2f}",
+        f"{measured.median_stay:.1f}",
+        f"{measured.longest_stay:.1f}",
+        " -> ".join(f"{hours:.1f}" for hours in measured.hours) or "-",
+        " -> ".join(ranks) or "-",
+    ]
+
+
+def _overlaps(results: Results, plan: Plan) -> Table:
+    names = list(results.measured)
+    table = _table(f"% of {plan.places} shared", [name.replace(" ", "\n") for name in names])
+    for one in names:
+        shares = [1.0 if one == other else results.overlaps[frozenset((one, other))] for other in names]
+        table.add_row(one, *(f"{share * 100:.0f}" for share in shares))
+    return table
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column(f"\n{title}", no_wrap=True)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _text(*shown: Table) -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=WIDTH, color_system=None, force_terminal=False)
+    for table in shown:
+        console.print(table)
+        console.print()
+    return "\n".join(line.rstrip() for line in file.getvalue().rstrip().split("\n"))
