@@ -8,10 +8,17 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
 
+from server.readers import Readers
 from server.wire import Code
 from server.wire.answers import refusal_body
 from server.wire.errors import Refused
+from server.wire.messages import Closed
+from server.wire.sockets import Pace
+
+MOST_PINGS = 100  # a second
+MOST_FRAGMENTS = 1_000
 
 
 @dataclass
@@ -19,7 +26,7 @@ class Door:
     """
     Lets connections in, up to so many of a process and of an address; `trusted` are proxies, who come for many.
 
-    Once inside, a request has to be whole within `seconds`.
+    Once inside, a request has to be whole within `seconds`, and answers have to be read.
     """
 
     connections: int = 1_000
@@ -29,6 +36,7 @@ class Door:
     headers: int = 100
     header_bytes: int = 16_384
     url_bytes: int = 65_536
+    readers: Readers = field(default_factory=Readers)
     inside: Counter[str] = field(default_factory=Counter)
 
     def enter(self, address: str) -> bool:
@@ -62,6 +70,7 @@ class Guarded(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
+        self._door.readers.watch(transport)
         self._is_inside = self._door.enter(address_of(self))
         if self._is_inside:
             self._start_timer()
@@ -70,6 +79,7 @@ class Guarded(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self._door.readers.forget(self.transport)
         if self._is_inside:
             self._door.leave(address_of(self))
         super().connection_lost(exc)
@@ -148,10 +158,31 @@ class GuardedSocket(WebSocketsSansIOProtocol):
     def __init__(self, door: Door, **given: Any) -> None:
         super().__init__(**given)
         self._door = door
+        self._pings = Pace(MOST_PINGS)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._door.readers.forget(self.transport)
         self._door.leave(address_of(self))
         super().connection_lost(exc)
+
+    def handle_ping(self) -> None:
+        try:
+            self._pings.count()
+        except Closed as closed:
+            self._fail(closed.reason)
+        super().handle_ping()
+
+    def handle_cont(self, event: Frame) -> None:
+        super().handle_cont(event)
+        if len(self.frames) > MOST_FRAGMENTS:
+            self._fail(f"a message of more than {MOST_FRAGMENTS} fragments")
+
+    def _fail(self, reason: str) -> None:
+        if not self.close_sent:
+            self.conn.fail(CloseCode.POLICY_VIOLATION, reason)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.transport.close()
 
 
 def address_of(connection: Guarded | GuardedSocket) -> str:

@@ -2,13 +2,17 @@
 
 import asyncio
 import json
-from contextlib import AsyncExitStack
+import socket
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosedError
+from websockets.frames import Frame, Opcode
 
 from server.protocols import Door
-from tests.wire.sample import serving, until
+from server.readers import Readers
+from tests.wire.sample import CONTEXTS, serving, until
 from tests.wire.talking import introduce
 
 POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -117,6 +121,104 @@ async def test_connections_are_counted():
         await until(lambda: not door.inside)
         async with httpx.AsyncClient() as client:
             assert (await client.post(server.url, json={"query": "{ hello }"})).status_code == 200
+
+
+LARGE = {"query": "query ($x: ID!) {" + "".join(f" a{n}: echo(id: $x)" for n in range(20)) + "}"}
+ENDLESS = "subscription { forever(size: 100000) }"
+
+UPGRADE = (
+    b"GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+)
+INIT, SUBSCRIBE = {"type": "connection_init"}, {"id": "1", "type": "subscribe", "payload": {"query": ENDLESS}}
+
+
+def message(content):
+    return Frame(Opcode.TEXT, json.dumps(content).encode()).serialize(mask=True)
+
+
+def request(content, accept="application/json"):
+    body = json.dumps(content).encode()
+    return POST + f"Accept: {accept}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@contextmanager
+def patient(seconds):
+    """A server that waits for so long for its clients to read, and its door."""
+    door = Door(readers=Readers(seconds))
+    with serving(door=door) as server:
+        yield server, door
+
+
+@asynccontextmanager
+async def deaf(server, *pieces, told_first=b""):
+    """A client that says something and then does not read: its window is small, and the answers are beyond it."""
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
+        client.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(client, ("127.0.0.1", server.port))
+        if told_first:
+            await loop.sock_sendall(client, told_first)
+            await loop.sock_recv(client, 4096)
+        for piece in pieces:
+            await loop.sock_sendall(client, piece)
+        yield client
+
+
+async def test_client_that_does_not_read_its_answers_is_cut():
+    large = request({**LARGE, "variables": {"x": "x" * 90_000}})
+    with patient(0.3) as (server, door):
+        async with deaf(server, *[large] * 5):
+            await until(lambda: door.inside.total() == 1)
+            await until(lambda: not door.inside)
+
+
+async def test_client_that_does_not_read_its_events_is_cut():
+    ended = CONTEXTS.ended
+    with patient(0.3) as (server, door):
+        async with deaf(server, request({"query": ENDLESS}, "text/event-stream")):
+            await until(lambda: CONTEXTS.ended == ended + 1)
+            await until(lambda: not door.inside)
+
+
+async def test_socket_that_is_not_read_is_cut():
+    ended = CONTEXTS.ended
+    with patient(0.3) as (server, door):
+        async with deaf(server, message(INIT), message(SUBSCRIBE), told_first=UPGRADE):
+            await until(lambda: CONTEXTS.ended == ended + 1)
+            await until(lambda: not door.inside)
+
+
+async def test_client_that_reads_slowly_is_served():
+    large = request({**LARGE, "variables": {"x": "x" * 90_000}})
+    with patient(0.4) as (server, _):
+        async with deaf(server, *[large] * 5) as client:
+            read = 0
+            while read < 5 * 20 * 90_000:
+                received = await asyncio.get_running_loop().sock_recv(client, 65_536)
+                assert received
+                read += len(received)
+                await asyncio.sleep(0.005)
+
+
+async def test_flood_of_pings_is_cut(server):
+    async with server.socket() as client:
+        client.transport.write(Frame(Opcode.PING, b"").serialize(mask=True) * 250)  # in two seconds at most
+        with pytest.raises(ConnectionClosedError) as closed:
+            await client.recv()
+
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "more than 100 messages a second")
+
+
+async def test_message_in_too_many_fragments_is_cut(server):
+    async with server.socket() as client:
+        first, rest = (Frame(opcode, b"", fin=False).serialize(mask=True) for opcode in (Opcode.TEXT, Opcode.CONT))
+        client.transport.write(first + rest * 1_000)
+        with pytest.raises(ConnectionClosedError) as closed:
+            await client.recv()
+
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "a message of more than 1000 fragments")
 
 
 def test_door_counts_for_each_address():
