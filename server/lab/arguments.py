@@ -11,6 +11,7 @@ from store.ranking import DAY, ORDERS, Order, Policy
 USUAL = Policy()
 STEPS = (5, 10, 15, 20, 30, 60)  # minutes: shares of an hour
 MOST_PLACES = 100
+LEAST_WEIGHT = 0.01
 MOST_EXPONENT = 10
 MOST_HALF_LIFE = 168  # hours: a week
 
@@ -83,8 +84,8 @@ def _weight(most: float) -> Callable[[str], float]:
             weight = float(text)
         except ValueError:
             weight = 0
-        if not 0 < weight <= most or float(f"{weight:g}") != weight:
-            raise ArgumentTypeError(f"{text!r} is no number above 0, up to {most:g}, of at most 6 digits")
+        if not LEAST_WEIGHT <= weight <= most or float(f"{weight:g}") != weight:
+            raise ArgumentTypeError(f"{text!r} is no number from {LEAST_WEIGHT} to {most:g} of at most 6 digits")
         return weight
 
     return number

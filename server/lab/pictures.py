@@ -35,20 +35,25 @@ def draw(day: Day, file: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
+    file.write_bytes(_png(figure(day)))
+
+
+def figure(day: Day) -> Figure:
+    """A panel for each variant with a line for each story, broken where it is beyond the places."""
     rows = -(-len(day.tops) // ACROSS)
-    figure = Figure(figsize=(15, 3.6 * rows + 2.4), dpi=100, layout="constrained")
-    figure.suptitle(f"{day.name}: ranks of the ten best stories by hour (UTC), their points below", parse_math=False)
-    panels = list(figure.subplots(rows, ACROSS, sharex=True, sharey=True, squeeze=False).flat)
+    drawn = Figure(figsize=(15, 3.6 * rows + 2.4), dpi=100, layout="constrained")
+    drawn.suptitle(f"{day.name}: ranks of the ten best stories by hour (UTC), their points below", parse_math=False)
+    panels = list(drawn.subplots(rows, ACROSS, sharex=True, sharey=True, squeeze=False).flat)
     for panel, (name, tops) in zip(panels, day.tops.items(), strict=False):
         _draw_ranks(panel, name, day, tops)
     for panel in panels[len(day.tops) :]:
         panel.set_visible(False)
-    legend = figure.legend(
+    legend = drawn.legend(
         panels[0].get_lines(), [_short(title) for title in day.titles.values()], loc="outside lower center", ncols=2
     )
     for text in legend.get_texts():
         text.set_parse_math(False)  # a title with dollar signs is no formula
-    file.write_bytes(_png(figure))
+    return drawn
 
 
 def _draw_ranks(panel: Axes, name: str, day: Day, tops: Sequence[Top]) -> None:
@@ -66,9 +71,9 @@ def _short(title: str) -> str:
     return title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1] + "…"
 
 
-def _png(figure: Figure) -> bytes:
+def _png(drawn: Figure) -> bytes:
     written = BytesIO()
     with catch_warnings():
         filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a title may be in any script
-        figure.savefig(written, format="png")
+        drawn.savefig(written, format="png")
     return written.getvalue()

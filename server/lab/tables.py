@@ -52,7 +52,7 @@ def _overlaps(results: Results, plan: Plan) -> Table:
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(f"\n{title}", no_wrap=True)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)

@@ -1,0 +1,40 @@
+from server.lab.arrivals import HOUR, arrivals
+from store.imports import Story
+
+WEEK = 604_800  # seconds
+POSTED = 1_470_311_520_000
+
+
+def story(votes: int, name: str = "12224879") -> Story:
+    return Story(name, "a title", "", "ne0phyte", POSTED, votes)
+
+
+def test_first_vote_comes_with_the_story_and_each_vote_once():
+    assert list(arrivals(story(1), 4, WEEK, 1)) == [POSTED]
+
+    votes = arrivals(story(500), 4, WEEK, 1)
+    assert len(votes) == 500
+    assert votes[0] == POSTED
+    assert list(votes) == sorted(votes)
+
+
+def test_each_half_life_brings_half_of_the_votes_to_come():
+    votes = arrivals(story(100_001), 4, WEEK, 1)
+
+    shares = [sum(at < POSTED + 4 * hours * HOUR for at in votes) / 100_000 for hours in (1, 2, 3)]
+    assert [round(share, 2) for share in shares] == [0.5, 0.75, 0.88]
+
+
+def test_slow_votes_come_within_the_voting_window():
+    votes = arrivals(story(20_000), 168, WEEK, 1)
+
+    assert POSTED + 167 * HOUR < votes[-1] < POSTED + 168 * HOUR
+    assert round(sum(at < POSTED + 84 * HOUR for at in votes) / 20_000, 2) == 0.59  # (1 - 1/√2) / (1 - 1/2)
+
+
+def test_seed_and_story_say_when_votes_come():
+    votes = arrivals(story(50), 4, WEEK, 1)
+
+    assert arrivals(story(50), 4, WEEK, 1) == votes
+    assert arrivals(story(50), 4, WEEK, 2) != votes
+    assert arrivals(story(50, "10975351"), 4, WEEK, 1) != votes

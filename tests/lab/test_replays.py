@@ -1,0 +1,53 @@
+from bisect import bisect_right
+from random import Random
+
+import pytest
+
+from server.lab.replays import Histories, Variant, article, replay
+from store.ranking import Order, Policy
+
+VARIANTS = [Variant(order.value, order, Policy()) for order in Order]
+MINUTE = 60_000
+DAYS = 20 * 1440  # minutes
+
+
+@pytest.mark.parametrize("most", [2, 5, 500])
+def test_first_places_are_those_of_a_sort_of_all_stories(most):
+    """Over 20 days, with many equal times and votes; who was dropped too early would be missed here."""
+    histories = _histories(Random(most), 1_000, most)
+    instants = range(0, DAYS * MINUTE, 311 * MINUTE)
+
+    shown = dict(replay(histories, VARIANTS, 5, instants))
+
+    assert list(shown) == list(instants)
+    for now, listings in shown.items():
+        assert listings == [_sorted(histories, variant, now)[:5] for variant in VARIANTS]
+
+
+def test_votes_lift_a_story_when_they_come():
+    histories = [[0, 5_000], [1_000]]
+    variants = [Variant("votes", Order.VOTES, Policy()), Variant("score", Order.SCORE, Policy(vote_score=0.5))]
+
+    shown = list(replay(histories, variants, 2, [0, 1_000, 4_999, 5_000]))
+
+    assert shown == [
+        (0, [[(1, 0)], [(500, 0)]]),
+        (1_000, [[(1, 1), (1, 0)], [(1_500, 1), (500, 0)]]),
+        (4_999, [[(1, 1), (1, 0)], [(1_500, 1), (500, 0)]]),
+        (5_000, [[(2, 0), (1, 1)], [(1_500, 1), (1_000, 0)]]),
+    ]
+
+
+def _histories(random: Random, count: int, most: int) -> Histories:
+    posted = sorted(random.randrange(0, DAYS, 20) * MINUTE for _ in range(count))
+    votes = [int(random.paretovariate(0.8)) % most for _ in range(count)]
+    return [
+        [at, *sorted(at + int(random.expovariate(1 / 400) * MINUTE) for _ in range(more))]
+        for at, more in zip(posted, votes, strict=True)
+    ]
+
+
+def _sorted(histories: Histories, variant: Variant, now: int) -> list[tuple[float, int]]:
+    counted = [(number, history[0], bisect_right(history, now)) for number, history in enumerate(histories)]
+    articles = [article(*each) for each in counted if each[2]]
+    return sorted(((variant.value(each, now), each.number) for each in articles), reverse=True)
