@@ -7,7 +7,7 @@ from typing import Any
 from strawberry.dataloader import DataLoader
 
 from resolvers.live import Live
-from resolvers.rates import PostRates
+from resolvers.rates import WriteRates
 from resolvers.reads import Reads
 from store.connection import Tally, tally
 from store.errors import Unauthenticated
@@ -27,12 +27,12 @@ class Context:
         token: str | None = None,
         live: Live | None = None,
         address: str | None = None,
-        posts: PostRates | None = None,
+        rates: WriteRates | None = None,
     ) -> None:
         self.store = store
         self.live = live or Live(store)
         self.address = address
-        self.posts = posts or PostRates()
+        self.rates = rates or WriteRates()
         self.session = session_of(token) if token else None
         self._tally = Tally()
         tally.set(self._tally)

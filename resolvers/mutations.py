@@ -72,7 +72,8 @@ class MarkFeedSeenPayload:
 
 
 async def register(context: Context, username: str, password: str) -> SessionPayload:
-    return _session(context, await context.store.users.register(username, password))
+    rates = context.rates.of_registrations(context.address) if context.address is not None else ()
+    return _session(context, await context.store.users.register(username, password, rates))
 
 
 async def log_in(context: Context, username: str, password: str) -> SessionPayload:
@@ -167,12 +168,12 @@ async def mark_feed_seen(context: Context, through: str) -> MarkFeedSeenPayload:
 
 
 async def _posted(context: Context, draft: Draft, idempotency_key: str | None) -> Posted:
-    """Posts are counted where rates are: two round trips more, and one to take back what was not posted anew."""
+    """Where posts are counted: two waits more for the store, and one to take back what was not posted anew."""
     session, posted = context.actor(), None
     if context.address is None:
         return await context.store.articles.post(session, draft, idempotency_key)
     username = await context.store.sessions.username(session)
-    back = await context.store.attempts.count(context.posts.windows(username, context.address))
+    back = await context.store.attempts.count(context.rates.of_posts(username, context.address))
     try:
         posted = await context.store.articles.post(session, draft, idempotency_key)
         return posted

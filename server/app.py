@@ -15,7 +15,7 @@ from starlette.routing import Route, WebSocketRoute
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.live import Live
-from resolvers.rates import PostRates
+from resolvers.rates import WriteRates
 from schema.contract import FILE, SCHEMA
 from server import explorer, guards, logs, tracing
 from server.logs import Logs
@@ -50,7 +50,7 @@ def create(settings: Settings) -> Starlette:
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
     endpoint = Endpoint(
         SCHEMA,
-        partial(_open_context, app, guards.post_rates(settings)),
+        partial(_open_context, app, guards.write_rates(settings)),
         CODES,
         trusted=trusted_documents(settings),
         limits=guards.limits(settings),
@@ -118,8 +118,8 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
     )
 
 
-def _open_context(app: Starlette, posts: PostRates | None, client: Client) -> Context:
-    return Context(app.state.store, client.token, app.state.live, client.address if posts else None, posts)
+def _open_context(app: Starlette, rates: WriteRates | None, client: Client) -> Context:
+    return Context(app.state.store, client.token, app.state.live, client.address if rates else None, rates)
 
 
 async def contract(request: Request) -> Response:

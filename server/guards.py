@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
-from resolvers.rates import PostRates
+from resolvers.rates import WriteRates
 from server.protocols import Door
 from server.settings import Settings
 from server.wire import Limits, Rates
@@ -50,8 +50,10 @@ async def _share(rates: Rates, buckets: Buckets) -> None:
             await rates.share(buckets.take)
 
 
-def post_rates(settings: Settings) -> PostRates | None:
-    return PostRates(settings.rate_posts, settings.rate_posts_a_day) if settings.rate_limits == "on" else None
+def write_rates(settings: Settings) -> WriteRates | None:
+    if settings.rate_limits == "off":
+        return None
+    return WriteRates(settings.rate_posts, settings.rate_posts_a_day, settings.rate_registrations)
 
 
 def pages_of_others(settings: Settings) -> list[Middleware]:

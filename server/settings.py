@@ -71,6 +71,7 @@ class Settings(BaseSettings):
     rate_points_back: float = Field(50, gt=0, allow_inf_nan=False, description="how many points come back in a second")
     rate_posts: int = Field(10, ge=1, description="how many articles a user may post in 10 minutes")
     rate_posts_a_day: int = Field(100, ge=1, description="how many articles a user may post in a day")
+    rate_registrations: int = Field(50, ge=1, description="how many users may register from an address in an hour")
     introspection: Literal["on", "off"] = Field("on", description="`off` answers no questions about the schema itself")
     allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
         None, description="whose pages may ask here besides our own: origins, separated by commas"

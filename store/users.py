@@ -1,5 +1,7 @@
 """People: registering and logging in."""
 
+from collections.abc import Sequence
+
 from store import keys, rules
 from store.attempts import Attempts, Window
 from store.connection import PASSWORD, REGISTER
@@ -24,19 +26,19 @@ class Users:
     def close(self) -> None:
         self._passwords.close()
 
-    async def register(self, username: str, password: str) -> Grant:
+    async def register(self, username: str, password: str, windows: Sequence[Window] = ()) -> Grant:
         """
-        Create a user and log them in.
+        Create a user and log them in. Counted in the windows, once name and password are such as may be.
 
-        One round trip: `register.lua` takes the name and opens the session in a single step.
+        One round trip: `register.lua` takes the name and opens the session in a single step. Being counted is one more.
 
         Raises:
             Invalid: the name or the password breaks a rule.
             UsernameTaken: someone has this name, in any case of letters.
-            RateLimited: too many passwords wait to be hashed.
+            RateLimited: too many passwords wait to be hashed, or a window is full.
         """
         rules.username(username)
-        known = await self._passwords.hashed(rules.password(password))
+        known = await self._hashed(rules.password(password), windows)
         grant, session = self._sessions.granted(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         script_keys = [keys.user(p, username), keys.session(p, session.digest), keys.sessions(p, username)]
@@ -51,7 +53,7 @@ class Users:
         """
         Open a session. An unknown name is answered like a wrong password, in like time.
 
-        Two round trips; with an address, whose failures are counted, three.
+        Two round trips; with an address, whose failures are counted, four.
 
         Raises:
             BadCredentials: no user has this name and this password.
@@ -78,6 +80,14 @@ class Users:
         if status == "changed":
             raise BadCredentials
         return username
+
+    async def _hashed(self, password: str, windows: Sequence[Window]) -> str:
+        back = await self._attempts.count(windows) if windows else ()
+        try:
+            return await self._passwords.hashed(password)
+        except RateLimited:
+            await self._attempts.take_back(back)
+            raise
 
     async def _proven(self, username: str, password: str, address: str | None) -> tuple[str, str]:
         """The name as its owner writes it, and the hash of the password; failures are counted."""

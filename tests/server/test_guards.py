@@ -11,6 +11,10 @@ from tests.server.conftest import REGISTER, serving
 
 POST_AND_TELL = """mutation { post(input: {title: "a title", link: "https://example.com/"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
+REGISTER_AND_TELL = """mutation { register(input: {username: "alice", password: "correct horse"}) {
+  userErrors { code ... on RateLimited { retryAt } } } }"""
+CHANGE_AND_TELL = """mutation { changePassword(input: {currentPassword: "wrong horse", newPassword: "brown horse"}) {
+  userErrors { code ... on RateLimited { retryAt } } } }"""
 LOG_IN = 'logIn(input: {username: "alice", password: "correct horse"}) { token }'
 
 
@@ -59,6 +63,27 @@ def test_posting_and_asking_are_too_often_in_the_end(tmp_path):
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert int(answers[2].headers["retry-after"]) > 1_000
     assert answers[2].json()["errors"][0]["extensions"]["code"] == "RATE_LIMITED"
+
+
+def test_registering_is_too_often_in_the_end(tmp_path):
+    with serving(tmp_path, rate_limits="on", rate_registrations=1) as guarded:
+        answers = [guarded.ask(REGISTER_AND_TELL)["data"]["register"]["userErrors"] for _ in range(2)]
+
+    assert [[error["code"] for error in errors] for errors in answers] == [[], ["RATE_LIMITED"]]
+    assert answers[1][0]["retryAt"].endswith("Z")
+
+
+def test_wrong_current_passwords_are_counted_with_failed_log_ins(tmp_path):
+    with serving(tmp_path, rate_limits="on") as guarded:
+        token = guarded.ask(REGISTER)["data"]["register"]["token"]
+        changes = [guarded.ask(CHANGE_AND_TELL, token)["data"]["changePassword"]["userErrors"][0] for _ in range(11)]
+        log_in = guarded.ask("mutation { " + LOG_IN.replace("token", "userErrors { code }") + " }")
+        viewer = guarded.ask("{ viewer { username } }", token)
+
+    assert [change["code"] for change in changes] == ["BAD_CREDENTIALS"] * 10 + ["RATE_LIMITED"]
+    assert changes[-1]["retryAt"].endswith("Z")
+    assert log_in["data"]["logIn"]["userErrors"] == [{"code": "RATE_LIMITED"}]
+    assert viewer["data"]["viewer"] == {"username": "alice"}
 
 
 def test_points_are_counted_by_all_processes_and_after_a_restart(tmp_path, redis_url):

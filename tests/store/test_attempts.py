@@ -4,8 +4,11 @@ import asyncio
 
 import pytest
 
-from store.errors import BadCredentials, RateLimited
+from resolvers.rates import WriteRates
+from store.articles import Draft
+from store.errors import BadCredentials, Invalid, RateLimited, UsernameTaken
 from store.passwords import Passwords
+from store.sessions import session_of
 
 PASSWORD = "correct horse"
 HOME, AWAY = "1.1.1.1", "2.2.2.2"
@@ -95,6 +98,36 @@ async def test_those_who_guess_at_once_are_counted_one_by_one(store):
     results = [type(result) for result in await asyncio.gather(*guesses, return_exceptions=True)]
 
     assert (results.count(BadCredentials), results.count(RateLimited)) == (10, 30)
+
+
+async def test_whoever_is_shut_out_of_their_name_stays_logged_in(store):
+    session = session_of((await store.users.log_in("alice", PASSWORD, HOME)).token)
+    await fail(store, 100, address="9.9.9.#")
+
+    assert await refused(store)
+    assert await store.sessions.username(session) == "alice"
+    assert (await store.articles.post(session, Draft("a title", "https://example.com/"))).poster == "alice"
+
+
+async def test_registrations_from_an_address_are_counted(store, clock):
+    rates = WriteRates(registrations=3)
+
+    async def register(name, address=HOME):
+        return await store.users.register(name, PASSWORD, rates.of_registrations(address))
+
+    await register("carol")
+    with pytest.raises(UsernameTaken):  # it tells whose names there are, and takes as much time
+        await register("carol")
+    with pytest.raises(Invalid):
+        await register("c")
+    await register("dave")
+    with pytest.raises(RateLimited) as limited:
+        await register("erin")
+
+    assert limited.value.retry_at == clock.now + 60 * 60 * 1000 + 1
+    await register("erin", AWAY)
+    clock.now = limited.value.retry_at
+    await register("frank")
 
 
 async def test_without_an_address_nothing_is_counted(store, redis):
