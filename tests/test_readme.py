@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from server.__main__ import main
 from server.settings import PREFIX, Settings
 from store import keys
 from tests.server.conftest import serving
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 EXAMPLE = re.compile(r"```graphql\n(.*?)```\n+```json\n(.*?)```", re.DOTALL)
 REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
+WORD = re.compile(r"[a-z]+|%")
 NAMES = {
     "p": "p",
     "number": "N",
@@ -54,6 +56,15 @@ def test_subscription_is_sent_what_a_vote_changes(tmp_path):
             data = next(line for line in lines if line.startswith("data:"))
 
     assert json.loads(data.removeprefix("data:")) == {"data": {"articleChanged": {"votes": 2}}}
+
+
+def test_lab_says_of_the_sample_what_is_shown_of_other_stories(capsys, monkeypatch):
+    (command,) = re.findall(r"^    python -m server (lab .+)$", README, re.MULTILINE)
+    (shown,) = re.findall(r"^    \d+ stories of .*\n(?:    .*\n|\n)+", README, re.MULTILINE)
+    monkeypatch.chdir(ROOT)
+
+    assert main(command.split()) == 0
+    assert WORD.findall(capsys.readouterr().out) == WORD.findall(shown)
 
 
 def test_settings_table_is_complete():
