@@ -103,15 +103,17 @@ class Reads:
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
         parts = [listings.shares(listing, window) for listing, window in wanted]
-        shares = iter(await self._all([read for part in parts for read in part]))
+        shares = iter(await self._to_the_end([read for part in parts for read in part]))
         return [
             listings.merge([next(shares) for _ in part], window)
             for part, (_, window) in zip(parts, wanted, strict=True)
         ]
 
     async def ranks(self, listing: Listing, places: Sequence[Place]) -> list[Rank]:
-        """One command a partition."""
-        return standings.merge(await self._all(standings.ranks(listing, places))) if places else []
+        """One round trip, or some more where values decay and the places are deep."""
+        if not places:
+            return []
+        return standings.merge(listing, await self._to_the_end(standings.ranks(listing, places)))
 
     async def has_pin(self, pinned: Listing) -> bool:
         return await self._one(pins.is_there(pinned))
@@ -119,6 +121,14 @@ class Reads:
     async def _one(self, read: Read[T]) -> T:
         (result,) = await self._all([read])
         return result
+
+    async def _to_the_end(self, wanted: Sequence[Read[Any]]) -> list[Any]:
+        """The results of reads of which some go on with a further read."""
+        results = await self._all(wanted)
+        while further := [result for result in results if isinstance(result, Read)]:
+            found = iter(await self._all(further))
+            results = [next(found) if isinstance(result, Read) else result for result in results]
+        return results
 
     async def _all(self, wanted: Iterable[Read[T]]) -> list[T]:
         """The results of reads: those that nobody has asked for yet go to the loader, together."""

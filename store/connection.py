@@ -33,8 +33,8 @@ READING = FEED, COUNT, VOTES = tuple(map(Script, ("feed", "count", "votes")))
 RANKING = RANGE, RANK, GRAVITY, GRAVITY_RANK = (
     Script("places", "range"),
     Script("places", "rank"),
-    Script("gravity", "gravity_walk", "gravity_page"),
-    Script("gravity", "gravity_walk", "gravity_rank"),
+    Script("gravity", "gravity_page"),
+    Script("gravity", "gravity_rank"),
 )
 REGISTER, PIN = Script("register"), Script("pin")
 POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(

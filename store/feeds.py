@@ -14,9 +14,9 @@ from math import inf
 
 from store import keys
 from store.connection import COUNT, FEED
-from store.listings import Window, places_of
+from store.listings import Window
 from store.reads import Read
-from store.records import Place
+from store.records import Place, places
 from store.site import Site
 
 TIMELINES_PER_CALL = 100  # so that no call holds the server longer than a millisecond
@@ -136,7 +136,7 @@ def _by_name(names: Sequence[str], reply: Sequence[float | None]) -> dict[str, f
 
 def _pull(reply: list[str]) -> Pull:
     behind, *flat = reply
-    return Pull(places_of(flat), bool(int(behind)))
+    return Pull(places(flat), bool(int(behind)))
 
 
 def _is_there(reply: object) -> bool:

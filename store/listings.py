@@ -2,26 +2,18 @@
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
-from store import keys
-from store.connection import GRAVITY, RANGE
-from store.link import Command
+from store import gravity, keys
+from store.connection import RANGE
+from store.gravity import Decay, Share
 from store.ranking import Order
 from store.reads import Read
-from store.records import Place
+from store.records import Place, places
 from store.site import Site
 
 DAY_MS = 86_400_000
-
-
-@dataclass(frozen=True, slots=True)
-class Decay:
-    """What ranking by votes and age needs: when it is, the numbers of the formula, more keys of each partition."""
-
-    at: int
-    numbers: tuple[float, ...]
-    keys: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +58,6 @@ class Page:
         return self.above + len(self.places) + self.below
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """One partition's part of a page."""
-
-    above: int
-    total: int
-    places: Sequence[Place]
-    at: int | None = None
-
-
 def whole(site: Site, order: Order) -> Listing:
     return _ranked(site, order, order.value, keys.index)
 
@@ -104,14 +86,19 @@ def front_page(site: Site, day: int | None) -> Listing:
     return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}")
 
 
-def shares(listing: Listing, window: Window) -> list[Read[Share]]:
-    """The reads of a page, one per partition. Places are skipped by the server where it alone knows which."""
+def shares(listing: Listing, window: Window) -> list[Read[Any]]:
+    """
+    The reads of a page, one per partition. Where values decay, the result of one may be a further read.
+
+    Places are skipped by the server where it alone knows which.
+    """
+    if decay := listing.decay:
+        at, count = decay.at if window.at is None else window.at, window.skip + window.count
+        return [gravity.share(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
     alone = len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if alone else (window.skip + window.count, 0)
     position = (repr(window.beyond.value), window.beyond.member) if window.beyond else ("", "")
     direction = "up" if window.upwards else "down"
-    if listing.decay:
-        return _decaying(listing, listing.decay, window, direction, position)
     bounds = (listing.lowest, listing.highest, direction, count, skip)
     return [Read(RANGE.command([index], *bounds, *position), _share) for index in listing.indexes]
 
@@ -130,34 +117,16 @@ def merge(parts: Sequence[Share], window: Window) -> Page:
     return Page(shown, above, total - above - len(shown), parts[0].at)
 
 
-def places_of(flat: Sequence[str]) -> list[Place]:
-    """Places from the flat list of members and values that scripts reply with."""
-    return [Place(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True)]
-
-
 def _ranked(site: Site, order: Order, name: str, index: Callable[[int, str], str]) -> Listing:
     indexes = tuple(index(p, order.value) for p in range(site.partitions))
     if not order.decays:
         return Listing(name, indexes)
-    more = tuple((index(p, Order.VOTES.value), keys.article(p, "")) for p in range(site.partitions))
+    both = tuple((index(p, Order.GRAVITY.value), index(p, Order.VOTES.value)) for p in range(site.partitions))
     policy = site.policy
     numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
-    return Listing(name, indexes, decay=Decay(site.clock(), numbers, more))
-
-
-def _decaying(
-    listing: Listing, decay: Decay, window: Window, direction: str, position: tuple[str, str]
-) -> list[Read[Share]]:
-    at = decay.at if window.at is None else window.at
-    arguments: Command = (at, *decay.numbers, direction, window.skip + window.count, *position)
-    indexes = zip(listing.indexes, decay.keys, strict=True)
-    return [Read(GRAVITY.command([index, *more], *arguments), _share_at, (at,)) for index, more in indexes]
-
-
-def _share_at(at: int, reply: list[str]) -> Share:
-    return replace(_share(reply), at=at)
+    return Listing(name, indexes, decay=Decay(site.clock(), numbers, both))
 
 
 def _share(reply: list[str]) -> Share:
     above, total, *flat = reply
-    return Share(int(above), int(total), places_of(flat))
+    return Share(int(above), int(total), places(flat))

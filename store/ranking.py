@@ -14,8 +14,8 @@ GROUPS_PER_ARTICLE = 10
 HOT_EPOCH = 1_134_028_003  # unix seconds
 HOT_SECONDS = 45_000  # what ten times the votes make up for
 WILSON_Z = 1.281551565545
-HOUR = 3_600_000  # milliseconds: what is posted in the same hour shares a bucket of GRAVITY
-BUCKET = 2**30  # how far apart buckets are in GRAVITY's index, with votes around the middle
+CLASS = 2**42  # how far apart classes are in GRAVITY's index, in milliseconds
+DIGITS = 3  # how many binary digits the votes of a class have in common
 
 
 class Order(Enum):
@@ -76,7 +76,8 @@ class Policy:
             case Order.CONTROVERSIAL:
                 return controversial(article.upvotes, article.downvotes)
             case Order.GRAVITY:
-                return article.posted_at // HOUR * BUCKET + BUCKET // 2 + article.votes
+                mark = gravity_class(article.votes) * CLASS + article.posted_at
+                return -mark if article.votes < 1 else mark
 
     def value_at(self, order: Order, article: Article, now: int) -> float:
         """What an order sorts by at an instant: but for GRAVITY, what its index holds."""
@@ -92,6 +93,13 @@ class Policy:
         minutes = max(now - article.posted_at, 0) / 60_000
         decay: float = ((minutes + self.gravity_delay) / 60) ** self.gravity_age
         return (base**self.gravity_votes if base > 0 else base) / decay
+
+
+def gravity_class(votes: int) -> int:
+    """Which votes are alike by GRAVITY: as many but for the poster's, or as many fewer, by the first binary digits."""
+    size = abs(votes - 1)
+    behind = max(size.bit_length() - DIGITS, 0)
+    return (behind << (DIGITS - 1)) + (size >> behind)
 
 
 def hot(article: Article) -> float:

@@ -1,6 +1,6 @@
 """What is read from the store, as frozen records. Instants are unix milliseconds; formatting belongs to the schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -122,6 +122,11 @@ def place(text: str) -> Place:
     """A place as the store keeps it: value and member, space between."""
     value, member = text.split()
     return Place(float(value), member)
+
+
+def places(flat: Sequence[str]) -> list[Place]:
+    """Places from the flat list of members and values that scripts reply with."""
+    return [Place(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True)]
 
 
 def pairs(flat: list[str]) -> dict[str, str]:

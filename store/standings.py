@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log10
+from typing import Any
 
-from store import keys
-from store.connection import GRAVITY_RANK, RANK
+from store import gravity, keys
+from store.connection import RANK
+from store.gravity import Decay
 from store.link import Argument
 from store.listings import Listing
 from store.ranking import Order, Policy
@@ -44,20 +46,26 @@ def place(policy: Policy, order: Order, article: Article, now: int) -> Place:
     return Place(policy.value_at(order, article, now), keys.member(article.number))
 
 
-def ranks(listing: Listing, places: Sequence[Place]) -> list[Read[list[Rank]]]:
-    """The reads of the ranks of places, one per partition."""
+def ranks(listing: Listing, places: Sequence[Place]) -> list[Read[Any]]:
+    """
+    The reads of the ranks of places, for `merge`: one per partition, or two for each place where values decay.
+
+    The result of one of the latter may be a further read.
+    """
+    if decay := listing.decay:
+        return [read for keys in decay.keys for place in places for read in _decaying(keys, decay, place)]
     flat: list[Argument] = [text for each in places for text in (repr(float(each.value)), each.member)]
-    if listing.decay is None:
-        return [Read(RANK.command([index], *flat), _ranks) for index in listing.indexes]
-    decay = listing.decay
-    indexes = zip(listing.indexes, decay.keys, strict=True)
-    return [
-        Read(GRAVITY_RANK.command([index, *more], decay.at, *decay.numbers, *flat), _ranks) for index, more in indexes
-    ]
+    return [Read(RANK.command([index], *flat), _ranks) for index in listing.indexes]
 
 
-def merge(parts: Sequence[list[Rank]]) -> list[Rank]:
+def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:
     """The ranks in the whole listing."""
+    parts: Sequence[Sequence[Rank]] = results
+    if listing.decay:
+        pairs = list(zip(results[::2], results[1::2], strict=True))
+        count = len(pairs) // len(listing.decay.keys)
+        found = [Rank(above, share.places[-1] if share.places else None) for above, share in pairs]
+        parts = [found[start : start + count] for start in range(0, len(found), count)]
     return [
         Rank(sum(each.above for each in each_part), min((each.next for each in each_part if each.next), default=None))
         for each_part in zip(*parts, strict=True)
@@ -132,6 +140,11 @@ def _least(passes: Callable[[int], bool], most: int) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if passes(middle) else (middle, high)
     return high
+
+
+def _decaying(keys: tuple[str, ...], decay: Decay, place: Place) -> list[Read[Any]]:
+    """How many are above a place, and the share of a page upwards that has the nearest of them."""
+    return [gravity.above(keys, decay, place), gravity.share(keys, decay, decay.at, True, 1, place)]
 
 
 def _ranks(reply: list[str]) -> list[Rank]:

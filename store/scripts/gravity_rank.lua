@@ -1,13 +1,61 @@
--- How many of one partition stand above each of some places in the order GRAVITY, and which is the nearest of them.
--- ARGV  5 value and 6 member of the first place, and so on
--- Reply {how many, member, value; ...} for each place; without any, member and value are ""
-down = false
-local reply = {}
-for i = 5, #ARGV, 2 do
-  local place = {value = tonumber(ARGV[i]), member = ARGV[i + 1]}
-  local next = nearest(place, 1)[1]
-  reply[#reply + 1] = next and all_above(place) or 0
-  reply[#reply + 1] = next and next.member or ""
-  reply[#reply + 1] = next and string.format("%.17g", next.value) or ""
+-- One step of counting how many of one partition stand above a place in the order GRAVITY.
+-- ARGV  6 value and 7 member of the place
+--       then, where an earlier step stopped: 8 mark to go on from   9 how many of that mark were looked at
+--       10 how many were counted
+-- Reply {"more", mark, how many of it, how many}, to send as 8 and following | {"whole", how many}
+local place = {value = tonumber(ARGV[6]), member = ARGV[7]}
+local sign, wanted = place.value > 0 and 1 or -1, math.abs(place.value)
+local number = tonumber(ARGV[10] or 0) -- of those further from 0
+
+-- Count one by one those of a class that may be further, from one mark to another; where to go on, if this is too much.
+local function try(class, mark, last, ties)
+  repeat
+    local members, marks = range(sign, mark, last, ties, 100)
+    for i, base in ipairs(bases_of(sign, class, members)) do
+      local other = {member = members[i], value = sign * size(sign, base, marks[i] - class * CLASS)}
+      if sign > 0 and above(other, place) or sign < 0 and above(place, other) then number = number + 1 end
+      mark, ties = marks[i], marks[i] == mark and ties + 1 or 1
+    end
+    if #members < 100 then return nil end
+  until left < 0
+  return {"more", string.format("%.0f", mark), ties, number}
 end
-return reply
+
+-- Count those of a class that are further from 0: which surely are, at once.
+local function count(class, mark, ties)
+  local least, most = bases(class)
+  local smaller, larger = times(sign, most, wanted), select(2, times(sign, least, wanted))
+  local from, to = class * CLASS, class * CLASS + CLASS - 1
+  if mark == to and larger < CLASS then
+    number = number + redis.call("ZCOUNT", index, math.min(sign * (from + larger + 1), sign * to),
+      math.max(sign * (from + larger + 1), sign * to))
+    left = left - 1
+  end
+  local youngest = math.min(mark, from + larger)
+  return smaller < CLASS and try(class, youngest, from + smaller, youngest == mark and ties or 0) or nil
+end
+
+local function further()
+  local mark, ties = tonumber(ARGV[8] or LAST * CLASS + CLASS - 1), tonumber(ARGV[9] or 0)
+  while mark do
+    local class = math.floor(mark / CLASS)
+    local _, most = bases(class)
+    if class == 0 or size(sign, most, at) < wanted * (1 - SLACK) then return nil end
+    local stop = count(class, mark, ties)
+    if stop then return stop end
+    local _, next = range(sign, class * CLASS - 1, CLASS, 0, 1)
+    mark, ties = next[1] and math.floor(next[1] / CLASS) * CLASS + CLASS - 1, 0
+    if mark and left < 0 then return {"more", string.format("%.0f", mark), 0, number} end
+  end
+end
+
+local stop = place.value ~= 0 and further()
+if stop then return stop end
+if place.value > 0 then return {"whole", number} end
+
+if place.value == 0 then
+  return {"whole", redis.call("ZCOUNT", by_votes, "(1", "+inf") + even_above(place.member)}
+end
+local there = place_of(place.member)
+local is_there = there and there.value == place.value and 1 or 0
+return {"whole", redis.call("ZCARD", index) - number - is_there}

@@ -71,9 +71,13 @@ function VALUE.controversial(article)
   return (article.up + article.down) ^ (math.min(article.up, article.down) / math.max(article.up, article.down))
 end
 
--- The bucket of the posting hour, and the votes inside it: gravity.lua ranks by age from these.
+-- The class of those with alike votes, and the time inside it: gravity.lua ranks by votes and age from these.
 function VALUE.gravity(article)
-  return math.floor(article.time / 3600000) * 2 ^ 30 + 2 ^ 29 + article.up - article.down
+  local votes = article.up - article.down - 1
+  local size, behind = math.abs(votes), 0
+  while size >= 8 do size, behind = math.floor(size / 2), behind + 1 end
+  local mark = (4 * behind + size) * 2 ^ 42 + article.time
+  return votes < 0 and -mark or mark
 end
 
 local function value(article, order) return VALUE[order](article) end

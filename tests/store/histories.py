@@ -5,11 +5,12 @@ import random
 from store import keys, listings
 from store.imports import Story, bring_in
 from store.listings import Listing, Window
-from store.ranking import DAY, HOUR, Order
+from store.ranking import DAY, Order
 from store.records import Article, Place, Vote
 from tests.conftest import registered
 from tests.store.reading import article, numbers, post
 
+HOUR = 3_600_000  # milliseconds
 YEAR = 365 * DAY * 1000
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 

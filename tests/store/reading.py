@@ -14,8 +14,9 @@ from store.stores import Store
 
 
 async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
-    replies = await store.site.connection.pipeline([read.command for read in wanted])
-    return [read.result(reply) for read, reply in zip(wanted, replies, strict=True)]
+    replies = await store.site.connection.pipeline([each.command for each in wanted])
+    results = [each.result(reply) for each, reply in zip(wanted, replies, strict=True)]
+    return [(await read(store, result))[0] if isinstance(result, Read) else result for result in results]
 
 
 async def article(store: Store, number: int) -> Article | None:

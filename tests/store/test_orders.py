@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from store import keys
+from store import gravity, keys, standings
 from store.listings import Window
-from store.ranking import BUCKET, HOUR, WILSON_Z, Order, best, controversial, hot
+from store.ranking import CLASS, WILSON_Z, Order, best, controversial, gravity_class, hot
 from store.records import Article, Vote
-from tests.store.histories import YEAR, history, listing_of, sorted_by_hand
-from tests.store.reading import page, post
+from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
+from tests.store.reading import page, post, read
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -36,12 +36,23 @@ async def assert_pages(store, listing, expected, chance):
             above = [each for each in expected if each > beyond]
             below = [each for each in expected if each < beyond]
             after = await page(store, listing, Window(size, beyond=beyond))
-            assert (list(after.places), after.above) == (below[:size], len(expected) - len(below))
+            assert list(after.places) == below[:size]
+            assert_counts(listing, after, len(expected) - len(below))
             before = await page(store, listing, Window(size, upwards=True, beyond=beyond))
-            assert (list(before.places), before.above) == (above[-size:], max(len(above) - size, 0))
+            assert list(before.places) == above[-size:]
+            assert_counts(listing, before, max(len(above) - size, 0))
         numbered = await page(store, listing, Window(size, skip=rank))
         assert (list(numbered.places), numbered.above) == (expected[rank : rank + size], rank)
         assert {after.total, before.total, numbered.total} == {len(expected)}
+
+
+def assert_counts(listing, page, above):
+    """Where values decay, a page tells whether there are more above and below, and not how many."""
+    below = page.total - above - len(page.places)
+    if listing.decay:
+        assert (page.above > 0, page.below > 0) == (above > 0, below > 0)
+    else:
+        assert (page.above, page.below) == (above, below)
 
 
 async def test_scripts_and_python_have_the_same_formulas(store, redis):
@@ -91,8 +102,27 @@ def replace_votes(article: Article, up: int, down: int) -> Article:
     return article._replace(upvotes=up, downvotes=down)
 
 
-async def test_bucket_of_an_hour_keeps_its_votes_in_order(store, alice, clock, redis):
+async def test_index_of_gravity_has_alike_votes_by_time(store, alice, clock, redis):
     number = (await post(store, alice)).number
     index = keys.index(store.site.home_of_article(number), Order.GRAVITY.value)
 
-    assert redis.zscore(index, keys.member(number)) == clock.now // HOUR * BUCKET + BUCKET // 2 + 1
+    assert redis.zscore(index, keys.member(number)) == clock.now
+    await store.articles.vote(number, "bob", Vote.UP)
+    assert redis.zscore(index, keys.member(number)) == CLASS + clock.now
+    await store.articles.vote(number, "bob", Vote.DOWN)
+    assert redis.zscore(index, keys.member(number)) == -CLASS - clock.now
+    assert [gravity_class(votes) for votes in (8, 9, 10, 11, 17, 5_001)] == [7, 8, 8, 9, 12, 44]
+
+
+async def test_long_walks_of_gravity_take_short_steps(store, monkeypatch, clock):
+    monkeypatch.setattr(gravity, "STEP", 2)
+    monkeypatch.setattr(gravity, "AT_ONCE", 4)
+    articles = await history(store, 5, 60)
+    for instant in (clock.now, clock.now + YEAR):
+        clock.now = instant
+        expected = sorted_by_hand(store, Order.GRAVITY, articles, instant)
+        listing = listing_of(store, Order.GRAVITY, None)
+        await assert_pages(store, listing, expected, random.Random(5))
+        ranks = standings.merge(listing, await read(store, *standings.ranks(listing, expected)))
+        assert [rank.above for rank in ranks] == list(range(len(expected)))
+        assert [rank.next for rank in ranks] == [None, *expected[:-1]]

@@ -3,15 +3,15 @@ import random
 import pytest
 
 from store import standings
-from store.ranking import HOUR, Order
-from tests.store.histories import YEAR, history, listing_of, sorted_by_hand
+from store.ranking import Order
+from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import read
 
 UNREACHED = 2**31
 
 
 async def ranked(store, listing, places):
-    return standings.merge(await read(store, *standings.ranks(listing, places)))
+    return standings.merge(listing, await read(store, *standings.ranks(listing, places)))
 
 
 @pytest.mark.parametrize("later", [0, 12 * HOUR, 10 * YEAR])
