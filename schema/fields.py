@@ -32,6 +32,7 @@ ARGUMENTS = {
     "ids": "At most 100 ids.",
     "name": "The group's name, in any case of letters.",
     "username": "The user's name, in any case of letters.",
+    "input": "What to do.",
 }
 TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None}
 
@@ -44,12 +45,13 @@ def field_of(resolver: Callable[..., Any], description: str) -> Any:
 
 def root_field(resolver: Callable[..., Awaitable[Any]], description: str) -> Any:
     """The field of a resolver that needs no parent."""
+    return _field(_rooted(resolver), list(signature(resolver).parameters.values())[1:], description)
 
-    async def resolve(root: object, info: Info, **arguments: Any) -> Any:
-        return await resolver(info.context, **arguments)
 
-    resolve.root = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
-    return _field(resolve, list(signature(resolver).parameters.values())[1:], description)
+def command_field(command: Callable[..., Awaitable[Any]], input: type | None, description: str) -> Any:
+    """The field of a mutation, which takes one input if any."""
+    parameters = [] if input is None else [Parameter("input", Parameter.KEYWORD_ONLY, annotation=input)]
+    return _field(_rooted(command), parameters, description)
 
 
 def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description: str) -> Any:
@@ -75,6 +77,14 @@ def _at_once(resolver: Callable[..., Any]) -> Callable[..., Any]:
         return resolver([root], info.context, **arguments)[0]
 
     resolve.batch = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
+    return resolve
+
+
+def _rooted(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    async def resolve(root: object, info: Info, **arguments: Any) -> Any:
+        return await resolver(info.context, **arguments)
+
+    resolve.root = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 

@@ -1,15 +1,16 @@
 """The root fields of mutations, and what they answer with."""
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import strawberry
 from strawberry.types.unset import UNSET
 
 from resolvers import mutations
+from resolvers.context import Context
 from schema import inputs
 from schema.errors import UserError, user_error
-from schema.fields import Info
+from schema.fields import command_field, field_of
 from schema.nodes import Article, Feed, User
 from schema.queries import Query
 from schema.scalars import DateTime
@@ -18,32 +19,23 @@ from store.errors import Refusal
 USER_ERRORS = "Why the answer is no; empty if it is yes."
 
 
-def query(root: Any) -> Any:
-    return root
-
-
 def mutation(
-    resolver: Callable[..., Awaitable[Any]], refused: Callable[..., Any], input: type, description: str
+    resolver: Callable[..., Awaitable[Any]], refused: Callable[..., Any], input: type | None, description: str
 ) -> Any:
     """The field of a command. Refusals end here: they become `user_errors` of the payload."""
 
-    async def resolve(info: Info, input: Any) -> Any:
-        given = {name: value for name, value in vars(input).items() if value is not UNSET}
-        return await _answer(resolver(info.context, **given), refused)
+    async def command(context: Context, input: Any = None) -> Any:
+        given = {name: value for name, value in vars(input).items() if value is not UNSET} if input else {}
+        try:
+            return await resolver(context, **given)
+        except Refusal as refusal:
+            return refused(user_errors=[user_error(refusal)])
 
-    resolve.__annotations__["input"] = Annotated[input, strawberry.argument(description="What to do.")]
-    return strawberry.mutation(resolver=resolve, description=description)
-
-
-async def log_out(info: Info) -> Any:
-    return await _answer(mutations.log_out(info.context), mutations.LogOutPayload)
+    return command_field(command, input, description)
 
 
-async def _answer(command: Awaitable[Any], refused: Callable[..., Any]) -> Any:
-    try:
-        return await command
-    except Refusal as refusal:
-        return refused(user_errors=[user_error(refusal)])
+def query(payloads: Sequence[Any], context: Context) -> Sequence[Any]:
+    return payloads
 
 
 @strawberry.type
@@ -51,7 +43,7 @@ class Payload:
     """The fields that all payloads have; not itself part of the schema."""
 
     user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
-    query: Query = strawberry.field(resolver=query, description="Ask on, as things stand after the mutation.")
+    query: Query = field_of(query, "Ask on, as things stand after the mutation.")
 
 
 @strawberry.type(description="A new session.")
@@ -125,7 +117,7 @@ class Mutation:
         inputs.ChangePasswordInput,
         "Change the viewer's password. All their other sessions end; this one goes on.",
     )
-    log_out: LogOutPayload | None = strawberry.mutation(resolver=log_out, description="End this session.")
+    log_out: LogOutPayload | None = mutation(mutations.log_out, mutations.LogOutPayload, None, "End this session.")
     post: PostPayload | None = mutation(
         mutations.post, mutations.PostPayload, inputs.PostInput, "Post an article; its poster votes for it first."
     )

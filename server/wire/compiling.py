@@ -3,10 +3,11 @@ Compiles an operation into a plan. Knows GraphQL and Strawberry, and nothing of 
 
 A field is compiled in one of three ways: a plain attribute is read off the parents; a resolver function that carries
 `batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`; one that carries
-`root` names one that needs no parent, `root(context, **arguments)`. All else is for graphql-core.
+`root` names one that needs no parent, `root(context, **arguments)`. All else is for graphql-core, and so are mutations
+of more than one field, which run in series.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
@@ -24,18 +25,18 @@ from graphql import (
     is_leaf_type,
     is_list_type,
     is_non_null_type,
-    print_ast,
 )
 from graphql.execution.collect_fields import FieldDetails, FragmentDetails, collect_fields, collect_subfields
-from graphql.execution.values import VariableValues, get_argument_values
-from strawberry.types.arguments import convert_arguments
+from graphql.execution.values import VariableValues
 from strawberry.types.field import StrawberryField
 
+from server.wire.arguments import Fields, arguments_of
 from server.wire.leaves import writer
 from server.wire.operations import Operation
 from server.wire.plans import (
     Abstracts,
     Bail,
+    Begun,
     Column,
     Completion,
     Field,
@@ -43,6 +44,7 @@ from server.wire.plans import (
     Level,
     Lists,
     Objects,
+    Outcome,
     Pending,
     Run,
     TypeTest,
@@ -52,11 +54,10 @@ from server.wire.plans import (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`constants` are the arguments of fields without variables, `arguments` coerce those of all others."""
+    """`arguments` are those of all fields that take any, each in the place that the field knows."""
 
     level: Level
-    constants: Mapping[int, Mapping[str, Any]]
-    arguments: Mapping[int, Callable[[VariableValues], dict[str, Any]]]
+    arguments: Sequence[Fields]
 
     async def data(self, context: Any, variables: VariableValues) -> dict[str, Any]:
         """
@@ -64,29 +65,35 @@ class Plan:
 
         Raises:
             Bail, or whatever a resolver or a leaf raises: the answer is not this plan's to give.
+            Begun: the same, after a mutation was carried out.
         """
-        coerced = {place: coerce(variables) for place, coerce in self.arguments.items()}
-        run = Run(context, {**self.constants, **coerced} if coerced else self.constants)
-        rows = self.level.rows([None], run)
-        (row,) = rows if isinstance(rows, list) else await rows
+        run = Run(context, [fields.values(variables) for fields in self.arguments])
+        try:
+            rows = self.level.rows([None], run)
+            (row,) = rows if isinstance(rows, list) else await rows
+        except Exception as error:
+            if run.outcome:
+                raise Begun(run.outcome) from error
+            raise
         data: dict[str, Any] = row
         return data
 
 
 def compiled(schema: strawberry.Schema, operation: Operation, variables: VariableValues) -> Plan:
     """
-    The plan of a valid query, as far as its `@include` and `@skip` are decided by these variables.
+    The plan of a valid operation, as far as its `@include` and `@skip` are decided by these variables.
 
     Raises:
         Bail: it asks for something that is not compiled.
     """
-    if operation.kind is not OperationType.QUERY:
-        raise Bail(operation.kind.value)
     compiler = Compiler(schema, operation, variables)
-    root = compiler.core.query_type
+    root = compiler.core.get_root_type(operation.kind)
     assert root is not None
     collected = collect_fields(compiler.core, compiler.fragments, variables, root, operation.node)
-    return Plan(compiler.level(root, collected.grouped_field_set), compiler.constants, compiler.arguments)
+    is_single = operation.kind is OperationType.MUTATION and len(collected.grouped_field_set) == 1
+    if operation.kind is not OperationType.QUERY and not is_single:
+        raise Bail(operation.kind.value)
+    return Plan(compiler.level(root, collected.grouped_field_set), compiler.arguments)
 
 
 @dataclass
@@ -94,8 +101,7 @@ class Compiler:
     schema: strawberry.Schema
     operation: Operation
     variables: VariableValues
-    constants: dict[int, dict[str, Any]] = field(default_factory=dict)
-    arguments: dict[int, Callable[[VariableValues], dict[str, Any]]] = field(default_factory=dict)
+    arguments: list[Fields] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.core = self.schema._schema
@@ -126,21 +132,14 @@ class Compiler:
         if own.base_resolver is None:
             return partial(_attributes, attrgetter(own.python_name))
         function: Any = own.base_resolver.wrapped_func
-        place = self._arguments(partial(_coerced, self.schema, own, parent.fields[node.name.value], node), node)
+        place = len(self.arguments)
+        self.arguments.append(arguments_of(self.schema, own, parent.fields[node.name.value], node))
         if hasattr(function, "batch"):
             return partial(_batch, function.batch, place)
         if hasattr(function, "root"):
-            return partial(_root, function.root, place)
+            run = _once if parent is self.core.mutation_type else _root
+            return partial(run, function.root, place)
         raise Bail("field")
-
-    def _arguments(self, coerced: Callable[[VariableValues], dict[str, Any]], node: FieldNode) -> int:
-        """Where a field finds its arguments: coerced once for all if there is no variable in them."""
-        place = len(self.arguments) + len(self.constants)
-        if any("$" in print_ast(argument) for argument in node.arguments or ()):
-            self.arguments[place] = coerced
-        else:
-            self.constants[place] = coerced(self.variables)
-        return place
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:
         if is_non_null_type(type_):
@@ -175,15 +174,6 @@ def _undecided(value: Any) -> bool:
     raise Bail("type")
 
 
-def _coerced(
-    schema: strawberry.Schema, own: StrawberryField, definition: Any, node: FieldNode, variables: VariableValues
-) -> dict[str, Any]:
-    values = get_argument_values(definition, node, variables)
-    return convert_arguments(
-        values, own.arguments, scalar_registry=schema.schema_converter.scalar_registry, config=schema.config
-    )
-
-
 def _as_it_is(values: Column) -> Column:
     return values
 
@@ -202,3 +192,12 @@ def _batch(function: Callable[..., Pending], place: int, parents: Column, run: R
 
 async def _root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
     return [await function(run.context, **run.arguments[place])]
+
+
+async def _once(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
+    """As `_root`, and what it came to is remembered: it must not run again."""
+    try:
+        run.outcome = Outcome(await function(run.context, **run.arguments[place]))
+    except Exception as error:
+        run.outcome = Outcome(error=error)
+    return [run.outcome.get()]

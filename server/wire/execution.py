@@ -1,19 +1,19 @@
 """Executes valid operations with graphql-core, in the way that Strawberry's own `Schema.execute` calls it."""
 
-from collections.abc import AsyncIterable, Awaitable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import strawberry
-from graphql import ExecutionResult, Executor, GraphQLError, create_source_event_stream
+from graphql import ExecutionResult, Executor, GraphQLError, GraphQLResolveInfo, create_source_event_stream
 from strawberry.execution import optimized_is_awaitable
 
 from server.wire.clients import Context
 from server.wire.errors import Code, Refused
 from server.wire.operations import MAX_ERRORS, Operation
 from server.wire.planning import Plans
-from server.wire.plans import Bail
+from server.wire.plans import Bail, Begun, Outcome
 
 Variables: TypeAlias = dict[str, Any]
 
@@ -46,19 +46,23 @@ class Execution:
         self._hide_suggestions = schema.config.disable_field_suggestions
 
     async def execute(self, operation: Operation, variables: Variables, context: Context) -> Executed:
-        """Queries that fail by their plan are executed anew, which they can be: they have no side effects."""
+        """Queries that fail by their plan are executed anew: they have no side effects. Mutations go on from theirs."""
         plans = self._plans.get(operation)
         if plans is None:
             plans = self._plans[operation] = Plans(self._strawberry, operation)
+        outcome = None
         try:
             data = await plans.data(variables, context)
         except Bail as bail:
             way = str(bail)
+        except Begun as begun:
+            way, outcome = "error", begun.outcome
         except Exception:
             way = "error"
         else:
             return Executed(ExecutionResult(data, None), "compiled")
-        return Executed(await result_of(self._executor(operation, variables, context).execute_operation()), way)
+        executor = self._executor(operation, variables, context, outcome)
+        return Executed(await result_of(executor.execute_operation()), way)
 
     async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
         """Open the source of a subscription's events; a result in its place says why there is none."""
@@ -73,7 +77,9 @@ class Execution:
         executor.context_value = context
         return await result_of(executor.execute_operation(serially=False))
 
-    def _executor(self, operation: Operation, variables: Variables, context: Context) -> Executor[Any]:
+    def _executor(
+        self, operation: Operation, variables: Variables, context: Context, outcome: Outcome | None = None
+    ) -> Executor[Any]:
         executor: Executor[Any] | list[GraphQLError] = self._executor_class.build(
             self._schema,
             operation.document,
@@ -81,6 +87,7 @@ class Execution:
             raw_variable_values=variables,
             operation_name=operation.name,
             max_coercion_errors=MAX_ERRORS,
+            middleware=outcome and [CarriedOut(outcome)],
             is_awaitable=optimized_is_awaitable,
             hide_suggestions=self._hide_suggestions,
             operation_extensions=None,
@@ -88,6 +95,16 @@ class Execution:
         if isinstance(executor, list):
             raise Refused(Code.BAD_USER_INPUT, *executor)
         return executor
+
+
+class CarriedOut:
+    """In place of the root field's resolver, what it came to."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+
+    def resolve(self, following: Callable[..., Any], source: Any, info: GraphQLResolveInfo[Any], **given: Any) -> Any:
+        return following(source, info, **given) if info.path.prev else self._outcome.get()
 
 
 async def result_of(result: Any) -> ExecutionResult:

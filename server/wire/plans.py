@@ -2,7 +2,8 @@
 Plans: what a compiled operation does, level by level, with whole columns in place of one field of one object at a time.
 
 A plan answers only where every field can be answered. Any error, and any null where there must be none, raises: then
-graphql-core executes the operation anew, and it alone makes error answers.
+graphql-core executes the operation anew, and it alone makes error answers. What a mutation has done is not done anew:
+its outcome is remembered, and graphql-core goes on from there.
 """
 
 from asyncio import gather
@@ -21,11 +22,35 @@ class Bail(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the root field of a mutation came to: a value, or what it raised."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    def get(self) -> Any:
+        if self.error:
+            raise self.error
+        return self.value
+
+
+class Begun(Exception):
+    """The plan failed after its mutation was carried out, with this outcome."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+
+
+@dataclass(slots=True)
 class Run:
-    """One execution: what resolvers get as their context, and the arguments of each field, coerced."""
+    """
+    One execution: what resolvers get as their context, and the arguments of each field, coerced; then the outcome, if
+    it is a mutation's.
+    """
 
     context: Any
-    arguments: Mapping[int, Mapping[str, Any]]
+    arguments: Sequence[Mapping[str, Any]]
+    outcome: Outcome | None = None
 
 
 class Completion(Protocol):

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+from graphql import ExecutionResult
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
@@ -16,8 +17,11 @@ from resolvers.context import Context
 from schema import contract
 from schema.contract import SCHEMA
 from server.wire import Limits
+from server.wire.errors import Refused
 from server.wire.execution import Execution
 from server.wire.operations import Operations
+from store import listings
+from store.ranking import Order
 from store.records import Vote
 from store.stores import Store
 from tests.conftest import Clock, registered
@@ -99,11 +103,16 @@ async def both_ways(store: Store, token: str | None, text: str, variables: dict[
             answers.append(repr(refused).encode())
             ways.append("refused")
         else:
-            errors = sorted((error.formatted for error in result.errors or ()), key=str)  # they come as they happen
-            answers.append(orjson.dumps([result.data, errors]))
+            answers.append(orjson.dumps([result.data, errors_of(result)]))
             ways.append(way)
     assert ways[0] in ("new", "refused")
     return ways[1], answers[0], answers[1]
+
+
+def errors_of(result: ExecutionResult) -> list[Any]:
+    """Errors in one order: they come as they happen. Where one of them nulls all data, others come or do not in time."""
+    errors = [error.formatted for error in result.errors or ()]
+    return sorted(errors, key=str) if result.data is not None else [bool(errors)]
 
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
@@ -194,9 +203,92 @@ async def test_field_that_keeps_failing_is_given_up(store):
     assert ways == ["new"] + ["error"] * 11 + ["not worth it"] * 8
 
 
-async def test_mutations_and_whatever_is_new_are_for_graphql_core(store):
+VOTE = """mutation($value: VoteValue) { vote(input: {articleId: "article:1773", value: $value}) {
+  changed article { votes viewerVote } userErrors { code } } }"""
+MUTATIONS: list[tuple[str, dict[str, Any]]] = [
+    (VOTE, {"value": "UP"}),
+    (VOTE, {"value": "UP"}),
+    (VOTE, {}),
+    (VOTE, {"value": None}),
+    (VOTE, {"value": "SIDEWAYS"}),
+    ("mutation($in: VoteInput!) { vote(input: $in) { changed } }", {"in": {"articleId": "article:1773"}}),
+    ("mutation($in: VoteInput!) { vote(input: $in) { changed userErrors { code } } }", {"in": {"articleId": "odd"}}),
+    ("mutation($in: VoteInput!) { vote(input: $in) { changed } }", {}),
+    (
+        """mutation($in: PostInput!) { __typename post(input: $in) { replayed article { title link groups { name } }
+          query { viewer { karma } article(id: "article:1773") { votes } articles { totalCount } } } }""",
+        {"in": {"title": "new", "link": "https://example.com/", "groups": ["b", "a"], "idempotencyKey": "k"}},
+    ),
+    (
+        """mutation($in: PostInput!) { post(input: $in) { replayed article { title link groups { name } }
+          query { viewer { karma } article(id: "article:1773") { votes } articles { totalCount } } } }""",
+        {"in": {"title": "new", "link": None, "content": "text"}},
+    ),
+    ('mutation { post(input: {title: ""}) { article { id } userErrors { code field message } } }', {}),
+    ('mutation { post(input: {title: "t", content: "c"}) { query { articles(first: 0) { totalCount } } } }', {}),
+    ('mutation { followUser(input: {userId: "user:Bob"}) { changed user { username viewerIsFollowing } } }', {}),
+    ("mutation { logOut { userErrors { code } } }", {}),
+    (VOTE, {"value": "DOWN"}),
+]
+
+
+async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, monkeypatch):
+    """What each mutation answers and what stays of it are the same, compiled or not."""
+    seen = []
+    for worth_after, expected in ((10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
+        monkeypatch.setattr("server.wire.planning.WORTH_AFTER", worth_after)
+        with Redis.from_url(redis_url) as redis:
+            redis.flushall()
+        store = await Store.open(redis_url, partitions=partitions, clock=Clock())
+        answers, ways = await _mutated(store)
+        await store.close()
+        assert ways == expected
+        seen.append(answers)
+
+    assert seen[0] == seen[1]
+
+
+async def _mutated(store: Store) -> tuple[list[bytes], set[str]]:
+    token = await filled(store)
+    execution, answers, ways = Execution(SCHEMA), [], set()
+    for text, variables in [mutation for mutation in MUTATIONS for _ in range(2)]:
+        try:
+            result, way = await execution.execute(OPERATIONS.find(text, None), variables, Context(store, token))
+        except Refused as refused:
+            answers.append(orjson.dumps(refused.errors))
+        else:
+            answers.append(orjson.dumps([result.data, [error.formatted for error in result.errors or ()]]))
+            ways.add(way)
+    return answers, ways
+
+
+async def test_fault_after_a_mutation_does_not_repeat_it(store, monkeypatch):
+    token = await filled(store)
+    mutation = """mutation { post(input: {title: "once", content: "c"}) { article { title poster { karma } } } }"""
+    operation, execution = OPERATIONS.find(mutation, None), Execution(SCHEMA)
+    await execution.execute(operation, {}, Context(store, token))
+
+    async def broken(users: Any, context: Any) -> Any:
+        raise RuntimeError("broken")
+
+    field = SCHEMA._schema.type_map["User"].fields["karma"].extensions["strawberry-definition"]
+    monkeypatch.setattr(field.base_resolver.wrapped_func, "batch", broken)
+    before = await _posted(store)
+    result, way = await execution.execute(operation, {}, Context(store, token))
+
+    assert way == "error"
+    assert result.data == {"post": {"article": {"title": "once", "poster": {"karma": 0}}}}
+    assert await _posted(store) == before + 1
+
+
+async def _posted(store: Store) -> int:
+    indexes = listings.whole(store.site, Order.TIME).indexes
+    return sum(await store.site.connection.pipeline([("ZCARD", index) for index in indexes]))
+
+
+async def test_whatever_is_new_and_several_mutations_are_for_graphql_core(store):
     execution = Execution(SCHEMA)
-    mutation = OPERATIONS.find("mutation { logOut { userErrors { code } } }", None)
+    mutation = OPERATIONS.find("mutation { a: logOut { userErrors { code } } b: logOut { __typename } }", None)
     ways = [(await execution.execute(mutation, {}, Context(store))).way for _ in range(2)]
 
     assert ways == ["new", "mutation"]
