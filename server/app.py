@@ -17,7 +17,7 @@ from resolvers.errors import BadInput
 from resolvers.live import Live
 from resolvers.rates import WriteRates
 from schema.contract import FILE, SCHEMA
-from server import explorer, guards, logs, tracing
+from server import explorer, guards, logs, sharing, tracing
 from server.logs import Logs
 from server.metrics import Metrics
 from server.settings import Settings, WrongSetting, read_settings
@@ -76,7 +76,7 @@ def create(settings: Settings) -> Starlette:
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
     app.state.store = store = await open_store(settings)
     listening = events.listening(settings.redis_url or "", store.site.partitions)
-    async with listening as heard, guards.shared(app.state.rates, store.site):
+    async with listening as heard, sharing.shared(app.state.rates, store):
         app.state.live = Live(store, heard)
         _collect_less()
         yield

@@ -1,9 +1,5 @@
 """What the settings and the schema say of limits, in the terms of the wire."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
@@ -11,11 +7,7 @@ from resolvers.rates import WriteRates
 from server.protocols import Door
 from server.settings import Settings
 from server.wire import Limits, Rates
-from store.buckets import Buckets
-from store.errors import StoreUnavailable
-from store.site import Site
 
-SHARING_SECONDS = 0.1
 HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
 
@@ -30,24 +22,6 @@ def door(settings: Settings) -> Door:
 
 def rates(settings: Settings) -> Rates | None:
     return Rates(settings.rate_points, settings.rate_points_back) if settings.rate_limits == "on" else None
-
-
-@asynccontextmanager
-async def shared(rates: Rates | None, site: Site) -> AsyncIterator[None]:
-    """Let processes know of what others gave out, within a tenth of a second; while the store is away, of none."""
-    if rates is None:
-        yield
-        return
-    sharing = asyncio.create_task(_share(rates, Buckets(site, rates.points, rates.back)))
-    yield
-    sharing.cancel()
-
-
-async def _share(rates: Rates, buckets: Buckets) -> None:
-    while True:
-        await asyncio.sleep(SHARING_SECONDS)
-        with suppress(StoreUnavailable):
-            await rates.share(buckets.take)
 
 
 def write_rates(settings: Settings) -> WriteRates | None:

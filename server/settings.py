@@ -67,7 +67,7 @@ class Settings(BaseSettings):
         None, description="whose `X-Forwarded-For` is believed: addresses of proxies, separated by commas"
     )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` switches all rate limits off")
-    rate_points: int = Field(1_000, ge=1, description="how many points of cost an address, or a token, has in store")
+    rate_points: int = Field(1_000, ge=1, description="how many points of cost an address, or a user, has in store")
     rate_points_back: float = Field(50, gt=0, allow_inf_nan=False, description="how many points come back in a second")
     rate_posts: int = Field(10, ge=1, description="how many articles a user may post in 10 minutes")
     rate_posts_a_day: int = Field(100, ge=1, description="how many articles a user may post in a day")

@@ -120,7 +120,7 @@ def tried(p: int, digest: str) -> str:
 
 
 def bucket(p: int, digest: str) -> str:
-    """string | points left to an address or a token, as their SHA-256 says, and when | until it is full | buckets"""
+    """string | points left to an address or a user, as their SHA-256 says, and when | until it is full | buckets"""
     return f"bucket:{{{p}}}:{digest}"
 
 

@@ -2,6 +2,7 @@
 
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -119,6 +120,13 @@ class Sessions:
         if login is None or login.expires_at < self._site.clock():
             raise Unauthenticated
         return login.username
+
+    async def usernames(self, sessions: Sequence[Session]) -> list[str | None]:
+        """Whose sessions they are or were until just now; None where there is none. One round trip."""
+        reads = [self.read(session) for session in sessions]
+        replies = await self._site.connection.pipeline([read.command for read in reads])
+        logins = [read.result(reply) for read, reply in zip(reads, replies, strict=True)]
+        return [login.username if login else None for login in logins]
 
     def granted(self, username: str) -> tuple[Grant, Session]:
         """A session to be opened, with what its user gets of it."""

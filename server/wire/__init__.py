@@ -6,7 +6,7 @@ from server.wire.endpoint import Endpoint
 from server.wire.errors import Code
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
-from server.wire.rates import Rates
+from server.wire.rates import Rates, Subject
 
 __all__ = [
     "Client",
@@ -17,5 +17,6 @@ __all__ = [
     "Observation",
     "Observer",
     "Rates",
+    "Subject",
     "read_trusted_documents",
 ]

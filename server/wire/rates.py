@@ -17,7 +17,9 @@ from server.wire.errors import Code, Refused
 
 MOST_BUCKETS = 100_000
 
-Tell: TypeAlias = Callable[[Mapping[str, float]], Awaitable[Mapping[str, float]]]  # points taken; points left
+
+Subject: TypeAlias = tuple[str, str]  # whose bucket it is: "address" or "token", and which
+Tell: TypeAlias = Callable[[Mapping[Subject, float]], Awaitable[Mapping[Subject, float]]]  # points taken; points left
 
 
 class Bucket(NamedTuple):
@@ -37,8 +39,8 @@ class Rates:
     points: int = 1_000
     back: float = 50.0
     clock: Callable[[], float] = time.time
-    _buckets: OrderedDict[str, Bucket] = field(default_factory=OrderedDict)
-    _taken: dict[str, float] = field(default_factory=dict)
+    _buckets: OrderedDict[Subject, Bucket] = field(default_factory=OrderedDict)
+    _taken: dict[Subject, float] = field(default_factory=dict)
 
     def check(self, client: Client) -> None:
         """
@@ -46,16 +48,16 @@ class Rates:
             Refused: a bucket of this client is empty.
         """
         now = self.clock()
-        least = min(self._level(key, now) for key in keys_of(client))
+        least = min(self._level(subject, now) for subject in subjects_of(client))
         if least < 1:
             raise too_often(now, (1 - least) / self.back)
 
     def take(self, client: Client, points: int) -> None:
         now = self.clock()
-        for key in keys_of(client):
-            self._buckets[key] = Bucket(self._level(key, now) - points, now)
-            self._buckets.move_to_end(key)
-            self._taken[key] = self._taken.get(key, 0) + points
+        for subject in subjects_of(client):
+            self._buckets[subject] = Bucket(self._level(subject, now) - points, now)
+            self._buckets.move_to_end(subject)
+            self._taken[subject] = self._taken.get(subject, 0) + points
         while len(self._buckets) > MOST_BUCKETS:
             self._taken.pop(self._buckets.popitem(last=False)[0], None)
 
@@ -70,21 +72,21 @@ class Rates:
         taken, self._taken = self._taken, {}
         left = await tell(taken)
         now = self.clock()
-        for key, points in left.items():
-            if key in self._buckets:
-                points -= self._taken.get(key, 0)  # what was taken meanwhile is not yet told
-                self._buckets[key] = Bucket(min(self._level(key, now), points), now)
+        for subject, points in left.items():
+            if subject in self._buckets:
+                points -= self._taken.get(subject, 0)  # what was taken meanwhile is not yet told
+                self._buckets[subject] = Bucket(min(self._level(subject, now), points), now)
 
-    def _level(self, key: str, now: float) -> float:
-        bucket = self._buckets.get(key)
+    def _level(self, subject: Subject, now: float) -> float:
+        bucket = self._buckets.get(subject)
         if bucket is None:
             return self.points
         return min(self.points, bucket.points + max(0.0, now - bucket.at) * self.back)
 
 
-def keys_of(client: Client) -> list[str]:
-    address = f"address {client.address}"
-    return [address] if client.token is None else [address, f"token {client.token[:100]}"]
+def subjects_of(client: Client) -> list[Subject]:
+    address = ("address", client.address)
+    return [address] if client.token is None else [address, ("token", client.token[:100])]
 
 
 def too_often(now: float, seconds: float) -> Refused:

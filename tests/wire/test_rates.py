@@ -81,7 +81,7 @@ async def test_what_others_gave_out_counts_here_too(rates):
     async def tell(taken):
         told.append(dict(taken))
         rates.take(client, 3)  # somebody asks while we wait
-        return {f"address {HERE}": 10, "token token": 1_000}
+        return {("address", HERE): 10, ("token", "token"): 1_000}
 
     rates.take(client, 20)
     await rates.share(tell)
@@ -92,7 +92,7 @@ async def test_what_others_gave_out_counts_here_too(rates):
     assert refused(rates, client)
     rates.check(Client("token", THERE))  # the token has points left: we know of 30 that it took
     await rates.share(tell)
-    assert told == [{f"address {HERE}": points, "token token": points} for points in (20, 10)]
+    assert told == [{("address", HERE): points, ("token", "token"): points} for points in (20, 10)]
 
 
 async def test_what_cannot_be_told_counts_here(rates):
