@@ -10,45 +10,25 @@ from store.ranking import DAY, ORDERS, Order, Policy
 
 USUAL = Policy()
 STEPS = (5, 10, 15, 20, 30, 60)  # minutes: shares of an hour
-MOST_PLACES = 100
 LEAST_WEIGHT = 0.01
-MOST_EXPONENT = 10
-MOST_HALF_LIFE = 168  # hours: a week
 
 
 def add_to(parser: ArgumentParser) -> None:
     add = parser.add_argument
+    orders = f"of {', '.join(ORDERS)} (%(default)s)"
+    scores, ages = f"{USUAL.vote_score:g},100", f"{USUAL.gravity_age:g}"
+    many, one = "X,...", "N"
     add("file", type=Path, help="stories, as import reads them")
-    add("--orders", type=_orders, default="score,hot,gravity,votes,time", help=f"of {', '.join(ORDERS)} (%(default)s)")
-    add(
-        "--vote-score",
-        type=_weights(DAY),
-        default=f"{USUAL.vote_score:g},100",
-        help="seconds that score adds a vote (%(default)s)",
-    )
-    add(
-        "--gravity-age",
-        type=_weights(MOST_EXPONENT),
-        default=f"{USUAL.gravity_age:g}",
-        help="exponents of age in gravity (%(default)s)",
-    )
-    add("--top", type=_whole(1, MOST_PLACES), default=25, help="how many places a listing shows (%(default)s)")
-    add(
-        "--colluders",
-        type=_whole(1, 10_000),
-        default=50,
-        help="how many vote as soon as a story is posted (%(default)s)",
-    )
-    add(
-        "--half-life",
-        type=_weight(MOST_HALF_LIFE),
-        default=4.0,
-        help="hours in which half of the votes to come arrive (%(default)s)",
-    )
-    add("--seed", type=_whole(0, 2**32), default=1, help="of when votes arrive (%(default)s)")
+    add("--orders", metavar=many, type=_orders, default="score,hot,gravity,votes,time", help=orders)
+    add("--vote-score", metavar=many, type=_weights(DAY), default=scores, help="seconds a vote, in score (%(default)s)")
+    add("--gravity-age", metavar=many, type=_weights(10), default=ages, help="exponents of gravity's age (%(default)s)")
+    add("--top", metavar=one, type=_whole(1, 100), default=25, help="places of a listing (%(default)s)")
+    add("--colluders", metavar=one, type=_whole(1, 10_000), default=50, help="votes for a new story (%(default)s)")
+    add("--half-life", metavar=one, type=_weight(168), default=4.0, help="hours for half of the votes (%(default)g)")
+    add("--seed", metavar=one, type=_whole(0, 2**32), default=1, help="of when votes come (%(default)s)")
     add("--step", type=int, choices=STEPS, default=60, help="minutes from one look to the next (%(default)s)")
-    add("--picture", type=Path, help="a PNG to write: the ranks of a day's ten best stories")
-    add("--day", type=_day, help="the picture's day, in UTC, as 2016-08-04 (that with most votes)")
+    add("--picture", metavar="FILE", type=Path, help="a PNG to write: the ranks of a day's ten best stories")
+    add("--day", metavar="DAY", type=_day, help="the picture's, in UTC, as 2016-08-04 (the one with most votes)")
 
 
 def options(chosen: Namespace) -> Options:

@@ -57,7 +57,7 @@ def run(file: Path, options: Options) -> int:
         results = measure(histories, plan, progress.track(plan.replay(histories), len(looks), description="replay"))
     print(
         f"{len(found)} stories of {_date(found[0].time)} to {_date(found[-1].time)}, bad lines {tally.bad}; "
-        f"a look each {options.step} min from {_date(looks[0])} on\n"
+        f"a look every {options.step} min from {_date(looks[0])} on\n"
         f"votes come by a model: half of those to come within {options.half_life:g} h, and so on; seed {options.seed}\n"
         f"colluders: without -> with them, for {results.pushed} stories when posted, each followed for "
         f"{FOLLOWED // HOUR} h\n"

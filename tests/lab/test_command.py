@@ -62,7 +62,7 @@ def test_tables_name_orders_and_weights(capsys, no_matplotlib):
     shown = lab(capsys, SAMPLE)
 
     assert shown.startswith(
-        "60 stories of 2024-03-04 to 2024-03-14, bad lines 0; a look each 60 min from 2024-03-11 on"
+        "60 stories of 2024-03-04 to 2024-03-14, bad lines 0; a look every 60 min from 2024-03-11 on"
     )
     names = ["score 432", "score 100", "hot", "gravity 1.8", "votes", "time"]
     assert [re.split("  +", line)[0] for line in shown.splitlines() if re.search(r" \d+$", line)][-6:] == names
