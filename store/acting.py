@@ -3,7 +3,7 @@
 from typing import Any
 
 from store import keys
-from store.connection import Script
+from store.commands import Script
 from store.link import Argument, Command
 from store.ranking import ORDERS
 from store.sessions import Actor, Session, Sessions

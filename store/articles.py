@@ -1,12 +1,14 @@
 """What people do with articles: each command is one atomic script in the poster's partition."""
 
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
 from store import acting, records, rules
-from store.connection import DELETE, EDIT, POST, REGROUP, VOTE, Script
+from store.commands import Script
+from store.connection import DELETE, EDIT, POST, REGROUP, VOTE
 from store.errors import (
     Forbidden,
     IdempotencyMismatch,
@@ -21,6 +23,8 @@ from store.ranking import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, Vote
 from store.sessions import Actor, Sessions, slot_of
 from store.site import Site
+
+SENT_AGAIN = 10_000  # milliseconds that any post is known for, as the connection may send it again
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,9 @@ class Articles:
             IdempotencyMismatch: the key was used with other input.
         """
         draft = draft.checked()
-        key = _digest(rules.idempotency_key(idempotency_key)) if idempotency_key is not None else ""
+        key, kept = secrets.token_hex(32), SENT_AGAIN
+        if idempotency_key is not None:
+            key, kept = _digest(rules.idempotency_key(idempotency_key)), DAY * 1000
         slot = slot_of(poster)
         status, *reply = await self._run(
             POST,
@@ -90,12 +96,13 @@ class Articles:
             slot,
             key,
             draft.digest,
-            DAY * 1000,
+            kept,
         )
         if status not in ("posted", "replayed"):
             _refuse(status, 0)
         number, flat, username = reply
-        return Posted(records.article(int(number), records.pairs(flat)), status == "replayed", username)
+        replayed = status == "replayed" and idempotency_key is not None
+        return Posted(records.article(int(number), records.pairs(flat)), replayed, username)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
         """

@@ -1,33 +1,23 @@
-"""The one door to Redis: pipelines of reads, and scripts. Counts round trips and turns faults into StoreUnavailable."""
+"""The one door to Redis: pipelines of reads, and scripts. Counts round trips, and goes on where a server was lost."""
 
 import asyncio
-from collections.abc import Sequence
+import random
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from hashlib import sha1
-from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from hiredis import ReplyError
-from redis.asyncio.connection import ConnectionPool
-from redis.exceptions import RedisError
 
+from store import routes
+from store.cluster import Cluster
+from store.commands import READING_DIGESTS, Script, in_full
 from store.errors import StoreUnavailable
-from store.link import TIMEOUT, Argument, Command, Link, connected
-
-SCRIPTS = Path(__file__).parent / "scripts"
-
-
-class Script:
-    """Lua files of `scripts/`, one after the other; one that writes articles starts with `home.lua`."""
-
-    def __init__(self, *names: str) -> None:
-        self.text = "".join((SCRIPTS / f"{name}.lua").read_text() for name in names)
-        self.digest = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-
-    def command(self, script_keys: Sequence[str], *arguments: Argument) -> Command:
-        return ("EVALSHA", self.digest, len(script_keys), *script_keys, *arguments)
-
+from store.link import Command, Link, connected, lost
+from store.nodes import Confirmed, Connect, Node, Server
+from store.routes import Kind, Route
+from store.sentinel import primary
 
 READING = FEED, COUNT, VOTES = tuple(map(Script, ("feed", "count", "votes")))
 RANKING = RANGE, RANK, GRAVITY, GRAVITY_RANK = (
@@ -44,7 +34,25 @@ VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
     Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")
 )
 BUCKET, SESSION, PASSWORD = GUARDING = tuple(map(Script, ("bucket", "session", "password")))
-ALL_SCRIPTS = (*GUARDING, *READING, *RANKING, REGISTER, PIN, *AT_HOME, *VERIFYING)
+READING_DIGESTS.update(script.digest for script in (*READING, *RANKING))
+
+BUDGET = 2.0  # seconds that a pipeline may take in all, with what is sent again
+BUDGET_OF_MANY = 4.0  # where a failover is waited for
+PAUSES = (0.01, 0.25)  # seconds: the first before something is sent again, and the longest
+PASSING = {  # faults that may be gone when a command is sent again
+    *("LOST", "CROWDED", "NOSCRIPT", "MOVED", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "LOADING", "BUSY"),
+    *("UNCONFIRMED", "NOREPLICAS", "UNBLOCKED"),
+}
+AT_ONCE = {"NOSCRIPT", "MOVED"}  # those for which nothing has to be waited for
+ELSEWHERE = {"LOST", "MOVED", "CLUSTERDOWN", "MASTERDOWN", "READONLY"}  # those after which another server may be right
+REASONS = {
+    "OOM": "the store is out of memory: it can be read only, and nothing was changed",
+    "MISCONF": "the store cannot keep anything on its disk: it can be read only, and nothing was changed",
+    "NOREPLICAS": "too few replicas are there: nothing was changed",
+    "UNCONFIRMED": "too few replicas have confirmed a change: it may hold or not, and is safe to be sent again",
+    "LOADING": "the store is starting",
+    "CROWDED": "too many wait for the store",
+}
 
 
 @dataclass(slots=True)
@@ -59,21 +67,22 @@ tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 
 
 class Connection:
-    """Connects when it is first used, and again whenever the link was lost."""
+    """Connects when it is first used, and again whenever a link was lost."""
 
-    def __init__(self, url: str) -> None:
-        timeouts = {"socket_timeout": None, "socket_connect_timeout": TIMEOUT}
-        self._pool = ConnectionPool.from_url(url, protocol=3, decode_responses=True, **timeouts)
-        self._link: Link | None = None
-        self._connecting = asyncio.Lock()
+    def __init__(self, url: str, confirming: int = 0) -> None:
+        """Writes wait until so many replicas have them. Raises ValueError where the URL is none of a store."""
+        route = routes.read(url)
+        self._server = server_of(route, confirming)
+        self._has_many = route.kind is not Kind.SERVER
 
     async def close(self) -> None:
-        if self._link:
-            self._link.close()
-        self._link = None
+        self._server.close()
 
     async def ping(self) -> None:
-        await self.run(("PING",))
+        """One attempt, in one round trip. Raises StoreUnavailable where no server answers."""
+        asked = [server.send([("PING",)]) for server in await self._server.primaries()]
+        if ["PONG"] not in await asyncio.gather(*asked):
+            raise StoreUnavailable("the store does not answer")
 
     async def run(self, command: Command) -> Any:
         """Send one command, and give its reply. One round trip."""
@@ -82,43 +91,97 @@ class Connection:
 
     async def pipeline(self, commands: Sequence[Command]) -> list[Any]:
         """
-        Send commands in one write, and give their replies in order, as RESP3 has them. One round trip.
+        Send commands, all at once, and give their replies in order, as RESP3 has them. One round trip.
 
-        All scripts are safe to send again after NOSCRIPT: that a script is unknown means that it did not run.
+        What fails for a reason that may pass is sent again, with pauses that grow, for 2 seconds in all, or 4 where
+        there are several servers. So every command has to be safe to send again when nobody knows whether it ran.
 
         Raises:
-            StoreUnavailable: Redis does not answer, or refuses one of the commands.
+            StoreUnavailable: the store does not answer, or refuses one of the commands.
         """
-        replies = await self._send(commands)
-        unknown = [place for place, reply in enumerate(replies) if is_error(reply, "NOSCRIPT")]
-        if unknown:
-            await self._send([("SCRIPT", "LOAD", script.text) for script in ALL_SCRIPTS])
-            again = await self._send([commands[place] for place in unknown])
-            for place, reply in zip(unknown, again, strict=True):
-                replies[place] = reply
-        for reply in replies:
-            if isinstance(reply, ReplyError):
-                raise StoreUnavailable("the store refused a command") from reply
+        return await self._persist(self._server, commands)
+
+    async def size(self) -> int:
+        """How many keys the store has. One round trip."""
+        sizes = [self._persist(server, [("DBSIZE",)]) for server in await self._server.primaries()]
+        return sum(count for (count,) in await asyncio.gather(*sizes))
+
+    async def scan(self, count: int) -> AsyncIterator[list[str]]:
+        """All keys, some of them twice: about `count` in each round trip. It ends where a server is lost for good."""
+        for server in await self._server.primaries():
+            cursor = ""
+            while cursor != "0":
+                ((cursor, keys),) = await self._persist(server, [("SCAN", cursor or "0", "COUNT", count)])
+                yield keys
+
+    async def _persist(self, server: Server, commands: Sequence[Command]) -> list[Any]:
+        started = monotonic()
+        _count(commands)
+        replies = await server.send(commands)
+        if ReplyError in map(type, replies):
+            await self._again(server, commands, replies, started)
         return replies
 
-    async def _send(self, commands: Sequence[Command]) -> list[Any]:
-        if commands and (counting := tally.get()):
-            counting.round_trips += 1
-            counting.commands += len(commands)
-        link = self._link
-        if link is None or not link.is_open:
-            link = await self._connect()
-        return await link.send(commands)
+    async def _again(self, server: Server, commands: Sequence[Command], replies: list[Any], started: float) -> None:
+        """Send again what failed, until there is a reply to everything or the time is over."""
+        deadline = started + (BUDGET_OF_MANY if self._has_many else BUDGET)
+        sent, pause = started, PAUSES[0]
+        while failed := [place for place, reply in enumerate(replies) if type(reply) is ReplyError]:
+            faults = {_kind(replies[place]) for place in failed}
+            if faults & ELSEWHERE:
+                server.doubt(sent)
+            if sent > started or not faults <= AT_ONCE:
+                await asyncio.sleep(pause * random.uniform(0.5, 1))
+                pause = min(2 * pause, PAUSES[1])
+            sent = monotonic()
+            if sent >= deadline or not faults <= PASSING:
+                raise _unavailable(replies[place] for place in failed)
+            again = [_repeated(commands[place], replies[place]) for place in failed]
+            _count(again)
+            try:
+                answers = await asyncio.wait_for(server.send(again), deadline - sent)
+            except TimeoutError:
+                answers = lost(again, "the time is over")
+            for place, reply in zip(failed, answers, strict=True):
+                replies[place] = reply
 
-    async def _connect(self) -> Link:
-        async with self._connecting:
-            if self._link is None or not self._link.is_open:
-                try:
-                    self._link = await connected(self._pool)
-                except (RedisError, OSError) as error:
-                    raise StoreUnavailable("the store does not answer") from error
-            return self._link
+
+def server_of(route: Route, confirming: int) -> Server:
+    match route.kind:
+        case Kind.CLUSTER:
+            return Cluster(
+                route.addresses,
+                lambda address: _confirmed(lambda: connected(route.connection(address), Link), confirming),
+            )
+        case Kind.SENTINEL:
+            return _confirmed(lambda: primary(route, Link), confirming)
+        case Kind.SERVER:
+            return _confirmed(lambda: connected(route.connection(), Link), confirming)
 
 
-def is_error(reply: object, kind: str) -> bool:
-    return isinstance(reply, ReplyError) and str(reply).startswith(kind)
+def _confirmed(connect: Connect, count: int) -> Server:
+    return Confirmed(connect, count) if count else Node(connect)
+
+
+def _count(commands: Sequence[Command]) -> None:
+    if commands and (counting := tally.get()):
+        counting.round_trips += 1
+        counting.commands += len(commands)
+
+
+def _kind(error: ReplyError) -> str:
+    return str(error).partition(" ")[0]
+
+
+def _repeated(command: Command, error: ReplyError) -> Command:
+    return in_full(command) if _kind(error) == "NOSCRIPT" else command
+
+
+def _unavailable(errors: Iterable[ReplyError]) -> StoreUnavailable:
+    """The fault that a pipeline ends with: the first that does not pass, if there is one."""
+    errors = sorted(errors, key=lambda error: _kind(error) in PASSING)
+    kind = _kind(errors[0])
+    default = "the store does not answer" if kind in PASSING else "the store refused a command"
+    unavailable = StoreUnavailable(REASONS.get(kind, default))
+    unavailable.__cause__ = errors[0]
+    return unavailable

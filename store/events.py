@@ -12,17 +12,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn, Self
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-
-from store import keys
-from store.link import TIMEOUT
+from store import keys, routes
+from store.ears import Ears
+from store.link import Unreachable
 
 CAPACITY = 100  # events that a subscriber may have pending
-QUIET = 10.0  # seconds of silence after which the connection has to prove that it lives
-PAUSE = 0.5  # seconds before a lost connection is built anew
+CHECKED = 2.0  # seconds after which the link has to prove, again and again, that it hears whatever is published
+PAUSE = 0.5  # seconds before a lost link is made anew
 
 logger = logging.getLogger("upvote")
 
@@ -137,17 +133,11 @@ class Events:
 
 @asynccontextmanager
 async def listening(url: str, partitions: int) -> AsyncIterator[Events]:
-    """Hear of everything that changes in a store, over one connection, which is built anew whenever it is lost."""
+    """Hear of everything that changes in a store, over one link, which is made anew whenever it is lost."""
     events, connected = Events(), asyncio.Event()
-    redis = Redis.from_url(
-        url,
-        decode_responses=True,
-        socket_timeout=TIMEOUT,
-        socket_connect_timeout=TIMEOUT,
-        retry=Retry(NoBackoff(), 0),  # it would rebuild the connection and tell nobody
-    )
+    ears = Ears(routes.read(url), lambda message: events.tell(Event.read(message)))
     channels = [keys.events(p) for p in range(partitions)]
-    task = asyncio.create_task(_supervise(redis, channels, events, connected))
+    task = asyncio.create_task(_supervise(ears, channels, events, connected))
     try:
         await connected.wait()
         yield events
@@ -155,32 +145,29 @@ async def listening(url: str, partitions: int) -> AsyncIterator[Events]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        await redis.aclose()
+        ears.close()
 
 
-async def _supervise(redis: Redis, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
+async def _supervise(ears: Ears, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
     while True:
         try:
-            await _listen(redis, channels, events, connected)
-        except (RedisError, OSError) as error:
+            await _listen(ears, channels, events, connected)
+        except Unreachable as error:
             logger.warning("the connection that listens for changes was lost: %s", error)
         await asyncio.sleep(PAUSE)
 
 
-async def _listen(redis: Redis, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
+async def _listen(ears: Ears, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
     """Tell what is heard; first, as soon as all channels are heard, that something may have been missed."""
-    async with redis.pubsub() as ear:
-        await ear.subscribe(*channels)
-        is_asked = False
+    ear = await ears.connected()
+    try:
+        await ear.subscribe(channels)
+        connected.set()
+        events.tell(Event(Kind.MISSED))
         while True:
-            message = await ear.get_message(timeout=QUIET)
-            if message is None and is_asked:
-                raise TimeoutError("silence")
-            if message is None:
-                await ear.ping()
-            elif message["type"] == "message":
-                events.tell(Event.read(message["data"]))
-            elif message["type"] == "subscribe" and message["data"] == len(channels):
-                connected.set()
-                events.tell(Event(Kind.MISSED))
-            is_asked = message is None
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ear.lost(), CHECKED)
+                raise Unreachable("it was closed")
+            await ears.check(ear)
+    finally:
+        ear.close()

@@ -110,7 +110,7 @@ def sessions(p: int, username: str) -> str:
 
 
 def posted(p: int, username: str, digest: str) -> str:
-    """string | number, time and input digest of a post sent with an idempotency key | a day | post"""
+    """string | number, time and input digest of a post | 10 seconds; a day where it has an idempotency key | post"""
     return f"posted:{{{p}}}:{username.lower()}:{digest}"
 
 
@@ -127,6 +127,11 @@ def bucket(p: int, digest: str) -> str:
 def imported(p: int) -> str:
     """hash | article number of each imported story, by the story's own id | - | import"""
     return f"imported:{{{p}}}"
+
+
+def mark(p: int | str) -> str:
+    """string | 1, written behind what replicas have to confirm | a second | writes, with UPVOTE_CONFIRMING_REPLICAS"""
+    return f"mark:{{{p}}}"
 
 
 def events(p: int) -> str:

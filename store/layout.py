@@ -36,6 +36,7 @@ KINDS = {
     "tried": ("list", DIGEST),
     "bucket": ("string", DIGEST),
     "imported": ("hash", NOTHING),
+    "mark": ("string", NOTHING),
 }
 DERIVED = {"sequence", *ORDERS, "good", "pin", "group", "groups", "timeline", "posters", "followers"}
 

@@ -7,26 +7,33 @@ tenth of the time that redis-py's pipelines do (see bench).
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import hiredis
-from redis.asyncio.connection import AbstractConnection, ConnectionPool
-
-from store.errors import StoreUnavailable
+from hiredis import ReplyError
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import AuthenticationError, RedisError
 
 Argument = str | int | float
 Command = tuple[Argument, ...]
 
-TIMEOUT = 5.0  # seconds, for a connection and for a reply
+TIMEOUT = 1.0  # seconds, for a connection, for a turn and for a reply
+MOST_WAITING = 1_000  # batches without a reply: whoever comes then waits for a turn
+
+
+class Unreachable(Exception):
+    """No server answers there, or it does not let us in."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Commands that were sent together, and the replies to them so far."""
+    """Commands that were sent together, the instant of the loop when they have waited too long, the replies so far."""
 
     size: int
+    due: float
     done: "asyncio.Future[list[Any]]"
     replies: list[Any] = field(default_factory=list)
 
@@ -39,6 +46,7 @@ class Link(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._reader = hiredis.Reader(encoding="utf-8", errors="surrogateescape")  # verify reads keys that are no text
         self._waiting: deque[Batch] = deque()
+        self._turns: deque[asyncio.Future[None]] = deque()
         self._alarm: asyncio.TimerHandle | None = None
         self.is_open = True
 
@@ -46,16 +54,22 @@ class Link(asyncio.Protocol):
         """
         The replies to commands, in order, errors among them. An empty batch sends nothing and waits for nothing.
 
-        Raises:
-            StoreUnavailable: the server closed the socket, or did not answer in time.
+        All replies are the error LOST where the server closed the socket or did not answer in time: then nobody knows
+        whether it ran them. All are CROWDED where there was no turn in time.
         """
         if not commands:
             return []
-        batch = Batch(len(commands), self._loop.create_future())
+        if len(self._waiting) >= MOST_WAITING:
+            await self._turn()
+        if not self.is_open:
+            return lost(commands, "the link was closed")
+        if len(self._waiting) >= MOST_WAITING:
+            return [ReplyError("CROWDED")] * len(commands)
+        batch = Batch(len(commands), self._loop.time() + TIMEOUT, self._loop.create_future())
         self._waiting.append(batch)
         self._transport.write(b"".join([hiredis.pack_command(command) for command in commands]))  # type: ignore[arg-type]  # its stubs say less than it takes
         if self._alarm is None:
-            self._alarm = self._loop.call_later(TIMEOUT, self._check, batch)
+            self._alarm = self._loop.call_at(batch.due, self._check)
         return await batch.done
 
     def data_received(self, data: bytes) -> None:
@@ -70,6 +84,8 @@ class Link(asyncio.Protocol):
             self._waiting.popleft()
             if not batch.done.done():  # whoever asked may have gone
                 batch.done.set_result(batch.replies)
+            if self._turns:
+                self._call_next()
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_open = False
@@ -78,30 +94,64 @@ class Link(asyncio.Protocol):
         while self._waiting:
             batch = self._waiting.popleft()
             if not batch.done.done():
-                batch.done.set_exception(StoreUnavailable("the store does not answer"))
+                batch.done.set_result([ReplyError("LOST the connection was lost")] * batch.size)
+        while self._turns:
+            self._call_next()
 
     def close(self) -> None:
         self.is_open = False
         self._transport.abort()
 
-    def _check(self, oldest: Batch) -> None:
-        """Give up when what was oldest a timeout ago still waits."""
+    async def _turn(self) -> None:
+        turn = self._loop.create_future()
+        self._turns.append(turn)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(TIMEOUT):
+                await turn
+
+    def _call_next(self) -> None:
+        """Call the first who still waits for a turn."""
+        while self._turns:
+            turn = self._turns.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+
+    def _check(self) -> None:
+        """Give up when the oldest has waited too long."""
         self._alarm = None
-        if oldest in self._waiting:
+        if self._waiting and self._waiting[0].due <= self._loop.time():
             self.close()
         elif self._waiting:
-            self._alarm = self._loop.call_later(TIMEOUT, self._check, self._waiting[0])
+            self._alarm = self._loop.call_at(self._waiting[0].due, self._check)
 
 
-async def connected(pool: ConnectionPool) -> Link:
+def lost(commands: Sequence[Command], reason: object) -> list[Any]:
+    return [ReplyError(f"LOST {reason}")] * len(commands)
+
+
+AnyLink = TypeVar("AnyLink", bound=Link)
+
+
+async def connected(connection: AbstractConnection, make: Callable[[asyncio.StreamWriter], AnyLink]) -> AnyLink:
     """
-    A new link, made as the pool makes its connections.
+    A new link, over a connection that redis-py makes.
 
     Raises:
-        StoreUnavailable: nothing answers there.
+        Unreachable: nothing answers there in time, or it does not let us in.
     """
-    connection: AbstractConnection = pool.make_connection()  # type: ignore[no-untyped-call]  # untyped there
-    await connection.connect()  # type: ignore[no-untyped-call]  # untyped there
-    writer, connection._writer, connection._reader = connection._writer, None, None
+    made = False
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            await connection.connect()  # type: ignore[no-untyped-call]  # untyped there
+        made = True
+    except AuthenticationError as error:
+        raise Unreachable(f"it does not let us in: {error}") from error
+    except (RedisError, OSError) as error:
+        raise Unreachable(error) from error
+    finally:
+        writer, connection._writer, connection._reader = connection._writer, None, None
+        if writer and not made:
+            writer.transport.abort()
     assert writer is not None, "connected just now"
-    return Link(writer)
+    return make(writer)

@@ -17,7 +17,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from store import acting, halves, keys, layout
-from store.connection import VERIFY_ARTICLE, VERIFY_KEY, VERIFY_MEMBERS, VERIFY_USER, Script
+from store.commands import Script
+from store.connection import VERIFY_ARTICLE, VERIFY_KEY, VERIFY_MEMBERS, VERIFY_USER
 from store.layout import Key
 from store.link import Argument, Command
 from store.ranking import DAY, ORDERS
@@ -51,8 +52,7 @@ class Check:
 
 async def size(site: Site) -> int:
     """How many keys `verify` walks over, each as often as it does. One round trip."""
-    keys_kept: int = await site.connection.run(("DBSIZE",))
-    return WALKS * keys_kept
+    return WALKS * await site.connection.size()
 
 
 async def verify(
@@ -152,9 +152,7 @@ class _Walk:
             yield [key for text in texts if (key := layout.key(self._site, text))]
 
     async def _scan(self) -> AsyncIterator[list[str]]:
-        cursor = ""
-        while cursor != "0":
-            cursor, texts = await self._site.connection.run(("SCAN", cursor or "0", "COUNT", SCANNED))
+        async for texts in self._site.connection.scan(SCANNED):
             yield texts
             if self._walked:
                 self._walked(len(texts))

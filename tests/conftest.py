@@ -1,4 +1,8 @@
-"""What tests share: a real Valkey, emptied for each of them, a clock that they set, stores of 1 and of 8 partitions."""
+"""
+What tests share: a real Valkey, emptied for each of them, a clock that they set, stores of 1 and of 8 partitions.
+
+With `--store cluster` they run on a cluster of six, in stores of 16 partitions.
+"""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -6,12 +10,13 @@ from dataclasses import dataclass
 
 import pytest
 from hypothesis import settings
-from redis import Redis
+from redis import Redis, RedisCluster
 
 from server import valkey
 from store import keys
 from store.ranking import Policy
 from store.stores import Store
+from tests import servers
 
 settings.register_profile("ci", derandomize=True)  # by hand, every run looks elsewhere
 if os.environ.get("CI"):
@@ -31,15 +36,42 @@ class Clock:
         self.now += round(seconds * 1000)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--store", choices=["server", "cluster"], default="server", help="what the tests run on")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    chosen = any("partitions" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    if "partitions" in metafunc.fixturenames and not chosen:
+        counts = [16] if is_on_cluster(metafunc.config) else [1, 8]
+        ids = [f"{count} partition{'s' * (count > 1)}" for count in counts]
+        metafunc.parametrize("partitions", counts, ids=ids, indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_on_cluster(config) and item.get_closest_marker("one_server"):
+            item.add_marker(pytest.mark.skip("it looks into one server, or counts what one partition costs"))
+
+
+def is_on_cluster(config: pytest.Config) -> bool:
+    return bool(config.getoption("store") == "cluster")
+
+
 @pytest.fixture(scope="session")
-def running_valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with valkey.running(tmp_path_factory.mktemp("valkey")) as url:
-        yield url
+def running_valkey(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("valkey")
+    if is_on_cluster(pytestconfig):
+        with servers.cluster(folder) as six:
+            yield six.url
+    else:
+        with valkey.running(folder) as url:
+            yield url
 
 
 @pytest.fixture
 def redis_url(running_valkey: str) -> str:
-    with Redis.from_url(running_valkey) as redis:
+    with client(running_valkey) as redis:
         redis.flushall()
     return running_valkey
 
@@ -47,8 +79,23 @@ def redis_url(running_valkey: str) -> str:
 @pytest.fixture
 def redis(redis_url: str) -> "Iterator[Redis]":
     """For looking at what the store wrote, and for breaking it."""
-    with Redis.from_url(redis_url, decode_responses=True) as redis:
+    with client(redis_url) as redis:
         yield redis
+
+
+def client(url: str) -> "Redis":
+    """A client of whatever a URL tells; that of a cluster does as if it were one of a server."""
+    if "+cluster" not in url:
+        return Redis.from_url(url, decode_responses=True)
+    host, _, port = url.removeprefix("redis+cluster://").partition(",")[0].partition(":")
+    return RedisCluster(host=host, port=int(port), decode_responses=True)
+
+
+def clients(redis: "Redis", **filters: str) -> list[dict[str, str]]:
+    """Who is connected, to any server."""
+    if not isinstance(redis, RedisCluster):
+        return redis.client_list(**filters)
+    return [client for found in redis.client_list(**filters, target_nodes="all").values() for client in found]
 
 
 @pytest.fixture
@@ -61,7 +108,7 @@ def policy() -> Policy:
     return Policy()
 
 
-@pytest.fixture(params=[1, 8], ids=["1 partition", "8 partitions"])
+@pytest.fixture
 def partitions(request: pytest.FixtureRequest) -> int:
     return request.param
 

@@ -2,7 +2,11 @@
 -- KEYS  1 user:{p}:NAME   2 sessions:{p}:NAME   3 session:{p}:, which a digest is appended to
 -- ARGV  1 the password hash that was checked   2 the new hash   3 digest of the session that goes on
 -- Reply {"done"} | {"changed"}
-if redis.call("HGET", KEYS[1], "password") ~= ARGV[1] then return {"changed"} end
+--
+-- Sent again, as it may be when its reply was lost, it finds its own hash, which is salted and nobody else's.
+local known = redis.call("HGET", KEYS[1], "password")
+if known == ARGV[2] then return {"done"} end
+if known ~= ARGV[1] then return {"changed"} end
 redis.call("HSET", KEYS[1], "password", ARGV[2])
 for _, digest in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do
   if digest ~= ARGV[3] then

@@ -3,6 +3,9 @@
 -- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 the session's lifetime (milliseconds)
 --       5 when the session ends (unix milliseconds)   6 its digest
 -- Reply {"registered"} | {"taken"}
+--
+-- Sent again, as it may be when its reply was lost, it knows the user by the session, which is nobody else's.
+if redis.call("EXISTS", KEYS[2]) == 1 then return {"registered"} end
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end
 redis.call("HSET", KEYS[1], "name", ARGV[1], "password", ARGV[2], "joined", ARGV[3], "karma", 0)
 redis.call("SET", KEYS[2], ARGV[1] .. " " .. ARGV[5], "PX", ARGV[4])

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from redis import Redis
 
-from store import events, keys
+from store import events, keys, link
 from store.errors import Refusal
 from store.events import CAPACITY, Event, Events, Kind, Mailbox
 from store.imports import Story, bring_in
 from store.records import Vote
 from store.stores import Store
+from tests.conftest import clients
 from tests.store.reading import post
 
 Said = Callable[[], list[str]]
@@ -131,31 +132,35 @@ async def test_killed_connection_is_rebuilt_and_listeners_learn_that_they_missed
     assert (missed.kind, edited.kind) == (Kind.MISSED, Kind.EDITED)
 
 
-async def test_silent_connection_is_asked_and_kept(store, alice, heard, redis, monkeypatch):
-    monkeypatch.setattr(events, "QUIET", 0.01)
-    before = redis.client_list(_type="pubsub")
-    with heard.mailbox(events.of_posts(None)) as mailbox:
-        await post(store, alice)  # the wait that had begun with the usual patience ends
-        await anext(mailbox)
-        await asyncio.sleep(0.2)
-        number = (await post(store, alice)).number
+async def test_connection_is_asked_whether_it_lives_and_kept(redis_url, partitions, redis, store, alice, monkeypatch):
+    monkeypatch.setattr(events, "CHECKED", 0.01)
+    async with events.listening(redis_url, partitions) as heard:
+        before = listeners(redis)
+        with heard.mailbox(events.of_posts(None)) as mailbox:
+            await asyncio.sleep(0.2)
+            number = (await post(store, alice)).number
 
-        assert (await anext(mailbox)).number == number
-    assert [client["id"] for client in redis.client_list(_type="pubsub")] == [client["id"] for client in before]
+            assert (await anext(mailbox)).number == number
+        assert listeners(redis) == before
 
 
-async def test_connection_that_does_not_answer_is_rebuilt(heard, redis, monkeypatch):
+@pytest.mark.one_server
+async def test_connection_that_does_not_answer_is_rebuilt(redis_url, partitions, redis, monkeypatch):
     """A paused server answers no PING, as one behind a broken network."""
-    monkeypatch.setattr(events, "QUIET", 0.05)
-    (before,) = redis.client_list(_type="pubsub")
-    with heard.mailbox(events.of_posts(None)) as mailbox:
-        redis.publish(keys.events(0), "posted 1 alice")
-        await anext(mailbox)
-        redis.client_pause(400, all=True)
+    monkeypatch.setattr(events, "CHECKED", 0.05)
+    monkeypatch.setattr(link, "TIMEOUT", 0.3)
+    async with events.listening(redis_url, partitions) as heard:
+        (before,) = listeners(redis)
+        with heard.mailbox(events.of_posts(None)) as mailbox:
+            redis.client_pause(1000, all=True)
 
-        assert (await anext(mailbox)).kind is Kind.MISSED
-    (after,) = redis.client_list(_type="pubsub")
-    assert after["id"] != before["id"]
+            assert (await anext(mailbox)).kind is Kind.MISSED
+        (after,) = listeners(redis)
+    assert after != before
+
+
+def listeners(redis: Redis) -> list[str]:
+    return [client["id"] for client in clients(redis, _type="pubsub")]
 
 
 async def test_mailbox_keeps_the_latest_event_of_each_article():

