@@ -91,6 +91,12 @@ def client(url: str) -> "Redis":
     return RedisCluster(host=host, port=int(port), decode_responses=True)
 
 
+def kill(redis: "Redis", *filters: str) -> None:
+    """End the connections of others, to any server."""
+    everywhere = {"target_nodes": "all"} if isinstance(redis, RedisCluster) else {}
+    redis.execute_command("CLIENT", "KILL", *filters, **everywhere)
+
+
 def clients(redis: "Redis", **filters: str) -> list[dict[str, str]]:
     """Who is connected, to any server."""
     if not isinstance(redis, RedisCluster):

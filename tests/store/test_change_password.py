@@ -73,6 +73,6 @@ async def test_ended_sessions_leave_the_index(store, session, redis, clock):
     clock.advance(86_401)
     await other_session(store)
 
-    (index,) = redis.keys("sessions:*")
+    (index,) = redis.scan_iter("sessions:*")
     assert redis.zcard(index) == 1
     assert redis.ttl(index) > 0

@@ -12,7 +12,7 @@ from store.events import CAPACITY, Event, Events, Kind, Mailbox
 from store.imports import Story, bring_in
 from store.records import Vote
 from store.stores import Store
-from tests.conftest import clients
+from tests.conftest import clients, kill
 from tests.store.reading import post
 
 Said = Callable[[], list[str]]
@@ -124,7 +124,7 @@ async def test_killed_connection_is_rebuilt_and_listeners_learn_that_they_missed
     number = (await post(store, alice)).number
     await heard_all(store, heard)
     with heard.mailbox(events.of_article(number)) as mailbox:
-        redis.client_kill_filter(_type="pubsub")
+        kill(redis, "TYPE", "pubsub")
         missed = await anext(mailbox)
         await store.articles.edit(number, alice, {"title": "another"})
         edited = await anext(mailbox)

@@ -116,7 +116,7 @@ async def test_new_policy_is_taken_over_by_repair(scene, redis_url, clock, other
 
 async def test_other_number_of_partitions_is_refused_to_verify_too(store, redis_url):
     with pytest.raises(StoreMismatch, match="PARTITIONS"):
-        await Store.open(redis_url, Policy(good_votes=2), 16, strict=False)
+        await Store.open(redis_url, Policy(good_votes=2), 32, strict=False)
 
 
 async def test_empty_store_is_whole(store):
