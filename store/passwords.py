@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 from typing import TypeVar
 
 from pwdlib import PasswordHash
@@ -17,15 +18,27 @@ HASHER = PasswordHash((Argon2Hasher(memory_cost=19_456, time_cost=2, parallelism
 NOBODYS = HASHER.hash("the password of nobody at all")
 
 THREADS = max(1, (os.cpu_count() or 1) // 2)  # the rest is for requests that hash nothing
-WAITING = 32  # for each thread: about a second's work
+WAITING = 32  # for each thread: about a second's work, on a machine with nothing else to do
+SECONDS = 1.0
 BUSY_MILLISECONDS = 1_000
 
 
-class Passwords:
-    """A few threads, and a queue of bounded length before them. `clock` gives unix milliseconds."""
+class Late(Exception):
+    """Its turn came, but too late."""
 
-    def __init__(self, clock: Callable[[], int], threads: int = THREADS, waiting: int = WAITING) -> None:
+
+class Passwords:
+    """
+    A few threads, and a queue before them, bounded in length and in the seconds that anybody waits in it.
+
+    `clock` gives unix milliseconds.
+    """
+
+    def __init__(
+        self, clock: Callable[[], int], threads: int = THREADS, waiting: int = WAITING, seconds: float = SECONDS
+    ) -> None:
         self._clock = clock
+        self._seconds = seconds
         self._threads = ThreadPoolExecutor(threads, "passwords")
         self._free = threads * (1 + waiting)
 
@@ -35,7 +48,7 @@ class Passwords:
     async def hashed(self, password: str) -> str:
         """
         Raises:
-            RateLimited: too many wait already.
+            RateLimited: too many wait already, or it would take too long.
         """
         return await self._in_turn(HASHER.hash, password)
 
@@ -44,7 +57,7 @@ class Passwords:
         Takes as long where there is no hash to compare with, so that time does not tell which names exist.
 
         Raises:
-            RateLimited: too many wait already.
+            RateLimited: too many wait already, or it would take too long.
         """
         return await self._in_turn(HASHER.verify, password, known or NOBODYS) and known is not None
 
@@ -52,11 +65,20 @@ class Passwords:
         if not self._free:
             raise RateLimited(self._clock() + BUSY_MILLISECONDS)
         self._free -= 1
-        future = self._threads.submit(function, *arguments)
+        future = self._threads.submit(in_time, monotonic() + self._seconds, function, *arguments)
         # Given back when the thread is done: whoever asked may have gone long before.
         loop = asyncio.get_running_loop()
         future.add_done_callback(lambda _: None if loop.is_closed() else loop.call_soon_threadsafe(self._give_back))
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except Late:
+            raise RateLimited(self._clock() + BUSY_MILLISECONDS) from None
 
     def _give_back(self) -> None:
         self._free += 1
+
+
+def in_time(until: float, function: Callable[..., T], *arguments: str) -> T:
+    if monotonic() > until:
+        raise Late
+    return function(*arguments)

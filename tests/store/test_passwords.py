@@ -44,6 +44,20 @@ async def test_flood_of_passwords_waits_beside_other_requests(store, clock, gate
     waiting.close()
 
 
+async def test_who_has_waited_too_long_is_not_hashed(clock, gate):
+    waiting = Passwords(clock, threads=1, waiting=1, seconds=0.1)
+    first, second = (asyncio.create_task(waiting.matches(PASSWORD, "hash")) for _ in range(2))
+    await asyncio.sleep(0.2)
+    gate.open.set()
+
+    with pytest.raises(RateLimited) as late:
+        await second
+    assert late.value.retry_at == clock.now + 1_000
+    assert await first
+    assert await waiting.matches(PASSWORD, "hash")
+    waiting.close()
+
+
 async def test_who_leaves_keeps_their_place_until_they_are_hashed(clock, gate):
     waiting = Passwords(clock, threads=1, waiting=0)
     left = asyncio.create_task(waiting.matches(PASSWORD, "hash"))
