@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = chosen.run(chosen)
         return code
     except (WrongSetting, NotStories, NotReplayed, DataInUse, ValkeyFailed, StoreError, OSError) as error:
-        print(f"upvote: {error}", file=sys.stderr)
+        cause = f" ({error.__cause__})" if isinstance(error, StoreError) and error.__cause__ else ""
+        print(f"upvote: {error}{cause}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -114,7 +114,12 @@ def trusted_documents(settings: Settings) -> dict[str, str]:
 async def open_store(settings: Settings, *, strict: bool = True) -> Store:
     assert settings.redis_url is not None, "whoever starts us has started our own Valkey, or was given another"
     return await Store.open(
-        settings.redis_url, settings.policy, settings.partitions, session_lifetime=settings.session_ttl, strict=strict
+        settings.redis_url,
+        settings.policy,
+        settings.partitions,
+        session_lifetime=settings.session_ttl,
+        confirming=settings.confirming_replicas,
+        strict=strict,
     )
 
 

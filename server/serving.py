@@ -17,7 +17,7 @@ from uvicorn.supervisors import Multiprocess
 from server import guards, logs, metrics, valkey
 from server.app import open_store, trusted_documents
 from server.protocols import Guarded, GuardedSocket
-from server.settings import Settings
+from server.settings import Settings, WrongSetting
 
 APP = "server.app:from_environment"
 GRACE_SECONDS = 10
@@ -42,6 +42,8 @@ def store_of(settings: Settings) -> Iterator[Settings]:
     if settings.redis_url:
         yield settings
         return
+    if settings.confirming_replicas:
+        raise WrongSetting(f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: our own Valkey has none")
     with valkey.running(settings.data_dir) as url:
         yield settings.model_copy(update={"redis_url": url})
 

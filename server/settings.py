@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from store import routes
 from store.keys import SLOTS
 from store.ranking import DAY, Policy
 
@@ -38,6 +39,11 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _route(url: str) -> str:
+    routes.read(url)
+    return url
+
+
 class WrongSetting(Exception):
     """The message names the setting."""
 
@@ -49,7 +55,12 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="the address to listen at")
     port: int = Field(8000, ge=0, le=65_535, description="the port to listen at; 0 takes a free one")
-    redis_url: str | None = Field(None, description="a Redis or Valkey that runs already, in place of our own")
+    redis_url: Annotated[str, AfterValidator(_route)] | None = Field(
+        None, description="a Redis or Valkey that runs already, in place of our own"
+    )
+    confirming_replicas: int = Field(
+        0, ge=0, description="how many replicas have a write before it is answered; not with a Valkey of our own"
+    )
     data_dir: Path = Field(Path("data"), description="where our own Valkey keeps its data")
     partitions: Annotated[int, AfterValidator(_power_of_two)] | None = Field(
         None, ge=1, le=SLOTS, description="how many shares a new store has: a power of two; 1 unless given"
@@ -119,4 +130,5 @@ def read_settings(**given: Any) -> Settings:
     except ValidationError as error:
         fault = error.errors()[0]
         name = PREFIX + str(fault["loc"][0]).upper()
-        raise WrongSetting(f"{name}={fault['input']}: {fault['msg']}") from error
+        shown = "" if name == f"{PREFIX}REDIS_URL" else f"={fault['input']}"  # it may have a password
+        raise WrongSetting(f"{name}{shown}: {fault['msg']}") from error

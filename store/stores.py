@@ -41,18 +41,20 @@ class Store:
         *,
         clock: Callable[[], int] = unix_milliseconds,
         session_lifetime: int = SESSION_LIFETIME,
+        confirming: int = 0,
         strict: bool = True,
     ) -> Self:
         """
         Connect to a store; one that is used for the first time is made with these settings. Two round trips.
 
-        Not `strict`, it also opens a store that was made with another policy: for `verify`, which rebuilds the indexes.
+        Writes wait until `confirming` replicas have them. Not `strict`, it also opens a store that was made with
+        another policy: for `verify`, which rebuilds the indexes.
 
         Raises:
             StoreMismatch: it was made with other settings.
             StoreUnavailable: Redis does not answer.
         """
-        policy, connection = policy or Policy(), Connection(url)
+        policy, connection = policy or Policy(), Connection(url, confirming)
         try:
             partitions = await _agree(connection, policy, partitions, strict)
         except BaseException:

@@ -1,0 +1,66 @@
+"""What the URL of a store may be, and what is refused before anything is connected."""
+
+import pytest
+
+from store import routes
+from store.routes import Kind
+
+
+def test_server_has_an_address_and_options():
+    route = routes.read("redis://alice:s%40cret@[::1]:6380/3?health_check_interval=5")
+
+    assert (route.kind, route.addresses) == (Kind.SERVER, (("::1", 6380),))
+    connection = route.connection()
+    assert (connection.host, connection.port, connection.db) == ("::1", 6380, 3)
+    assert (connection.username, connection.password) == ("alice", "s@cret")
+
+
+def test_socket_has_a_path():
+    connection = routes.read("unix://alice:secret@/run/valkey.sock?db=2").connection()
+
+    assert (connection.path, connection.username, connection.db) == ("/run/valkey.sock", "alice", 2)
+
+
+def test_sentinels_have_passwords_of_their_own():
+    url = "redis+sentinel://alice:secret@one:1,two/upvote/3?sentinel_password=other"
+    route = routes.read(url)
+
+    assert (route.kind, route.service) == (Kind.SENTINEL, "upvote")
+    assert route.addresses == (("one", 1), ("two", 26379))
+    server, sentinel = route.connection(("there", 7)), route.sentinel(("one", 1))
+    assert (server.host, server.port, server.db, server.password) == ("there", 7, 3, "secret")
+    assert (sentinel.host, sentinel.username, sentinel.password) == ("one", None, "other")
+
+
+def test_cluster_has_seeds_and_one_password_for_all():
+    route = routes.read("rediss+cluster://:secret@one:1,two?ssl_cert_reqs=none")
+
+    assert (route.kind, route.addresses) == (Kind.CLUSTER, (("one", 1), ("two", 6379)))
+    connection = route.connection(("three", 3))
+    assert (connection.host, connection.port, connection.password) == ("three", 3, "secret")
+    assert type(connection).__name__ == "SSLConnection"
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("localhost:6379", "a store's URL is redis://"),
+        ("http://localhost", "a store's URL is redis://"),
+        ("redis+other://localhost", "a store's URL is redis://"),
+        ("unix+cluster:///run/valkey.sock", "a store's URL is redis://"),
+        ("unix://valkey.sock", "the path of a unix socket is absolute"),
+        ("redis://", "'' is no host and port"),
+        ("redis://localhost:port", "'localhost:port' is no host and port"),
+        ("redis://localhost:65536", "'localhost:65536' is no host and port"),
+        ("redis://localhost/first", "'first' is no number of a database"),
+        ("redis://localhost?timeout=5", "an option of the URL is unknown: 'timeout'"),
+        ("redis+cluster://one,,two", "'' is no host and port"),
+        ("redis+cluster://one/1", "a cluster has database 0 only"),
+        ("redis+sentinel://one:26379", "the name of the service is missing"),
+        ("redis+sentinel://one/upvote/first", "'first' is no number of a database"),
+    ],
+)
+def test_other_urls_are_refused(url, reason):
+    with pytest.raises(ValueError, match=reason.replace("?", r"\?")) as refused:
+        routes.read(url.replace("://", "://alice:secret@", 1) if "unix" not in url else url)
+    assert "secret" not in str(refused.value)
