@@ -1,4 +1,4 @@
-"""A socket between the store and its Valkey that counts round trips as they pass."""
+"""A socket between the store and its Valkey that counts round trips as they pass, and may lose answers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,13 +7,19 @@ from pathlib import Path
 
 
 class Proxy:
-    """A round trip begins when the client speaks after the server did; what follows in one write belongs to it."""
+    """
+    A round trip begins when the client speaks after the server did; what follows in one write belongs to it.
+
+    The next request that has what `loses` says is done by the server, but its answer is lost with the connection.
+    """
 
     def __init__(self, upstream: str, at: Path) -> None:
         self._upstream = upstream
         self._links: set[asyncio.Task[None]] = set()
         self.url = f"unix://{at}"
         self.round_trips = 0
+        self.loses: bytes | None = None
+        self.lost = 0
 
     async def link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_unix_connection(self._upstream)
@@ -30,6 +36,11 @@ class Proxy:
                 if not from_server and turn["server spoke"]:
                     self.round_trips += 1
                 turn["server spoke"] = from_server
+                if not from_server and self.loses is not None and self.loses in data:
+                    self.loses, turn["is lost"] = None, True
+                if from_server and turn.get("is lost"):
+                    self.lost += 1
+                    break
                 sink.write(data)
                 await sink.drain()
 

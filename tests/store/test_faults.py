@@ -1,0 +1,201 @@
+"""What becomes of requests when the store fails: its answer is lost, its memory is full, it is stopped or killed."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store import listings, verification
+from store.articles import Draft
+from store.connection import PASSWORD
+from store.errors import StoreUnavailable
+from store.ranking import Order
+from store.records import Vote
+from store.sessions import session_of
+from store.stores import Store
+from tests.conftest import Clock, registered
+from tests.proxy import Proxy, counting
+from tests.servers import Server, running
+from tests.store.reading import article, everything, numbers, post, profile
+
+DRAFT = Draft("a title", "https://example.com/")
+
+
+@pytest.fixture
+async def proxy(redis_url: str, tmp_path: Path) -> AsyncIterator[Proxy]:
+    async with counting(redis_url, tmp_path / "proxy.sock") as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def store(proxy: Proxy, clock: Clock, partitions: int) -> AsyncIterator[Store]:
+    store = await Store.open(proxy.url, partitions=partitions, clock=clock)
+    yield store
+    await store.close()
+
+
+async def lost(proxy: Proxy, doing: Awaitable[Any], request: str = "") -> Any:
+    """What somebody is answered in the end when the answer to the first request, or one that has this, was lost."""
+    before = proxy.lost
+    proxy.loses = request.encode()
+    answer = await doing
+    assert proxy.lost == before + 1
+    return answer
+
+
+@pytest.mark.one_server
+async def test_post_whose_answer_was_lost_is_one_article(store, alice, redis, proxy):  # A6
+    await post(store, alice)
+    posted = await lost(proxy, store.articles.post(alice, DRAFT))
+
+    assert not posted.replayed
+    assert len(await numbers(store, listings.whole(store.site, Order.TIME))) == 2
+    assert (await profile(store, alice)).karma == 0
+
+
+@pytest.mark.one_server
+async def test_post_with_a_key_whose_answer_was_lost_is_one_article(store, alice, proxy):  # A7
+    posted = await lost(proxy, store.articles.post(alice, DRAFT, "a key"))
+    again = await store.articles.post(alice, DRAFT, "a key")
+
+    assert posted.article == again.article
+    assert again.replayed
+
+
+@pytest.mark.one_server
+async def test_vote_whose_answer_was_lost_counts_once(store, alice, bob, proxy):  # V9
+    number = (await post(store, alice)).number
+    voted = await lost(proxy, store.articles.vote(number, bob, Vote.UP))
+
+    assert voted.article.votes == 2
+    assert (await profile(store, alice)).karma == 1
+
+
+@pytest.mark.one_server
+async def test_edit_and_regroup_whose_answers_were_lost_hold(store, alice, proxy):
+    number = (await post(store, alice, groups=["show"])).number
+    edited = await lost(proxy, store.articles.edit(number, alice, {"title": "another"}))
+    regrouped = await lost(proxy, store.articles.regroup(number, alice, ["ask"], ["show"]))
+
+    assert (edited.title, regrouped.groups) == ("another", ("ask",))
+    assert await article(store, number) == regrouped
+
+
+@pytest.mark.one_server
+async def test_name_whose_registration_was_not_answered_is_its_owners(store, proxy):  # F1
+    grant = await lost(proxy, store.users.register("carol", "correct horse"))
+
+    assert grant.login.username == "carol"
+    await store.users.log_in("carol", "correct horse")
+
+
+@pytest.mark.one_server
+async def test_password_whose_change_was_not_answered_is_changed(store, proxy):
+    await store.users.register("carol", "correct horse")
+    session = session_of((await store.users.log_in("carol", "correct horse")).token)
+    assert session is not None
+    changing = store.users.change_password(session, "correct horse", "battery staple")
+
+    assert await lost(proxy, changing, PASSWORD.digest) == "carol"
+    await store.users.log_in("carol", "battery staple")
+
+
+@pytest.mark.one_server
+async def test_everything_is_whole_where_answers_are_lost_again_and_again(store, proxy):
+    people = [await registered(store, f"person-{number}") for number in range(8)]
+    losing = asyncio.ensure_future(lose(proxy))
+    number = (await post(store, people[0])).number
+    votes = [store.articles.vote(number, voter, Vote.UP) for voter in people for _ in range(5)]
+    await asyncio.gather(*votes, *(store.follows.follow(one, people[0]) for one in people[1:]))
+    losing.cancel()
+
+    assert proxy.lost > 0
+    assert (await article(store, number)).votes == len(people)
+    found: list[object] = []
+    await verification.verify(store.site, found.append)
+    assert found == []
+
+
+async def lose(proxy: Proxy) -> None:
+    while True:
+        proxy.loses = b""
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.one_server
+async def test_store_without_memory_can_be_read_and_is_not_changed(store, alice, bob, redis):
+    number = (await post(store, alice, groups=["show"])).number
+    before = {key: value for key, value in everything(redis).items() if not key.startswith("posted:")}
+    redis.config_set("maxmemory", 1)
+    try:
+        for write in (
+            store.articles.post(alice, DRAFT),
+            store.articles.vote(number, bob, Vote.UP),
+            store.articles.vote(number, bob, Vote.DOWN),
+            store.articles.edit(number, alice, {"title": "another"}),
+            store.articles.regroup(number, alice, ["ask"], ["show"]),
+            store.follows.follow(bob, alice),
+            store.users.register("carol", "correct horse"),
+            store.sessions.open(alice),
+        ):
+            with pytest.raises(StoreUnavailable, match="out of memory"):
+                await write
+        for order in Order:
+            for listing in (listings.whole(store.site, order), listings.group(store.site, "show", order)):
+                assert await numbers(store, listing) == [number]
+        assert (await article(store, number)).votes == 1
+    finally:
+        redis.config_set("maxmemory", 0)
+
+    assert {key: value for key, value in everything(redis).items() if not key.startswith("posted:")} == before
+    assert (await store.articles.vote(number, bob, Vote.UP)).changed
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path / "own", {"appendonly": "yes"})
+    with running(server):
+        yield server
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("partitions", [1])
+@pytest.mark.parametrize("outage", [lambda server: server.kill(), lambda server: server.send(signal.SIGSTOP)])
+async def test_outage_of_a_second_is_waited_for_and_then_all_goes_on(server, partitions, clock, outage):
+    store = await Store.open(server.url, partitions=partitions, clock=clock)
+    alice, bob = await registered(store, "alice"), await registered(store, "bob")
+    number = (await post(store, alice)).number
+    outage(server)
+    voting = asyncio.ensure_future(store.articles.vote(number, bob, Vote.UP))
+    await asyncio.sleep(1)
+    server.send(signal.SIGCONT)
+    if server.process is None:
+        await asyncio.to_thread(server.start)
+
+    assert (await voting).article.votes == 2
+    assert (await article(store, number)).votes == 2
+    await store.close()
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("partitions", [1])
+async def test_longer_outage_is_unavailable_within_two_seconds_and_over_within_one(server, partitions, clock):
+    store = await Store.open(server.url, partitions=partitions, clock=clock)
+    loop = asyncio.get_running_loop()
+    server.kill()
+    for outage in (signal.SIGKILL, signal.SIGSTOP):
+        begun = loop.time()
+        with pytest.raises(StoreUnavailable, match="the store does not answer"):
+            await store.site.connection.run(("GET", "it"))
+        assert loop.time() - begun < 2.5, outage
+        if outage is signal.SIGKILL:
+            await asyncio.to_thread(server.start)
+            await asyncio.wait_for(store.site.connection.run(("SET", "it", "is back")), 1)
+            server.send(signal.SIGSTOP)
+    server.send(signal.SIGCONT)
+
+    assert await asyncio.wait_for(store.site.connection.run(("GET", "it")), 1) == "is back"
+    await store.close()
