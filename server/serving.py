@@ -5,7 +5,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from tempfile import TemporaryDirectory
@@ -28,7 +28,7 @@ def serve(settings: Settings) -> int:
     """Serve until a signal comes. What is being answered then is answered first."""
     logs.configure(settings)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    with _listening(settings) as listener, store_of(settings) as opened:
+    with _listening(settings) as listener, store_of(settings, _stop) as opened:
         asyncio.run(_check(opened))
         os.environ.update(opened.environment())  # for the workers, which read it
         _announce(settings, listener)
@@ -36,15 +36,27 @@ def serve(settings: Settings) -> int:
     return 0
 
 
+def _stop() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 @contextmanager
-def store_of(settings: Settings) -> Iterator[Settings]:
-    """The settings with the URL of a store that runs: the one they name, or our own."""
+def store_of(
+    settings: Settings, given_up: Callable[[], object] = lambda: None, *, joining: bool = False
+) -> Iterator[Settings]:
+    """
+    The settings with the URL of a store that runs: the one they name, or our own.
+
+    `joining`, our own is that of a server which keeps it already, if there is one. `given_up` is called where it ended
+    and does not start again.
+    """
     if settings.redis_url:
         yield settings
         return
     if settings.confirming_replicas:
         raise WrongSetting(f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: our own Valkey has none")
-    with valkey.running(settings.data_dir) as url:
+    keep = valkey.joined if joining else valkey.running
+    with keep(settings.data_dir, settings.durability, given_up) as url:
         yield settings.model_copy(update={"redis_url": url})
 
 

@@ -62,6 +62,10 @@ class Settings(BaseSettings):
         0, ge=0, description="how many replicas have a write before it is answered; not with a Valkey of our own"
     )
     data_dir: Path = Field(Path("data"), description="where our own Valkey keeps its data")
+    durability: Literal["everysec", "always"] = Field(
+        "everysec",
+        description="when a write is on the disk of our own Valkey: within a second, or `always` before it is answered",
+    )
     partitions: Annotated[int, AfterValidator(_power_of_two)] | None = Field(
         None, ge=1, le=SLOTS, description="how many shares a new store has: a power of two; 1 unless given"
     )

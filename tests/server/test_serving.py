@@ -8,7 +8,8 @@ import pytest
 from schema import contract
 from server import valkey
 from server.settings import WrongSetting, read_settings
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
+from tests.servers import Server, running
 
 TITLES = "{ articles { nodes { title votes } } viewer { username } }"
 
@@ -159,16 +160,14 @@ def test_health(live):
 
 
 def test_store_that_went_away_is_told_and_comes_back(tmp_path):
-    data = tmp_path / "data"
-    with valkey.running(data) as url, serving(tmp_path, redis_url=url) as live:
+    store = Server(tmp_path / "data", {"appendonly": "yes"})
+    with running(store), serving(tmp_path, redis_url=store.url) as live:
         assert live.ask(TITLES)["data"]["articles"] == {"nodes": []}
-        with httpx.Client(base_url=live.url) as client:
-            pid = int(
-                subprocess.run(["pgrep", "-f", url.removeprefix("unix://")], capture_output=True).stdout.split()[0]
-            )
-            subprocess.run(["kill", "-KILL", str(pid)], check=True)
-            unready = client.get("/readyz")
-            answer = live.ask(TITLES)
+        store.kill()
+        unready = httpx.get(f"{live.url}/readyz")
+        answer = live.ask(TITLES)
+        store.start()
+        until(lambda: httpx.get(f"{live.url}/readyz").is_success)
 
     assert unready.status_code == 503
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
