@@ -24,8 +24,9 @@ format: .venv/dev.stamp
 test: check  ## check first, then every test against the real server
 	$(BIN)/pytest
 
-bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those of Node too; some 20 minutes
-	$(BIN)/python -m bench
+bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those of Node too; most of an hour
+	$(BIN)/python -m bench --workers 1,2
+	$(BIN)/python -m bench page varied --articles 1000 --peers strawberry,mercurius,scripted,hand
 
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock

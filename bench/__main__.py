@@ -1,9 +1,10 @@
 """
 The project beside its peers: equal data, equal answers, one core for the server, another for the load and Valkey.
 
-    python -m bench [page varied group article nested feed vote] [--peers all] [--articles 20000] [--workers 1]
+    python -m bench [QUERY ...] [--peers all] [--articles 1000,20000] [--workers 1,2]
 
-Prints one table in Markdown for each query. What cannot be installed is left out, with a line that says so.
+Prints one table in Markdown for each query, and one of the targets. What cannot be installed is left out, with a line
+that says so.
 """
 
 import argparse
@@ -18,10 +19,11 @@ from pathlib import Path
 import orjson
 
 from bench import filling, servers
-from bench.queries import QUERIES, Ground, ground
-from bench.rounds import Plan, measure
+from bench.queries import QUERIES, Ground, Query, ground
+from bench.rounds import Plan, Samples, measure
 from bench.servers import PEERS, Peer
 from bench.tables import table
+from bench.targets import growth, judged
 from server import valkey
 from store import keys
 from store.connection import VOTE
@@ -31,16 +33,28 @@ from store.stores import Store
 
 def main(arguments: Sequence[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
-    os.sched_setaffinity(0, {servers.OTHER_CORE} if chosen.workers == 1 else set(servers.CORES))
     names = list(PEERS) if chosen.peers == "all" else [name.strip() for name in chosen.peers.split(",")]
     peers = list(installed([PEERS["upvote"], *(PEERS[name] for name in names if name != "upvote")]))
-    with filled(chosen.articles) as (environment, found, folder):
-        plan = Plan(peers, chosen.rounds, chosen.seconds, chosen.workers, environment, folder)
-        setting = (
-            f"{chosen.articles} articles, {chosen.workers} worker(s), {chosen.rounds} rounds of {chosen.seconds:g} s"
-        )
-        for query, samples in measure(plan, [QUERIES[name] for name in chosen.queries or QUERIES], found):
-            print(f"\n{query.name}: {setting}\n\n{table(samples)}", flush=True)
+    queries = [QUERIES[name] for name in chosen.queries or QUERIES]
+    for workers in chosen.workers:
+        os.sched_setaffinity(0, {servers.OTHER_CORE} if workers == 1 else set(servers.CORES))
+        sizes = {articles: run(chosen, peers, queries, workers, articles) for articles in chosen.articles}
+        if len(sizes) > 1:
+            print(f"\nby size: {workers} worker(s)\n\n{growth(sizes)}", flush=True)
+
+
+def run(
+    chosen: argparse.Namespace, peers: list[Peer], queries: list[Query], workers: int, articles: int
+) -> dict[str, Samples]:
+    """Fill a store, measure all servers on it, and print what was found."""
+    setting = f"{articles} articles, {workers} worker(s), {chosen.rounds} rounds of {chosen.seconds:g} s"
+    found: dict[str, Samples] = {}
+    with filled(articles) as (environment, ground, folder):
+        plan = Plan(peers, chosen.rounds, chosen.seconds, workers, environment, folder)
+        for query, found[query.name] in measure(plan, queries, ground):
+            print(f"\n{query.name}: {setting}\n\n{table(found[query.name])}", flush=True)
+    print(f"\ntargets: {setting}\n\n{judged(found)}", flush=True)
+    return found
 
 
 def installed(peers: list[Peer]) -> Iterator[Peer]:
@@ -94,9 +108,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--peers", default="all", help=f"some of: {'; '.join(PEERS)}; commas between")
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each server answers in a round")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--articles", type=int, default=20_000)
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--articles", type=counts, default="20000", help="how many; several with commas between")
+    parser.add_argument("--workers", type=counts, default="1", help="processes of each server; likewise")
     return parser
+
+
+def counts(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
 
 
 if __name__ == "__main__":

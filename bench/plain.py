@@ -41,7 +41,10 @@ async def viewers(redis: "Redis", authorizations: Sequence[str]) -> list[str | N
 async def viewer(redis: "Redis", authorization: str | None) -> str | None:
     if not authorization:
         return None
-    session = await redis.get(keys.session(0, digest(authorization)))
+    return logged_in(await redis.get(keys.session(0, digest(authorization))))
+
+
+def logged_in(session: str | None) -> str | None:
     if session is None:
         return None
     username, expires_at = session.split()
@@ -58,11 +61,22 @@ def listing(group: str | None) -> tuple[str, str]:
 
 
 async def page(redis: "Redis", index: str, first: int, after: str | None) -> list[Place]:
-    highest = f"({urlsafe_b64decode(after + '==').decode().split('|')[1]}" if after else "+inf"
     found = redis.zrange(
-        index, cast(Any, highest), cast(Any, "-inf"), desc=True, byscore=True, offset=0, num=first + 1, withscores=True
+        index,
+        cast(Any, below(after)),
+        cast(Any, "-inf"),
+        desc=True,
+        byscore=True,
+        offset=0,
+        num=first + 1,
+        withscores=True,
     )
     return await cast(Awaitable[list[Place]], found)
+
+
+def below(after: str | None) -> str:
+    """The highest value of a page: whatever is below that of the cursor."""
+    return f"({urlsafe_b64decode(after + '==').decode().split('|')[1]}" if after else "+inf"
 
 
 async def timelines(redis: "Redis", asked: Sequence[tuple[str, int]]) -> list[list[Place]]:

@@ -20,6 +20,8 @@ LISTED = f"edges {{ cursor node {{ {FIELDS} }} }} pageInfo {{ hasNextPage endCur
 NEWEST = "articles(first: 5) { nodes { id title votes } }"
 
 PAGE = f"query Page($after: String) {{ articles(first: 25, after: $after) {{ {LISTED} }} }}"
+FALLBACK = f"""query Fallback($after: String) {{
+  articles(first: 25, after: $after) {{ {LISTED} }} __type(name: "Article") {{ name }} }}"""
 GROUP = f"""query Group($group: String!, $after: String) {{
   articles(group: $group, first: 25, after: $after) {{ {LISTED} }} }}"""
 ARTICLE = (
@@ -71,6 +73,11 @@ def request(document: str, token: str, **variables: object) -> Request:
 
 def page(ground: Ground) -> list[Request]:
     return [request(PAGE, ground.tokens[0])]
+
+
+def fallback(ground: Ground) -> list[Request]:
+    """The page with a question about the schema, which no plan answers."""
+    return [request(FALLBACK, ground.tokens[0])]
 
 
 def group(ground: Ground) -> list[Request]:
@@ -125,6 +132,7 @@ QUERIES = {
         Query("page", page),
         Query("varied", varied),
         Query("group", group),
+        Query("fallback", fallback),
         Query("article", article),
         Query("nested", nested),
         Query("feed", feed),

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 NODE = ROOT / "bench" / "peers"
 READS = frozenset({"page", "varied", "group"})
 EVERYTHING = READS | {"article", "nested", "feed", "vote"}
+PYTHON = EVERYTHING | {"fallback"}
 STARTING_SECONDS = 60
 TICKS = os.sysconf("SC_CLK_TCK")
 CORES = sorted(os.sched_getaffinity(0))
@@ -43,12 +44,14 @@ QUIET = (("UPVOTE_LOG_LEVEL", "warning"),)
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("upvote", OURS, settings=QUIET),
-        Peer("logged", OURS),
-        Peer("strawberry", [*UVICORN, "bench.strawberry_plain:app"]),
+        Peer("upvote", OURS, PYTHON, QUIET),
+        Peer("logged", OURS, PYTHON),
+        Peer("strawberry", [*UVICORN, "bench.strawberry_plain:app"], PYTHON),
         Peer("apollo", ["node", "apollo.js"]),
         Peer("yoga", ["node", "yoga.js"]),
         Peer("mercurius", ["node", "mercurius.js"]),
+        Peer("scripted", ["node", "scripted.js"], READS),
+        Peer("hand", [*UVICORN, "bench.hand:app"], READS),
         Peer("handler", [*UVICORN, "bench.limits:handler"], READS),
         Peer("ready", [*UVICORN, "bench.limits:ready"], frozenset({"page"})),
     )

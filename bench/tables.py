@@ -5,6 +5,7 @@ What was measured, as tables in Markdown.
 the machine too; "spread" is between the best and the worst round, in parts of the median.
 """
 
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from bench.rounds import Sample, Samples
@@ -15,20 +16,29 @@ def table(samples: Samples) -> str:
     (ours, first), *_ = samples.items()
     head = ["server", "a second", "p50 ms", "p99 ms", "CPU µs", "MiB", f"{ours} is", "by CPU", "spread", "failed"]
     rows = [[name, *figures(found, first)] for name, found in samples.items()]
+    return markdown(head, rows)
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
+
+
+def ahead(ours: list[Sample], theirs: list[Sample]) -> tuple[float, float]:
+    """How many times as many answers a second ours gives, and how many times as much of a core theirs takes for one."""
+    pairs = list(zip(ours, theirs, strict=True))
+    return median(one.rate / other.rate for one, other in pairs), median(other.cpu / one.cpu for one, other in pairs)
 
 
 def figures(found: list[Sample], ours: list[Sample]) -> list[str]:
     rates = [each.rate for each in found]
-    ratio = median(one.rate / other.rate for one, other in zip(ours, found, strict=True))
-    cheaper = median(other.cpu / one.cpu for one, other in zip(ours, found, strict=True))
+    faster, cheaper = ahead(ours, found)
     return [
         f"{median(rates):,.0f}".replace(",", " "),
         f"{median(each.p50 for each in found):.2f}",
         f"{median(each.p99 for each in found):.2f}",
         f"{median(each.cpu for each in found):.0f}",
         f"{median(each.memory for each in found):.0f}",
-        f"{ratio:.2f} x",
+        f"{faster:.2f} x",
         f"{cheaper:.2f} x",
         f"{(max(rates) - min(rates)) / median(rates):.0%}",
         str(sum(each.failed for each in found)),

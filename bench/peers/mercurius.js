@@ -1,17 +1,5 @@
-// mercurius on Fastify, operations compiled by graphql-jit from their first run.
-import Fastify from "fastify";
-import mercurius from "mercurius";
-import { port, typeDefs } from "./config.js";
+// mercurius with the loaders and resolvers of all peers.
+import { serveMercurius } from "./fastify.js";
 import { resolvers } from "./resolvers.js";
-import { contextOf } from "./store.js";
-import { serve } from "./workers.js";
 
-const app = Fastify();
-app.register(mercurius, {
-  schema: typeDefs,
-  resolvers,
-  jit: 1,
-  context: (request) => contextOf(request.headers.authorization),
-});
-
-serve(() => app.listen({ host: "127.0.0.1", port }));
+serveMercurius(resolvers);

@@ -1,13 +1,13 @@
 // The resolvers that all peers share.
 import { config } from "./config.js";
-import { castVote, feed, key, page, userOf } from "./store.js";
+import { castVote, feed, listingOf, page, userOf } from "./store.js";
 
 const WORTH = { UP: 1, NONE: 0, DOWN: -1 };
 
 export const resolvers = {
   Query: {
     async articles(_, { group, first = 25, after }, context) {
-      const [listing, index] = group ? [`group:${group}:score`, key("group", group)] : ["score", key("score")];
+      const [listing, index] = listingOf(group);
       return connection(listing, await page(index, first, after && positionOf(after)), first, context);
     },
     article: (_, { id }, context) => context.articles.load(Number(id.slice("article:".length))),
@@ -49,9 +49,9 @@ async function connection(listing, places, first, context) {
 }
 
 // The project writes values as Python does, whole ones with a point.
-function cursorOf(listing, value, member) {
+export function cursorOf(listing, value, member) {
   const written = value.includes(".") ? value : `${value}.0`;
   return Buffer.from(`${listing}|${written}|${member}`).toString("base64url");
 }
 
-const positionOf = (cursor) => Buffer.from(cursor, "base64url").toString().split("|");
+export const positionOf = (cursor) => Buffer.from(cursor, "base64url").toString().split("|");

@@ -6,10 +6,13 @@ import { config } from "./config.js";
 
 const VOTES = { 1: "UP", 0: "NONE", "-1": "DOWN" };
 
-const redis = new Redis(config.redis);
+export const redis = new Redis(config.redis);
 redis.defineCommand("castVote", { numberOfKeys: config.home.length, lua: config.vote });
 
 export const key = (kind, name = "") => config.keys[kind].replace("%s", () => name);
+
+// The name of a listing, as its cursors have it, and its index.
+export const listingOf = (group) => (group ? [`group:${group}:score`, key("group", group)] : ["score", key("score")]);
 
 // What one request knows. Closures, since yoga copies its fields to a context of its own.
 export function contextOf(authorization) {
@@ -47,7 +50,7 @@ export async function castVote(digest, number, vote) {
   return { changed: status === "voted", article: articleOf(number, hash) };
 }
 
-function articleOf(number, hash) {
+export function articleOf(number, hash) {
   const votes = hash.up - hash.down;
   const time = Number(hash.time);
   return {
@@ -64,6 +67,8 @@ function articleOf(number, hash) {
   };
 }
 
+export const voteOf = (voted, downvoted) => VOTES[voted - downvoted];
+
 export const userOf = (username) => ({ id: `user:${username.toLowerCase()}`, username });
 
 async function readArticles(numbers) {
@@ -77,7 +82,7 @@ async function readVotes(numbers, viewer) {
     ["sismember", key("downvoted", number), viewer],
   ]);
   const found = await piped(commands);
-  return numbers.map((_, place) => VOTES[found[2 * place] - found[2 * place + 1]]);
+  return numbers.map((_, place) => voteOf(found[2 * place], found[2 * place + 1]));
 }
 
 async function readRanges(asked) {

@@ -9,11 +9,19 @@ import pytest
 from bench import filling
 from bench.comparing import difference
 from bench.load import is_whole
+from bench.queries import FALLBACK
+from bench.rounds import Sample
+from bench.targets import growth, judged
+from resolvers.context import Context
+from schema.contract import SCHEMA
+from server.wire import Limits
+from server.wire.execution import Execution
+from server.wire.operations import Operations
 from store.stores import Store
 from store.verification import Finding, verify
 
 ROOT = Path(__file__).parents[2]
-PEERS = ["upvote", "strawberry", "handler", "ready"]
+PEERS = ["upvote", "strawberry", "hand", "handler", "ready"]
 BRIEFLY = ["--seconds", "0.1", "--rounds", "1", "--articles", "300"]
 
 
@@ -24,8 +32,42 @@ def test_python_peers_answer_as_the_project_and_are_measured():
     assert done.stderr == ""
     tables = [part.splitlines() for part in done.stdout.split("\n\n") if part.startswith("| server")]
     rows = [[line.split(" | ") for line in table[2:]] for table in tables]
-    assert [[row[0].strip("| ") for row in each] for each in rows] == [PEERS, *[PEERS[:3]] * 2, *[PEERS[:2]] * 4]
+    assert [[row[0].strip("| ") for row in each] for each in rows] == [PEERS, *[PEERS[:4]] * 2, *[PEERS[:2]] * 5]
     assert {row[-1] for each in rows for row in each} == {"0 |"}  # failed requests
+
+
+@pytest.mark.parametrize("partitions", [1])
+async def test_fallback_is_one(store: Store):
+    """Else its row would be about something else."""
+    operation = Operations(SCHEMA, Limits(), 1_000_000).find(FALLBACK, None)
+    execution = Execution(SCHEMA)
+
+    ways = {(await execution.execute(operation, {}, Context(store))).way for _ in range(3)}
+    assert "compiled" not in ways and "error" not in ways
+
+
+def test_targets_are_told_from_samples():
+    def samples(rate: float) -> list[Sample]:
+        return [Sample(rate, 1, 4, 1e6 / rate, 50, 0)]
+
+    page = {"upvote": samples(900), "strawberry": samples(100), "hand": samples(1_000)}
+    run = {"page": page, "varied": {"upvote": samples(450)}}
+
+    assert [line.split(" | ") for line in judged(run).splitlines()[2:]] == [
+        ["| `page`, times strawberry", "45", "9.00", "9.00 |"],
+        ["| `page`, times hand", "0.71", "0.90", "0.90 |"],
+        ["| `varied`, parts of `page`", "0.8", "0.50", "0.50 |"],
+        ["| `page`, p99 in parts of p50", "at most 3", "4.00", " |"],
+        ["| `varied`, p99 in parts of p50", "at most 3", "4.00", " |"],
+    ]
+
+
+def test_sizes_are_compared_with_the_first():
+    sizes = {
+        count: {"page": {"upvote": [Sample(100, 1, 2, cpu, 50, 0)]}} for count, cpu in ((1_000, 200), (9_000, 250))
+    }
+
+    assert growth(sizes).splitlines()[2:] == ["| `page` | upvote | 1.00 | 1.25 |"]
 
 
 @pytest.mark.parametrize("partitions", [1])

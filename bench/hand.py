@@ -1,0 +1,81 @@
+"""
+The plan of a page written by hand: no GraphQL, no records, only the store's connection and orjson. Two round trips.
+
+It is what compiling an operation aims at, and so may use whatever the project uses.
+"""
+
+import time
+from typing import Any
+
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from bench import plain
+from schema.scalars import write_instant
+from store import keys
+from store.connection import Connection
+from store.link import Command
+
+FIELDS = ("title", "link", "up", "down", "poster", "time", "groups")
+SIZE = 25
+
+connection = Connection(plain.CONFIG["url"])
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] != "http":
+        return
+    asked = orjson.loads(await whole(receive))["variables"]
+    token = next((value for name, value in scope["headers"] if name == b"authorization"), b"").decode()
+    body = orjson.dumps({"data": {"articles": await page(asked.get("group"), asked.get("after"), token)}})
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def whole(receive: Receive) -> bytes:
+    message = await receive()
+    body: bytes = message["body"]
+    while message["more_body"]:
+        message = await receive()
+        body += message["body"]
+    return body
+
+
+async def page(group: str | None, after: str | None, authorization: str) -> dict[str, Any]:
+    listing, index = plain.listing(group)
+    reading = ("ZRANGE", index, plain.below(after), "-inf", "BYSCORE", "REV", "LIMIT", 0, SIZE + 1, "WITHSCORES")
+    session, places = await connection.pipeline(
+        [("GET", keys.session(0, plain.digest(authorization))), reading],
+    )
+    viewer, shown = plain.logged_in(session), places[:SIZE]
+    numbers = [int(member) for member, _ in shown]
+    commands: list[Command] = [("HMGET", keys.article(0, number), *FIELDS) for number in numbers]
+    for key in (keys.voted, keys.downvoted) if viewer else ():
+        commands += [("SISMEMBER", key(0, number), viewer) for number in numbers]
+    replies, count = await connection.pipeline(commands), len(shown)
+    votes = zip(replies[count : 2 * count], replies[2 * count :], strict=True) if viewer else [None] * count
+    closed = time.time() * 1000 - plain.CONFIG["votingWindow"]
+    edges = [
+        {"cursor": plain.cursor(listing, place), "node": node(number, fields, vote, closed)}
+        for place, number, fields, vote in zip(shown, numbers, replies[:count], votes, strict=True)
+    ]
+    more = len(places) > SIZE
+    return {"edges": edges, "pageInfo": {"hasNextPage": more, "endCursor": edges[-1]["cursor"] if edges else None}}
+
+
+def node(number: int, fields: list[str], vote: tuple[int, int] | None, closed: float) -> dict[str, Any]:
+    """`vote` is whether the viewer is among those who voted up, and among those who voted down."""
+    title, link, up, down, poster, posted, groups = fields
+    votes, posted_at = int(up) - int(down), int(posted)
+    return {
+        "id": f"article:{number}",
+        "title": title,
+        "link": link,
+        "votes": votes,
+        "score": (posted_at + plain.CONFIG["voteWorth"] * votes) / 1000,
+        "postedAt": write_instant(posted_at),
+        "viewerVote": plain.VOTES[vote[0] - vote[1]] if vote and posted_at >= closed else None,
+        "poster": {"id": f"user:{poster.lower()}", "username": poster},
+        "groups": [{"id": f"group:{name}", "name": name} for name in groups.split()],
+    }

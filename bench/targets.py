@@ -1,0 +1,55 @@
+"""What is asked of the project, beside what a run has found."""
+
+from collections.abc import Iterator, Mapping
+from statistics import median
+
+from bench.rounds import Samples
+from bench.tables import ahead, markdown
+
+OURS = "upvote"
+AHEAD = (  # query, peer, how many times as fast the project has to be
+    ("page", "strawberry", 45.0),
+    ("page", "mercurius", 5.0),
+    ("page", "scripted", 1.2),
+    ("page", "hand", 1 / 1.4),
+    ("vote", "strawberry", 12.0),
+    ("fallback", "strawberry", 3.0),
+    *((query, "mercurius", 1.0) for query in ("varied", "group", "article", "nested", "feed", "vote")),
+)
+VARIED_KEEPS = 0.8
+MOST_P99 = 3.0  # times p50
+
+
+def judged(run: Mapping[str, Samples]) -> str:
+    """A table in Markdown: of a run, each query with the samples of its servers, those targets that it can tell of."""
+    return markdown(["target", "asked", "a second", "by CPU"], _rows(run))
+
+
+def growth(sizes: Mapping[int, Mapping[str, Samples]]) -> str:
+    """A table in Markdown: what each query costs each server at each number of articles, in parts of the first."""
+    smallest, *_ = sizes.values()
+    head = ["query", "server", *(f"{articles} articles" for articles in sizes)]
+    return markdown(
+        head,
+        [
+            [f"`{query}`", peer, *(written(ahead(first, run[query][peer])[1]) for run in sizes.values())]
+            for query, servers in smallest.items()
+            for peer, first in servers.items()
+        ],
+    )
+
+
+def _rows(run: Mapping[str, Samples]) -> Iterator[list[str]]:
+    for query, peer, times in AHEAD:
+        if peer in (found := run.get(query, {})):
+            yield [f"`{query}`, times {peer}", f"{times:.2g}", *map(written, ahead(found[OURS], found[peer]))]
+    if "page" in run and "varied" in run:
+        kept = ahead(run["varied"][OURS], run["page"][OURS])
+        yield ["`varied`, parts of `page`", f"{VARIED_KEEPS:g}", *map(written, kept)]
+    for query, found in run.items():
+        slowest = median(each.p99 / each.p50 for each in found[OURS])
+        yield [f"`{query}`, p99 in parts of p50", f"at most {MOST_P99:g}", written(slowest), ""]
+
+
+def written(ratio: float) -> str:
+    return f"{ratio:.2f}"
