@@ -6,18 +6,18 @@ from resolvers import ids
 from resolvers.connections import Connection, of_names
 from resolvers.context import Context
 from resolvers.pages import Asked
-from store import listings, standings
+from store import listings, records, standings
 from store.ranking import Order
 from store.records import Article, Group, User, Vote
 from store.standings import Standing
 
 
-def poster(articles: Sequence[Article], context: Context) -> list[User]:
-    return [User(article.poster) for article in articles]
+def poster(articles: Sequence[Article]) -> list[User]:
+    return [records.user(article.poster) for article in articles]
 
 
-def groups(articles: Sequence[Article], context: Context) -> list[list[Group]]:
-    return [[Group(name) for name in article.groups] for article in articles]
+def groups(articles: Sequence[Article]) -> list[list[Group]]:
+    return [[records.group(name) for name in article.groups] for article in articles]
 
 
 def score(articles: Sequence[Article], context: Context) -> list[float]:
@@ -61,7 +61,9 @@ async def voters(
     numbers = [article.number for article, is_open in zip(articles, open_to_votes, strict=True) if is_open]
     known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     return [
-        of_names(f"voters:{article.number}", known[article.number], asked, User) if article.number in known else None
+        of_names(f"voters:{article.number}", known[article.number], asked, records.user)
+        if article.number in known
+        else None
         for article in articles
     ]
 

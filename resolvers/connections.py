@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from resolvers import pages, pins
 from resolvers.context import Context
 from resolvers.pages import Asked
+from store import records
 from store.listings import Listing, Page
 from store.ranking import PAGE_SIZE
 from store.records import Article, User
@@ -81,9 +82,12 @@ async def of_articles(
 
 async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
     """The connections of pages of named listings, with their totals: one round trip for the articles of all."""
-    numbers = list(dict.fromkeys(place.number for _, page, _ in found for place in page.places))
-    articles = dict(zip(numbers, await context.reads.articles(numbers), strict=True))
-    return [_connection(name, page, articles, total) for name, page, total in found]
+    numbers = [[place.number for place in page.places] for _, page, _ in found]
+    articles = iter(await context.reads.articles(number for part in numbers for number in part))
+    return [
+        _connection(name, page, [next(articles) for _ in part], total)
+        for (name, page, total), part in zip(found, numbers, strict=True)
+    ]
 
 
 async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User]]:
@@ -108,15 +112,16 @@ def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[s
     return Connection(edges, _page_info(edges, shown.start > 0, shown.stop < len(names)), len(names))
 
 
-def _connection(name: str, page: Page, articles: dict[int, Article | None], total: Total) -> Connection[Article]:
+def _connection(name: str, page: Page, articles: Sequence[Article | None], total: Total) -> Connection[Article]:
     """An article that was deleted between the two round trips is left out."""
     mark = () if page.at is None else (page.at, pages.PINNED) if page.is_pinned else (page.at,)
-    edges = [Edge(name, (*place, *mark), article) for place in page.places if (article := articles[place.number])]
+    placed = zip(page.places, articles, strict=True)
+    edges = [Edge(name, place + mark, article) for place, article in placed if article]
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), total)
 
 
 def _user_connection(name: str, page: Page) -> Connection[User]:
-    edges = [Edge(name, place, User(place.member)) for place in page.places]
+    edges = [Edge(name, place, records.user(place.member)) for place in page.places]
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), page.total)
 
 

@@ -1,8 +1,10 @@
 """What page of a listing is asked for: the Relay arguments, page numbers and cursors."""
 
 import re
-from base64 import b64decode, urlsafe_b64encode
+from base64 import b64decode
+from binascii import b2a_base64
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 
 from resolvers.errors import BadInput
@@ -15,6 +17,7 @@ MEMBER = re.compile(r"[A-Za-z0-9_-]{1,20}")  # an article's number, or a usernam
 HIGHEST_PAGE = 2**31 - 1
 INSTANTS = range(2**53)
 PINNED = "pinned"
+URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +65,11 @@ def window(listing: str, asked: Asked, usual: int = PAGE_SIZE) -> Window:
     return Window(size, asked.last is not None, found, skip, at, is_pinned)
 
 
+@lru_cache(maxsize=32_768)
 def cursor(listing: str, *position: object) -> str:
     """An opaque text for a position in a listing."""
-    return urlsafe_b64encode("|".join(map(str, (listing, *position))).encode()).decode().rstrip("=")
+    text = "|".join([listing, *map(str, position)])
+    return b2a_base64(text.encode(), newline=False).translate(URL_SAFE, b"=").decode()
 
 
 def position(listing: str, text: str) -> list[str]:

@@ -8,7 +8,7 @@ from resolvers.connections import Connection, of_articles, of_names
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.pages import Asked
-from store import listings, rules
+from store import listings, records, rules
 from store.ranking import FRONT_PAGE_SIZE, Order
 from store.records import Article, Feed, Group, User
 
@@ -97,7 +97,7 @@ async def all_groups(
     last: int | None = None,
     before: str | None = None,
 ) -> Connection[Group]:
-    return of_names("groups", await context.reads.groups(), Asked(first, after, last, before), Group)
+    return of_names("groups", await context.reads.groups(), Asked(first, after, last, before), records.group)
 
 
 async def _articles(context: Context, wanted: Sequence[str]) -> dict[str, Article | None]:

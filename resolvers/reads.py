@@ -1,6 +1,7 @@
 """The one door to stored things by id: all that the batches of a tick ask for, each once, leaves as one pipeline."""
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from time import monotonic
 from typing import Any, TypeVar
 
 from strawberry.dataloader import DataLoader
@@ -8,7 +9,7 @@ from strawberry.dataloader import DataLoader
 from store import feeds, listings, pins, reads, standings
 from store.feeds import Pull
 from store.listings import Listing, Page, Window
-from store.reads import Read
+from store.reads import Kind, Read
 from store.records import Article, Place, Profile, Vote
 from store.sessions import Login
 from store.standings import Rank
@@ -26,16 +27,18 @@ class Reads:
         self._loader: DataLoader[list[Read[Any]], None] = DataLoader(self._load, cache=False)
         self._asked: dict[Read[Any], Awaitable[None]] = {}
         self._known: dict[Read[Any], Any] = {}
+        self._began = monotonic()
+        self._seen: dict[Kind[Any], dict[Any, Any]] = {}
         self._votes: dict[tuple[int, str], Vote] = {}
 
     async def login(self) -> Login | None:
         return await self._one(self._login) if self._login else None
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
-        return await self._all(reads.article(self._store.site, number) for number in numbers)
+        return await self._records(reads.ARTICLES, numbers)
 
     async def profiles(self, usernames: Iterable[str]) -> list[Profile | None]:
-        return await self._all(reads.profile(self._store.site, username) for username in usernames)
+        return await self._records(reads.PROFILES, usernames)
 
     async def voters(self, numbers: Iterable[int]) -> list[list[str]]:
         return await self._all(reads.voters(self._store.site, number) for number in numbers)
@@ -117,6 +120,18 @@ class Reads:
 
     async def has_pin(self, pinned: Listing) -> bool:
         return await self._one(pins.is_there(pinned))
+
+    async def _records(self, kind: Kind[T], ids: Iterable[Any]) -> list[T | None]:
+        """What this request has seen of a kind, then what the process knows since it began, then what the store has."""
+        ids = list(ids)
+        seen = self._seen.setdefault(kind, {})
+        new = dict.fromkeys(id for id in ids if id not in seen)
+        if new:
+            seen.update(reads.cached(self._store.site, kind, new, self._began))
+            unknown = [id for id in new if id not in seen]
+            read = await self._all(reads.of(self._store.site, kind, id) for id in unknown)
+            seen.update(zip(unknown, read, strict=True))
+        return [seen[id] for id in ids]
 
     async def _one(self, read: Read[T]) -> T:
         (result,) = await self._all([read])

@@ -38,9 +38,17 @@ TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date"
 
 
 def field_of(resolver: Callable[..., Any], description: str) -> Any:
-    """The field of every parent that a batch resolver resolves: the parents of a tick go to it together."""
-    resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
-    return _field(resolve, list(signature(resolver).parameters.values())[2:], description)
+    """
+    The field of every parent that a batch resolver resolves: the parents of a tick go to it together.
+
+    A resolver without a context looks at nothing but the parents.
+    """
+    parameters = list(signature(resolver).parameters.values())
+    if len(parameters) == 1:
+        resolve = _alone(resolver)
+    else:
+        resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
+    return _field(resolve, parameters[2:], description)
 
 
 def root_field(resolver: Callable[..., Awaitable[Any]], description: str) -> Any:
@@ -69,6 +77,14 @@ def _batched(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
         return await info.context.resolve(resolver, root, arguments)
 
     resolve.batch = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
+    return resolve
+
+
+def _alone(resolver: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
+    def resolve(root: object, info: Info) -> Any:
+        return resolver([root])[0]
+
+    resolve.batch_alone = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 

@@ -34,7 +34,7 @@ def mutation(
     return command_field(command, input, description)
 
 
-def query(payloads: Sequence[Any], context: Context) -> Sequence[Any]:
+def query(payloads: Sequence[Any]) -> Sequence[Any]:
     return payloads
 
 

@@ -1,4 +1,8 @@
-"""The things that have an id, as GraphQL types. Their plain fields are attributes of the records they are read from."""
+"""
+The things that have an id, as GraphQL types. Their plain fields are attributes of the records they are read from.
+
+Those with `is_lasting` have records that never change: another article stands for a changed one.
+"""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +31,8 @@ class Node:
 
 @strawberry.type(description="Something posted, for others to vote on.")
 class Article(Node):
+    is_lasting = True
+
     title: str = strawberry.field(description="1 to 300 characters.")
     link: Link | None = strawberry.field(description="Where the article points.")
     content: str | None = strawberry.field(description="The text of the article, at most 40,000 characters.")
@@ -62,6 +68,8 @@ class Article(Node):
 
 @strawberry.type(description="A person who posts and votes.")
 class User(Node):
+    is_lasting = True
+
     username: str = strawberry.field(description="The name as its owner writes it; unique in any case of letters.")
     joined_at: DateTime = field_of(users.joined_at, "When they registered.")
     karma: int = field_of(users.karma, "The votes on their articles, but for their own first votes.")
@@ -83,6 +91,8 @@ class User(Node):
 
 @strawberry.type(description="A named set of articles, with rankings of its own. It is there as soon as it is named.")
 class Group(Node):
+    is_lasting = True
+
     name: str = strawberry.field(description="The name, in lower case.")
     articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
         groups.articles, "Its articles."

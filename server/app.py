@@ -119,6 +119,7 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
         settings.partitions,
         session_lifetime=settings.session_ttl,
         confirming=settings.confirming_replicas,
+        cached=settings.cache,
         strict=strict,
     )
 

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from store import routes
 from store.keys import SLOTS
 from store.ranking import DAY, Policy
+from store.stores import CACHED
 
 PREFIX = "UPVOTE_"
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/,\s]+")
@@ -74,6 +75,9 @@ class Settings(BaseSettings):
     vote_score: float = Field(DAY / 200, gt=0, allow_inf_nan=False, description="how many seconds a vote is worth")
     session_ttl: int = Field(DAY, ge=1, description="how long an unused session lasts, in seconds")
     workers: int = Field(1, ge=1, description="how many processes answer")
+    cache: int = Field(
+        CACHED, ge=0, description="how many articles and users a process keeps in memory, as long as they are true"
+    )
     max_connections: int = Field(1_000, ge=1, description="how many connections a process has at once")
     max_address_connections: int = Field(
         100, ge=1, description="how many of them an address has, unless it is a trusted proxy or rate limits are off"

@@ -15,6 +15,7 @@ from typing import Any
 
 from hiredis import ReplyError
 
+from store.caching import Cache
 from store.commands import key_of, tag_of
 from store.link import Command, lost
 from store.nodes import Server
@@ -62,6 +63,10 @@ class Cluster:
         if self._is_stale:
             await self._look()
         return random.sample(list(self._servers), len(self._servers))
+
+    def cache(self, key: str) -> Cache | None:
+        address = None if self._is_stale else self._primaries[slot(tag_of(key))]
+        return self._servers[address].cache(key) if address else None
 
     def doubt(self, since: float) -> None:
         if self._since < since:
@@ -117,8 +122,8 @@ class Cluster:
                 return
 
     def _learn(self, parts: Sequence[Sequence[Any]], teller: Address) -> None:
+        before, known = set(self._primaries), set(self._seeds)
         self._primaries = [None] * SLOTS
-        known = set(self._seeds)
         for first, last, *servers in parts:
             primary, *_ = addresses = [
                 (host if host and host != "?" else teller[0], port) for host, port, *_ in servers
@@ -129,6 +134,9 @@ class Cluster:
             self._servers[address] = self._server_at(address)
         for address in self._servers.keys() - known:
             self._servers.pop(address).close()
+        for address in before - set(self._primaries):
+            if address in self._servers:
+                self._servers[address].close()  # whoever waits there is to ask the new one
         self._is_stale, self._since = False, monotonic()
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, MutableMapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
@@ -11,6 +11,7 @@ from typing import Any
 from hiredis import ReplyError
 
 from store import routes
+from store.caching import Cache
 from store.cluster import Cluster
 from store.commands import READING_DIGESTS, Script, in_full
 from store.errors import StoreUnavailable
@@ -69,10 +70,14 @@ tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 class Connection:
     """Connects when it is first used, and again whenever a link was lost."""
 
-    def __init__(self, url: str, confirming: int = 0) -> None:
-        """Writes wait until so many replicas have them. Raises ValueError where the URL is none of a store."""
+    def __init__(self, url: str, confirming: int = 0, cached: int = 0) -> None:
+        """
+        Writes wait until so many replicas have them. So many hashes are kept of each server.
+
+        Raises ValueError where the URL is none of a store.
+        """
         route = routes.read(url)
-        self._server = server_of(route, confirming)
+        self._server = server_of(route, confirming, cached)
         self._has_many = route.kind is not Kind.SERVER
 
     async def close(self) -> None:
@@ -83,6 +88,15 @@ class Connection:
         asked = [server.send([("PING",)]) for server in await self._server.primaries()]
         if ["PONG"] not in await asyncio.gather(*asked):
             raise StoreUnavailable("the store does not answer")
+
+    def cached(self, key: str, since: float) -> MutableMapping[str, Any]:
+        """
+        Hashes that are as they were at an instant of the monotonic clock, or later, by their keys; no round trip.
+
+        They are of the server that has this key. Who began at that instant finds them after a round trip to it.
+        """
+        cache = self._server.cache(key)
+        return cache.entries if cache and cache.as_of >= since else {}
 
     async def run(self, command: Command) -> Any:
         """Send one command, and give its reply. One round trip."""
@@ -146,17 +160,23 @@ class Connection:
                 replies[place] = reply
 
 
-def server_of(route: Route, confirming: int) -> Server:
+def server_of(route: Route, confirming: int, cached: int) -> Server:
+    async def tracked(connecting: Awaitable[Link]) -> Link:
+        link = await connecting
+        if cached:
+            await link.track(Cache(cached))
+        return link
+
     match route.kind:
         case Kind.CLUSTER:
             return Cluster(
                 route.addresses,
-                lambda address: _confirmed(lambda: connected(route.connection(address), Link), confirming),
+                lambda address: _confirmed(lambda: tracked(connected(route.connection(address), Link)), confirming),
             )
         case Kind.SENTINEL:
-            return _confirmed(lambda: primary(route, Link), confirming)
+            return _confirmed(lambda: tracked(primary(route, Link)), confirming)
         case Kind.SERVER:
-            return _confirmed(lambda: connected(route.connection(), Link), confirming)
+            return _confirmed(lambda: tracked(connected(route.connection(), Link)), confirming)
 
 
 def _confirmed(connect: Connect, count: int) -> Server:

@@ -6,7 +6,6 @@ from functools import partial
 from time import monotonic
 
 import hiredis
-from hiredis import PushNotification
 
 from store.cluster import Cluster
 from store.link import Command, Link, Unreachable, connected
@@ -35,15 +34,9 @@ class Ear(Link):
         """Wait until the link is lost."""
         await self._is_lost.wait()
 
-    def data_received(self, data: bytes) -> None:
-        self._reader.feed(data)
-        while (reply := self._reader.gets()) is not False:
-            if not isinstance(reply, PushNotification):
-                batch = self._waiting.popleft()  # of one command, as all that it sends
-                if not batch.done.done():
-                    batch.done.set_result([reply])
-            elif reply[0] == "message":
-                self._hear(reply[2])
+    def _heard(self, push: Sequence[str]) -> None:
+        if push[0] == "message":
+            self._hear(push[2])
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(error)

@@ -10,6 +10,7 @@ from binascii import crc_hqx
 from functools import lru_cache
 
 SLOTS = 1024
+CACHED = ("article:{", "user:{")  # what keys begin with that processes keep what they read of
 TAGGED = re.compile(r"([a-z]+):\{(0|[1-9][0-9]{0,3})\}(?::(.+))?", re.ASCII)
 
 

@@ -10,12 +10,15 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, TypeVar
 
 import hiredis
-from hiredis import ReplyError
+from hiredis import PushNotification, ReplyError
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import AuthenticationError, RedisError
+
+from store.caching import Cache
 
 Argument = str | int | float
 Command = tuple[Argument, ...]
@@ -30,10 +33,10 @@ class Unreachable(Exception):
 
 @dataclass(slots=True)
 class Batch:
-    """Commands that were sent together, the instant of the loop when they have waited too long, the replies so far."""
+    """Commands that were sent together, when by the monotonic clock, and the replies so far."""
 
-    size: int
-    due: float
+    commands: Sequence[Command]
+    sent: float
     done: "asyncio.Future[list[Any]]"
     replies: list[Any] = field(default_factory=list)
 
@@ -48,7 +51,14 @@ class Link(asyncio.Protocol):
         self._waiting: deque[Batch] = deque()
         self._turns: deque[asyncio.Future[None]] = deque()
         self._alarm: asyncio.TimerHandle | None = None
+        self.cache: Cache | None = None
         self.is_open = True
+
+    async def track(self, cache: Cache) -> None:
+        """Keep hashes that are read from now on in a cache, if the server lets us know what changes."""
+        (reply,) = await self.send([cache.begin()])
+        if reply == "OK":
+            self.cache = cache
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
         """
@@ -65,27 +75,27 @@ class Link(asyncio.Protocol):
             return lost(commands, "the link was closed")
         if len(self._waiting) >= MOST_WAITING:
             return [ReplyError("CROWDED")] * len(commands)
-        batch = Batch(len(commands), self._loop.time() + TIMEOUT, self._loop.create_future())
+        batch = Batch(commands, monotonic(), self._loop.create_future())
         self._waiting.append(batch)
         self._transport.write(b"".join([hiredis.pack_command(command) for command in commands]))  # type: ignore[arg-type]  # its stubs say less than it takes
         if self._alarm is None:
-            self._alarm = self._loop.call_at(batch.due, self._check)
+            self._alarm = self._loop.call_later(TIMEOUT, self._check)
         return await batch.done
 
     def data_received(self, data: bytes) -> None:
         self._reader.feed(data)
-        while self._waiting:
+        while (reply := self._reader.gets()) is not False:
+            kind = type(reply)
+            if kind is PushNotification:
+                self._heard(reply)
+                continue
             batch = self._waiting[0]
-            while len(batch.replies) < batch.size:
-                reply = self._reader.gets()
-                if reply is False:
-                    return
-                batch.replies.append(reply)
-            self._waiting.popleft()
-            if not batch.done.done():  # whoever asked may have gone
-                batch.done.set_result(batch.replies)
-            if self._turns:
-                self._call_next()
+            replies = batch.replies
+            if self.cache and (kind is dict or kind is ReplyError):
+                self.cache.replied(batch.commands[len(replies)], reply)
+            replies.append(reply)
+            if len(replies) == len(batch.commands):
+                self._finish(self._waiting.popleft())
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_open = False
@@ -94,13 +104,26 @@ class Link(asyncio.Protocol):
         while self._waiting:
             batch = self._waiting.popleft()
             if not batch.done.done():
-                batch.done.set_result([ReplyError("LOST the connection was lost")] * batch.size)
+                batch.done.set_result(lost(batch.commands, "the connection was lost"))
         while self._turns:
             self._call_next()
 
     def close(self) -> None:
         self.is_open = False
         self._transport.abort()
+
+    def _heard(self, push: Sequence[Any]) -> None:
+        """What the server tells without being asked."""
+        if self.cache and push[0] == "invalidate":
+            self.cache.changed(push[1])
+
+    def _finish(self, batch: Batch) -> None:
+        if self.cache:
+            self.cache.as_of = batch.sent
+        if not batch.done.done():  # whoever asked may have gone
+            batch.done.set_result(batch.replies)
+        if self._turns:
+            self._call_next()
 
     async def _turn(self) -> None:
         turn = self._loop.create_future()
@@ -120,10 +143,13 @@ class Link(asyncio.Protocol):
     def _check(self) -> None:
         """Give up when the oldest has waited too long."""
         self._alarm = None
-        if self._waiting and self._waiting[0].due <= self._loop.time():
+        if not self._waiting:
+            return
+        left = self._waiting[0].sent + TIMEOUT - monotonic()
+        if left <= 0:
             self.close()
-        elif self._waiting:
-            self._alarm = self._loop.call_at(self._waiting[0].due, self._check)
+        else:
+            self._alarm = self._loop.call_later(left, self._check)
 
 
 def lost(commands: Sequence[Command], reason: object) -> list[Any]:
@@ -147,6 +173,8 @@ async def connected(connection: AbstractConnection, make: Callable[[asyncio.Stre
         made = True
     except AuthenticationError as error:
         raise Unreachable(f"it does not let us in: {error}") from error
+    except TimeoutError as error:
+        raise Unreachable("it does not answer in time") from error
     except (RedisError, OSError) as error:
         raise Unreachable(error) from error
     finally:

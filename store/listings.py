@@ -105,7 +105,7 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
 
 def merge(parts: Sequence[Share], window: Window) -> Page:
     """The page that the shares of all partitions make together."""
-    places = list(heapq.merge(*(part.places for part in parts), reverse=True))
+    places = parts[0].places if len(parts) == 1 else list(heapq.merge(*(part.places for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)
     if window.upwards:
         shown = places[-window.count :]

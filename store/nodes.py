@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from hiredis import ReplyError
 
+from store.caching import Cache
 from store.commands import is_write, marks
 from store.link import MOST_WAITING, Command, Link, Unreachable, lost
 
@@ -22,6 +23,9 @@ class Server(Protocol):
 
     async def primaries(self) -> "Sequence[Server]":
         """The servers that together hold everything."""
+
+    def cache(self, key: str) -> Cache | None:
+        """What was read of the server that has a key, if there is a link to it that keeps anything."""
 
     def doubt(self, since: float) -> None:
         """Look anew whom to ask, unless that was done after an instant of the monotonic clock."""
@@ -43,13 +47,31 @@ class Node:
         link = self._link
         if link is None or not link.is_open:
             try:
-                link = await self._made()
+                link = await self.link()
             except Unreachable as error:
                 return lost(commands, error)
         return await link.send(commands)
 
+    async def link(self) -> Link:
+        """The link, which is made unless it is open. Raises Unreachable."""
+        if self._link and self._link.is_open:
+            return self._link
+        if self._making is None:
+            self._making = asyncio.create_task(_made(self._connect))
+            self._making.add_done_callback(self._take)
+        making, ourselves = self._making, asyncio.current_task()
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            if making.cancelled() and ourselves and not ourselves.cancelling():
+                raise Unreachable("it was closed") from None
+            raise
+
     async def primaries(self) -> Sequence[Server]:
         return [self]
+
+    def cache(self, key: str) -> Cache | None:
+        return self._link.cache if self._link and self._link.is_open else None
 
     def doubt(self, since: float) -> None:
         """Close the link: behind a name or a sentinel there may be another server by now."""
@@ -62,12 +84,6 @@ class Node:
         if self._link:
             self._link.close()
         self._link = None
-
-    async def _made(self) -> Link:
-        if self._making is None:
-            self._making = asyncio.create_task(_made(self._connect))
-            self._making.add_done_callback(self._take)
-        return await asyncio.shield(self._making)
 
     def _take(self, making: "asyncio.Task[Link]") -> None:
         self._making = None
@@ -106,6 +122,9 @@ class Confirmed:
     async def primaries(self) -> Sequence[Server]:
         return [self]
 
+    def cache(self, key: str) -> Cache | None:
+        return self._reading.cache(key)
+
     def doubt(self, since: float) -> None:
         self._reading.doubt(since)
         self._writing.doubt(since)
@@ -116,19 +135,25 @@ class Confirmed:
 
     async def _flush(self) -> None:
         while self._pending:
-            group, self._pending = self._pending[:MOST_WAITING], self._pending[MOST_WAITING:]
-            replies = iter(await self._confirmed([command for commands, _ in group for command in commands]))
+            try:
+                link = await self._writing.link()
+            except Unreachable as error:
+                group, self._pending = self._pending, []
+                replies = iter(lost([command for commands, _ in group for command in commands], error))
+            else:
+                group, self._pending = self._pending[:MOST_WAITING], self._pending[MOST_WAITING:]
+                replies = iter(await self._confirmed(link, [command for commands, _ in group for command in commands]))
             for commands, done in group:
                 answer = [next(replies) for _ in commands]
                 if not done.done():  # whoever asked may have gone
                     done.set_result(answer)
         self._flushing = None
 
-    async def _confirmed(self, commands: Sequence[Command]) -> list[Any]:
+    async def _confirmed(self, link: Link, commands: Sequence[Command]) -> list[Any]:
         wait: Command = ("WAIT", self._count, round(CONFIRMING_TIME * 1000))
-        *replies, confirmed = await self._writing.send([*commands, *marks(commands), wait])
+        *replies, confirmed = await link.send([*commands, *marks(commands), wait])
         marked = replies[len(commands) :]
-        if marked in (["OK"], []) and isinstance(confirmed, int) and confirmed >= self._count:
+        if set(marked) <= {"OK"} and isinstance(confirmed, int) and confirmed >= self._count:
             return replies[: len(commands)]
         unconfirmed = ReplyError(f"UNCONFIRMED {confirmed} of {self._count} replicas, {marked}")
         return [reply if isinstance(reply, ReplyError) else unconfirmed for reply in replies[: len(commands)]]

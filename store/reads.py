@@ -1,16 +1,19 @@
-"""Everything that is read by id: the command to send, and what its reply means."""
+"""Everything that is read by id: the command to send, and what its reply means; or what is known without sending it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from store import keys, records
 from store.connection import VOTES
 from store.link import Command
-from store.records import Article, Profile, Vote
+from store.records import Vote
 from store.site import Site
 
 T = TypeVar("T")
+
+
+CAST = {vote.value: vote for vote in Vote}
 
 
 class Read(NamedTuple, Generic[T]):
@@ -24,12 +27,41 @@ class Read(NamedTuple, Generic[T]):
         return self.decode(*self.about, reply)
 
 
-def article(site: Site, number: int) -> Read[Article | None]:
-    return Read(("HGETALL", keys.article(site.home_of_article(number), number)), records.article, (number,))
+class Kind(NamedTuple, Generic[T]):
+    """Hashes of one kind: where one of an id is at home, its key there, and what record is made of it."""
+
+    home: Callable[[Site, Any], int]
+    key: Callable[[int, Any], str]
+    decode: Callable[[Any, dict[str, str]], T | None]
 
 
-def profile(site: Site, username: str) -> Read[Profile | None]:
-    return Read(("HGETALL", keys.user(site.home_of_user(username), username)), records.profile)
+ARTICLES = Kind(Site.home_of_article, keys.article, records.article)
+PROFILES = Kind(Site.home_of_user, keys.user, records.profile)
+
+
+def of(site: Site, kind: Kind[T], id: Any) -> Read[T | None]:
+    return Read(("HGETALL", kind.key(kind.home(site, id), id)), kind.decode, (id,))
+
+
+def cached(site: Site, kind: Kind[T], ids: Iterable[Any], since: float) -> dict[Any, T]:
+    """
+    Those that this process knows as they were at an instant of the monotonic clock, or later. No round trip.
+
+    Whoever began at that instant finds what is known of a partition once something was read of it since.
+    """
+    found = {}
+    known: dict[int, MutableMapping[str, Any]] = {}
+    for id in ids:
+        p = kind.home(site, id)
+        key = kind.key(p, id)
+        if p not in known:
+            known[p] = site.connection.cached(key, since)
+        entry = known[p].get(key)
+        if type(entry) is dict:  # as it was read: the record takes its place
+            entry = known[p][key] = kind.decode(id, entry)
+        if entry is not None:
+            found[id] = entry
+    return found
 
 
 def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int, Vote]]]:
@@ -54,7 +86,7 @@ def groups(p: int) -> Read[list[str]]:
 
 
 def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
-    return dict(zip(numbers, map(Vote, reply), strict=True))
+    return {number: CAST[vote] for number, vote in zip(numbers, reply, strict=True)}
 
 
 def _by_name(names: list[str]) -> list[str]:

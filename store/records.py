@@ -1,8 +1,9 @@
 """What is read from the store, as frozen records. Instants are unix milliseconds; formatting belongs to the schema."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -55,10 +56,10 @@ class User:
     """A person by name, as they wrote it when they registered: all that a page of articles shows of its posters."""
 
     username: str
+    id: str = field(init=False)
 
-    @property
-    def id(self) -> str:
-        return f"user:{self.username.lower()}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", f"user:{self.username.lower()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,15 @@ class Feed:
 @dataclass(frozen=True, slots=True)
 class Group:
     name: str
+    id: str = field(init=False)
 
-    @property
-    def id(self) -> str:
-        return f"group:{self.name}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", f"group:{self.name}")
+
+
+# Pages show the same users and groups again and again: their records are made once.
+user = lru_cache(maxsize=16_384)(User)
+group = lru_cache(maxsize=4_096)(Group)
 
 
 def article(number: int, fields: Mapping[str, str]) -> Article | None:
@@ -110,8 +116,8 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
     )
 
 
-def profile(fields: Mapping[str, str]) -> Profile | None:
-    """The record of a user's hash; None of an empty one. The password stays behind."""
+def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
+    """The record of a user's hash, which has the name as its owner writes it; None of an empty one. No password."""
     if not fields:
         return None
     seen = place(fields["seen"]) if "seen" in fields else None

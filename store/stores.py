@@ -18,6 +18,7 @@ from store.users import Users
 
 SESSION_LIFETIME = 24 * 60 * 60
 
+CACHED = 10_000
 
 def unix_milliseconds() -> int:
     return time.time_ns() // 1_000_000
@@ -43,18 +44,20 @@ class Store:
         session_lifetime: int = SESSION_LIFETIME,
         confirming: int = 0,
         strict: bool = True,
+        cached: int = CACHED,
     ) -> Self:
         """
         Connect to a store; one that is used for the first time is made with these settings. Two round trips.
 
-        Writes wait until `confirming` replicas have them. Not `strict`, it also opens a store that was made with
+        Writes wait until `confirming` replicas have them; up to `cached` articles and users of each server are kept
+        here, as long as they are true. Not `strict`, it also opens a store that was made with
         another policy: for `verify`, which rebuilds the indexes.
 
         Raises:
             StoreMismatch: it was made with other settings.
             StoreUnavailable: Redis does not answer.
         """
-        policy, connection = policy or Policy(), Connection(url, confirming)
+        policy, connection = policy or Policy(), Connection(url, confirming, cached)
         try:
             partitions = await _agree(connection, policy, partitions, strict)
         except BaseException:

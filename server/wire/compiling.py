@@ -1,10 +1,14 @@
 """
 Compiles an operation into a plan. Knows GraphQL and Strawberry, and nothing of what a schema is about.
 
-A field is compiled in one of three ways: a plain attribute is read off the parents; a resolver function that carries
-`batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`; one that carries
-`root` names one that needs no parent, `root(context, **arguments)`. All else is for graphql-core, and so are mutations
-of more than one field, which run in series.
+A field is compiled in one of four ways: a plain attribute is read off the parents; a resolver function that carries
+`batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`, and one with
+`batch_alone` one that looks at nothing else, `batch_alone(parents)`; one that carries `root` names one that needs no
+parent, `root(context, **arguments)`. All else is for graphql-core, and so are mutations of more than one field, which
+run in series.
+
+A Strawberry type with `is_lasting` is one of records that never change and come again: what is read off them, and off
+nothing else, is remembered.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +35,7 @@ from graphql.execution.values import VariableValues
 from strawberry.types.field import StrawberryField
 
 from server.wire.arguments import Fields, arguments_of
+from server.wire.lasting import Memory, level_of
 from server.wire.leaves import writer
 from server.wire.operations import Operation
 from server.wire.plans import (
@@ -41,14 +46,13 @@ from server.wire.plans import (
     Completion,
     Field,
     Leaves,
-    Level,
     Lists,
     Objects,
     Outcome,
     Pending,
+    Rows,
     Run,
     TypeTest,
-    builder,
 )
 
 
@@ -56,7 +60,7 @@ from server.wire.plans import (
 class Plan:
     """`arguments` are those of all fields that take any, each in the place that the field knows."""
 
-    level: Level
+    level: Rows
     arguments: Sequence[Fields]
 
     async def data(self, context: Any, variables: VariableValues) -> dict[str, Any]:
@@ -79,14 +83,14 @@ class Plan:
         return data
 
 
-def compiled(schema: strawberry.Schema, operation: Operation, variables: VariableValues) -> Plan:
+def compiled(schema: strawberry.Schema, operation: Operation, variables: VariableValues, memory: Memory) -> Plan:
     """
     The plan of a valid operation, as far as its `@include` and `@skip` are decided by these variables.
 
     Raises:
         Bail: it asks for something that is not compiled.
     """
-    compiler = Compiler(schema, operation, variables)
+    compiler = Compiler(schema, operation, variables, memory)
     root = compiler.core.get_root_type(operation.kind)
     assert root is not None
     collected = collect_fields(compiler.core, compiler.fragments, variables, root, operation.node)
@@ -101,6 +105,7 @@ class Compiler:
     schema: strawberry.Schema
     operation: Operation
     variables: VariableValues
+    memory: Memory
     arguments: list[Fields] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -109,29 +114,33 @@ class Compiler:
         nodes = [node for node in definitions if isinstance(node, FragmentDefinitionNode)]
         self.fragments = {node.name.value: FragmentDetails(node) for node in nodes}
 
-    def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Level:
-        fields = tuple(self._field(parent, key, details) for key, details in grouped.items())
-        return Level(fields, builder(tuple(grouped)))
+    def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Rows:
+        fields = [self._field(parent, key, details) for key, details in grouped.items()]
+        type_ = parent.extensions["strawberry-definition"].origin
+        return level_of(fields, self.memory if getattr(type_, "is_lasting", False) else None)
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails]) -> Field:
         node = details[0].node
         name = node.name.value
         if name == "__typename":
-            return Field(key, partial(_repeated, parent.name), Leaves(_as_it_is, False))
+            return Field(key, partial(_repeated, parent.name), Leaves(_as_it_is, False), True)
         definition = parent.fields.get(name)
         if definition is None:
             raise Bail("introspection")
         own = definition.extensions.get("strawberry-definition")
         if not isinstance(own, StrawberryField) or own.permission_classes or own.extensions:
             raise Bail("field")
-        return Field(key, self._resolver(own, node, parent), self._completion(definition.type, details))
+        complete = self._completion(definition.type, details)
+        if own.base_resolver is None:
+            return Field(key, partial(_attributes, attrgetter(own.python_name)), complete, complete.is_lasting)
+        function: Any = own.base_resolver.wrapped_func
+        if hasattr(function, "batch_alone"):
+            return Field(key, partial(_alone, function.batch_alone), complete, complete.is_lasting)
+        return Field(key, self._resolver(function, own, node, parent), complete, False)
 
     def _resolver(
-        self, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType
+        self, function: Any, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType
     ) -> Callable[[Column, Run], Pending]:
-        if own.base_resolver is None:
-            return partial(_attributes, attrgetter(own.python_name))
-        function: Any = own.base_resolver.wrapped_func
         place = len(self.arguments)
         self.arguments.append(arguments_of(self.schema, own, parent.fields[node.name.value], node))
         if hasattr(function, "batch"):
@@ -156,7 +165,7 @@ class Compiler:
         assert isinstance(type_, GraphQLObjectType)
         return Objects(self._below(type_, details), nullable, _test(type_))
 
-    def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Level:
+    def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Rows:
         collected = collect_subfields(self.core, self.fragments, self.variables, self.operation.node, type_, details)
         return self.level(type_, collected.grouped_field_set)
 
@@ -184,6 +193,10 @@ def _repeated(name: str, parents: Column, run: Run) -> Pending:
 
 def _attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
     return list(map(get, parents))
+
+
+def _alone(function: Callable[[Column], Column], parents: Column, run: Run) -> Pending:
+    return function(parents)
 
 
 def _batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:

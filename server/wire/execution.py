@@ -11,6 +11,7 @@ from strawberry.execution import optimized_is_awaitable
 
 from server.wire.clients import Context
 from server.wire.errors import Code, Refused
+from server.wire.lasting import Memory
 from server.wire.operations import MAX_ERRORS, Operation
 from server.wire.planning import Plans
 from server.wire.plans import Bail, Begun, Outcome
@@ -41,6 +42,7 @@ class Execution:
             raise ValueError("schema extensions, operation directives and incremental delivery are not served")
         self._strawberry = schema
         self._schema = schema._schema
+        self._memory = Memory()
         self._plans: WeakKeyDictionary[Operation, Plans] = WeakKeyDictionary()
         self._executor_class: Any = schema.execution_context_class
         self._hide_suggestions = schema.config.disable_field_suggestions
@@ -49,7 +51,7 @@ class Execution:
         """Queries that fail by their plan are executed anew: they have no side effects. Mutations go on from theirs."""
         plans = self._plans.get(operation)
         if plans is None:
-            plans = self._plans[operation] = Plans(self._strawberry, operation)
+            plans = self._plans[operation] = Plans(self._strawberry, operation, self._memory)
         outcome = None
         try:
             data = await plans.data(variables, context)

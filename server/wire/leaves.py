@@ -1,6 +1,6 @@
 """How a column of leaves is written: as it is where its types are what GraphQL wants, one by one where they are not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -21,7 +21,13 @@ def writer(type_: GraphQLLeafType) -> Callable[[Column], Column]:
         return partial(_of_one_type, {bool}, one_by_one)
     if type_ is GraphQLInt:
         return partial(_ints, one_by_one)
-    return partial(_floats, one_by_one) if type_ is GraphQLFloat else one_by_one
+    if type_ is GraphQLFloat:
+        return partial(_floats, one_by_one)
+    members = getattr(type_, "wrapped_cls", None)  # where Strawberry made an enum
+    if members:
+        names = {id(member): type_.coerce_output_value(member) for member in members}
+        return partial(_members, names, one_by_one)
+    return one_by_one
 
 
 def _each(write: Callable[[Any], Any], values: Column) -> Column:
@@ -35,6 +41,12 @@ def _of_one_type(types: set[type], one_by_one: Callable[[Column], Column], value
 def _ints(one_by_one: Callable[[Column], Column], values: Column) -> Column:
     fits = set(map(type, values)) == {int} and min(values) in INTS and max(values) in INTS
     return values if fits else one_by_one(values)
+
+
+def _members(names: Mapping[int, str], one_by_one: Callable[[Column], Column], values: Column) -> Column:
+    """By identity, for the hash of an enum's member is computed anew each time."""
+    found = [names.get(id(value)) for value in values]
+    return one_by_one(values) if None in found else found
 
 
 def _floats(one_by_one: Callable[[Column], Column], values: Column) -> Column:

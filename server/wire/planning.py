@@ -7,6 +7,7 @@ from graphql import DirectiveNode, VariableNode, Visitor, visit
 from graphql.execution.values import VariableValues, get_variable_values
 
 from server.wire.compiling import Plan, compiled
+from server.wire.lasting import Memory
 from server.wire.operations import Operation
 from server.wire.plans import Bail
 
@@ -17,9 +18,10 @@ FAILURES_ALLOWED = 10
 class Plans:
     """The plans of one operation, one for each answer that its `@include` and `@skip` can get from the variables."""
 
-    def __init__(self, schema: strawberry.Schema, operation: Operation) -> None:
+    def __init__(self, schema: strawberry.Schema, operation: Operation, memory: Memory) -> None:
         self._schema = schema
         self._operation = operation
+        self._memory = memory
         self._seen = 0
         self._failed = 0
         self._deciding = deciding_variables(operation)
@@ -54,7 +56,7 @@ class Plans:
         case = tuple(variables.coerced.get(name) for name in self._deciding)
         if case not in self._known:
             try:
-                self._known[case] = compiled(self._schema, self._operation, variables)
+                self._known[case] = compiled(self._schema, self._operation, variables, self._memory)
             except Bail as bail:
                 self._known[case] = bail
         plan = self._known[case]

@@ -7,10 +7,10 @@ its outcome is remembered, and graphql-core goes on from there.
 """
 
 from asyncio import gather
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 Column = list[Any]
 Pending = Column | Awaitable[Column]
@@ -56,16 +56,24 @@ class Run:
 class Completion(Protocol):
     """Turns a column of what resolvers gave into a column of what the answer says."""
 
+    @property
+    def is_lasting(self) -> bool: ...
+
     def __call__(self, values: Column, run: Run) -> Pending: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`resolve` takes the parents of a level and gives their values, at once or later."""
+    """
+    `resolve` takes the parents of a level and gives their values, at once or later.
+
+    `is_lasting` says that a parent's value, completed, is the same for everyone and for ever.
+    """
 
     key: str
     resolve: Callable[[Column, Run], Pending]
     complete: Completion
+    is_lasting: bool
 
     def column(self, parents: Column, run: Run) -> Pending:
         values = self.resolve(parents, run)
@@ -76,12 +84,25 @@ class Field:
         return completed if isinstance(completed, list) else await completed
 
 
+class Rows(Protocol):
+    """All objects of one type at one place of an operation."""
+
+    @property
+    def is_lasting(self) -> bool: ...
+
+    def rows(self, parents: Column, run: Run) -> Pending: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
-    """All fields of the objects of one type at one place of an operation. What they wait for, they wait for at once."""
+    """All fields of the objects of a level. What they wait for, they wait for at once."""
 
     fields: tuple[Field, ...]
     build: Callable[[list[Column]], Column]
+
+    @property
+    def is_lasting(self) -> bool:
+        return all(field.is_lasting for field in self.fields)
 
     def rows(self, parents: Column, run: Run) -> Pending:
         columns = started(partial(field.column, parents, run) for field in self.fields)
@@ -104,17 +125,18 @@ class Level:
         return self.build(columns)
 
 
-def builder(keys: Sequence[str]) -> Callable[[list[Column]], Column]:
+def builder(keys: Sequence[str], given: Container[str]) -> Callable[[list[Column]], Column]:
     """
-    What makes rows of columns: one comprehension with a dict display, made for these keys.
+    What makes rows of the columns that are given, with null for all other keys: one comprehension with a dict display.
 
     The keys are names of GraphQL, letters, digits and `_`, so that they can stand in the text of a function.
     """
     if not keys:
         raise Bail("nothing")
-    names = ", ".join(f"v{place}" for place in range(len(keys)))
-    pairs = ", ".join(f"{key!r}: v{place}" for place, key in enumerate(keys))
-    built: Callable[[list[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {names}, in zip(*columns)]")
+    names = {key: f"v{place}" for place, key in enumerate(keys) if key in given}
+    pairs = ", ".join(f"{key!r}: {names.get(key)}" for key in keys)
+    columns = ", ".join(names.values())
+    built: Callable[[list[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {columns}, in zip(*columns)]")
     return built
 
 
@@ -124,6 +146,7 @@ class Leaves:
 
     write: Callable[[Column], Column]
     nullable: bool
+    is_lasting: ClassVar[bool] = True
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None not in values:
@@ -134,9 +157,13 @@ class Leaves:
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    level: Level
+    level: Rows
     nullable: bool
     is_type_of: TypeTest | None = None
+
+    @property
+    def is_lasting(self) -> bool:
+        return self.level.is_lasting
 
     def __call__(self, values: Column, run: Run) -> Pending:
         present = values
@@ -160,8 +187,9 @@ class Objects:
 class Abstracts:
     """Objects of an interface or a union: each goes the way of its type."""
 
-    ways: tuple[tuple[TypeTest, Level], ...]
+    ways: tuple[tuple[TypeTest, Rows], ...]
     nullable: bool
+    is_lasting: ClassVar[bool] = False
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None in values:
@@ -195,6 +223,10 @@ class Lists:
 
     item: Completion
     nullable: bool
+
+    @property
+    def is_lasting(self) -> bool:
+        return self.item.is_lasting
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None in values:

@@ -110,7 +110,7 @@ async def both_ways(store: Store, token: str | None, text: str, variables: dict[
 
 
 def errors_of(result: ExecutionResult) -> list[Any]:
-    """Errors in one order: they come as they happen. Where one of them nulls all data, others come or do not in time."""
+    """Errors in one order: they come as they happen. Where one of them nulls all data, others may not be in time."""
     errors = [error.formatted for error in result.errors or ()]
     return sorted(errors, key=str) if result.data is not None else [bool(errors)]
 

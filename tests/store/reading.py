@@ -20,11 +20,11 @@ async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
 
 
 async def article(store: Store, number: int) -> Article | None:
-    return (await read(store, reads.article(store.site, number)))[0]
+    return (await read(store, reads.of(store.site, reads.ARTICLES, number)))[0]
 
 
 async def profile(store: Store, username: str) -> Profile | None:
-    return (await read(store, reads.profile(store.site, username)))[0]
+    return (await read(store, reads.of(store.site, reads.PROFILES, username)))[0]
 
 
 async def voters(store: Store, number: int) -> list[str]:

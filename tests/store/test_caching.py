@@ -1,0 +1,124 @@
+"""What is kept in the process is what reading it again would give."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+
+import pytest
+
+from resolvers.reads import Reads
+from store import caching, connection, keys, listings
+from store.connection import Tally
+from store.listings import Window
+from store.ranking import Order
+from store.records import Article, Vote
+from store.stores import Store
+from tests.conftest import kill, registered
+from tests.store.reading import post
+
+VOTES = 300
+
+
+@pytest.fixture
+async def other(store, redis_url, partitions, clock):
+    """The store as another process has it open."""
+    other = await Store.open(redis_url, partitions=partitions, clock=clock)
+    yield other
+    await other.close()
+
+
+async def page(store: Store) -> tuple[list[Article | None], int]:
+    """The newest articles as a request reads them, and for how many commands."""
+    cost = Tally()
+    connection.tally.set(cost)
+    reads = Reads(store, None)
+    (found,) = await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
+    return await reads.articles(place.number for place in found.places), cost.commands
+
+
+async def test_page_that_was_read_costs_no_hash_again(store, alice):
+    for _ in range(3):
+        await post(store, alice)
+    (first, commands), second = await page(store), await page(store)
+
+    assert commands >= store.site.partitions + 3
+    assert second == (first, store.site.partitions)
+
+
+async def test_change_is_seen_by_whoever_reads_later(store, other, alice, bob):
+    posted = await post(store, alice)
+    for vote in (Vote.UP, Vote.NONE, Vote.DOWN):
+        await page(store)
+        await page(store)
+        voted = await other.articles.vote(posted.number, bob, vote)
+        assert await page(store) == ([voted.article], store.site.partitions + 1)
+        assert (await page(other))[0] == [voted.article]
+    await other.articles.delete(posted.number, alice)
+    assert (await page(store))[0] == []
+
+
+async def test_profile_is_as_it_stands(store, other, alice, bob):
+    posted = await post(store, alice)
+    for expected, vote in ((1, Vote.UP), (-1, Vote.DOWN)):
+        await other.articles.vote(posted.number, bob, vote)
+        await page(store)
+        (profile,) = await Reads(store, None).profiles([alice])
+        assert profile.karma == expected
+
+
+async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice):
+    """Without a reply since then nobody knows what was changed: here, what the server told is not even received yet."""
+    posted = await post(store, alice)
+    await page(store)
+    await page(store)
+    redis.hset(keys.article(store.site.home_of_article(posted.number), posted.number), "up", 7)
+    (article,) = await Reads(store, None).articles([posted.number])
+
+    assert article.upvotes == 7
+
+
+async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
+    store = await Store.open(redis_url, partitions=partitions, clock=clock, cached=5)
+    await registered(store, "alice")
+    for _ in range(9):
+        await post(store, "alice")
+    await store.site.connection.run(("HSET", keys.article(0, 7), "title", "x" * (caching.LONGEST + 1)))
+    await store.site.connection.run(("HGETALL", keys.article(0, 7)))
+    await page(store)
+    kept = store.site.connection.cached(keys.article(store.site.home_of_user("alice"), ""), 0)
+    await store.close()
+
+    assert len(kept) == 5
+    assert keys.article(0, 7) not in kept
+
+
+@pytest.mark.parametrize("killing", [False, True], ids=["quietly", "while links are cut"])
+async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, redis_url, alice, killing):  # issue 5
+    """A hunt: another process votes, and says so; whoever begins to read after that has to see it."""
+    posted = await post(store, alice)
+    command = [sys.executable, "-m", "tests.store.voting", redis_url, str(posted.number), str(VOTES)]
+    writer = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+    acknowledged = seen = spared = 0
+
+    async def listen() -> None:
+        nonlocal acknowledged
+        async for line in writer.stdout:
+            acknowledged = int(line)
+
+    async def cut() -> None:
+        while killing:
+            kill(redis, "TYPE", "normal")
+            await asyncio.sleep(0.1)
+
+    listening, cutting = asyncio.create_task(listen()), asyncio.create_task(cut())
+    while not listening.done():
+        expected = max(acknowledged, seen)
+        ((article,), commands) = await page(store)
+        assert article.upvotes >= expected
+        seen = article.upvotes
+        spared += commands == store.site.partitions
+    cutting.cancel()
+
+    assert await writer.wait() == 0
+    assert seen == VOTES + 1
+    assert spared
