@@ -58,6 +58,7 @@ def tag_of(key: str) -> str:
 
 
 def marks(commands: Sequence[Command]) -> list[Command]:
-    """A write beside the first of these that belongs to a partition, which is one even where they change nothing."""
+    """A write beside the last of these that belongs to a partition, which is one even where they change nothing."""
     tags = [tag_of(key) for command in commands if "{" in (key := key_of(command) or "")]
-    return [("SET", keys.mark(tag), 1, "PX", MARK_LIFETIME) for tag in tags[:1]]
+    marking: list[Command] = [("SET", keys.mark(tag), 1, "PX", MARK_LIFETIME) for tag in tags[-1:]]
+    return [("ASKING",), *marking] if ("ASKING",) in commands else marking

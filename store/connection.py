@@ -15,7 +15,7 @@ from store.caching import Cache
 from store.cluster import Cluster
 from store.commands import READING_DIGESTS, Script, in_full
 from store.errors import StoreUnavailable
-from store.link import Command, Link, connected, lost
+from store.link import Command, Link, connected
 from store.nodes import Confirmed, Connect, Node, Server
 from store.routes import Kind, Route
 from store.sentinel import primary
@@ -155,7 +155,7 @@ class Connection:
             try:
                 answers = await asyncio.wait_for(server.send(again), deadline - sent)
             except TimeoutError:
-                answers = lost(again, "the time is over")
+                raise _unavailable(replies[place] for place in failed) from None
             for place, reply in zip(failed, answers, strict=True):
                 replies[place] = reply
 

@@ -43,6 +43,12 @@ class Server:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
+        self.launch()
+        with self.client() as client:
+            until(lambda: client.ping())
+
+    def launch(self) -> None:
+        """Start it, from a thread that lives as long as it: it ends with its parent, which is a thread."""
         self.folder.mkdir(parents=True, exist_ok=True)
         config = self.folder / "valkey.conf"
         if not config.exists():  # sentinels write theirs
@@ -53,8 +59,6 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        with self.client() as client:
-            until(lambda: client.ping())
 
     def kill(self) -> None:
         self.send(signal.SIGCONT)
@@ -98,20 +102,21 @@ class Six:
     def url(self) -> str:
         return f"redis+cluster://{','.join(server.address for server in self.servers[:3])}"
 
-    def primary_of(self, slot: int) -> Server:
-        """Whoever has a slot by now, as those say that run."""
-        for server in self.servers:
-            if server.process:
-                with server.client() as client:
-                    ports = [port for first, last, port in _slots(client) if first <= slot <= last]
-                return next(each for each in self.servers if each.port == ports[0])
-        raise AssertionError(f"nobody has slot {slot}")
+    def primary_of(self, slot: int, but: Server | None = None) -> Server:
+        """Who has a slot, as the first says that runs, `but` one."""
+        teller = next(server for server in self.servers if server.process and server is not but)
+        with teller.client() as client:
+            (port,) = [port for first, last, port in _slots(client) if first <= slot <= last]
+        return {server.port: server for server in self.servers}[port]
 
-    def settle(self) -> None:
-        """Start those that were killed, and wait until all is as it should be: three primaries, each with a replica."""
+    def launch(self) -> None:
+        """Start those that were killed."""
         for server in self.servers:
             if server.process is None:
-                server.start()
+                server.launch()
+
+    def settle(self) -> None:
+        """Wait until all is as it should be: three primaries, each with a replica."""
         until(self.is_whole)
 
     def is_whole(self) -> bool:

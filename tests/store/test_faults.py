@@ -173,7 +173,7 @@ async def test_outage_of_a_second_is_waited_for_and_then_all_goes_on(server, par
     await asyncio.sleep(1)
     server.send(signal.SIGCONT)
     if server.process is None:
-        await asyncio.to_thread(server.start)
+        server.launch()
 
     assert (await voting).article.votes == 2
     assert (await article(store, number)).votes == 2
@@ -192,7 +192,7 @@ async def test_longer_outage_is_unavailable_within_two_seconds_and_over_within_o
             await store.site.connection.run(("GET", "it"))
         assert loop.time() - begun < 2.5, outage
         if outage is signal.SIGKILL:
-            await asyncio.to_thread(server.start)
+            server.start()
             await asyncio.wait_for(store.site.connection.run(("SET", "it", "is back")), 1)
             server.send(signal.SIGSTOP)
     server.send(signal.SIGCONT)

@@ -1,0 +1,85 @@
+"""A crowd that votes while servers fail, and remembers what it was told."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from store import reads, verification
+from store.errors import StoreUnavailable
+from store.records import Vote
+from store.stores import Store
+from tests.conftest import registered
+from tests.store.reading import post, read
+
+POSTERS = 48  # enough for each third of 16 partitions to have some
+
+
+@dataclass
+class Crowd:
+    """`acknowledged` are the votes that were answered, by article; `longest` and `gap` are in seconds."""
+
+    store: Store
+    articles: list[int]
+    acknowledged: dict[int, set[str]] = field(default_factory=dict)
+    refused: int = 0
+    longest: float = 0.0
+    gap: float = 0.0  # the longest time without any answered vote on an article of the same server
+    _last: dict[int, float] = field(default_factory=dict)
+
+    async def vote(self, number: int) -> None:
+        """One after the other, each by somebody else, and again until it is answered."""
+        turn = 0
+        while True:
+            voter, answered = f"voter-{turn}", False
+            while not answered:
+                answered = await self._vote_once(number, voter)
+            turn += 1
+            await asyncio.sleep(0.01)
+
+    async def missing(self) -> dict[int, set[str]]:
+        """What was acknowledged, but is not there."""
+        wanted = {number: self.acknowledged.get(number, set()) for number in self.articles}
+        found = await read(self.store, *(reads.voters(self.store.site, number) for number in wanted))
+        lacking = {number: wanted[number] - set(there) for number, there in zip(wanted, found, strict=True)}
+        return {number: names for number, names in lacking.items() if names}
+
+    async def findings(self) -> list[verification.Finding]:
+        found: list[verification.Finding] = []
+        await verification.verify(self.store.site, found.append)
+        return found
+
+    async def _vote_once(self, number: int, voter: str) -> bool:
+        begun = time.monotonic()
+        try:
+            await self.store.articles.vote(number, voter, Vote.UP)
+        except StoreUnavailable:
+            self.refused += 1
+            return False
+        finally:
+            now = time.monotonic()
+            self.longest = max(self.longest, now - begun)
+        self.gap = max(self.gap, now - self._last.get(number, now))
+        self._last[number] = now
+        self.acknowledged.setdefault(number, set()).add(voter)
+        return True
+
+
+@asynccontextmanager
+async def voting(store: Store) -> AsyncIterator[Crowd]:
+    """A crowd that votes on one article of each of some posters, who are everywhere in the store."""
+    numbers = []
+    for poster in range(POSTERS):
+        name = await registered(store, f"poster-{poster}")
+        numbers.append((await post(store, name)).number)
+    crowd = Crowd(store, numbers)
+    tasks = [asyncio.create_task(crowd.vote(number)) for number in numbers]
+    try:
+        yield crowd
+    finally:
+        for task in tasks:
+            task.cancel()
+        for fault in await asyncio.gather(*tasks, return_exceptions=True):
+            if not isinstance(fault, asyncio.CancelledError):
+                raise fault

@@ -1,0 +1,160 @@
+"""A cluster of three primaries and three replicas: redirections, failovers, and what is heard meanwhile."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from store import events, keys, listings
+from store.cluster import SLOTS, slot
+from store.connection import BUDGET_OF_MANY, Tally, tally
+from store.ranking import Order
+from store.records import Vote
+from store.stores import Store
+from tests.conftest import Clock, client, registered
+from tests.servers import Server, Six, cluster, until
+from tests.store.crowds import voting
+from tests.store.reading import article, numbers, post
+
+PARTITIONS = 16
+SLACK = 1.0  # seconds that a busy machine may take beyond
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Six]:
+    with cluster(tmp_path_factory.mktemp("cluster")) as six:
+        yield six
+
+
+@pytest.fixture
+def six(settled: Six) -> Iterator[Six]:
+    """A whole cluster, emptied."""
+    settled.launch()
+    settled.settle()
+    with client(settled.url) as redis:
+        redis.flushall()
+    yield settled
+
+
+@pytest.fixture
+async def store(six: Six, clock: Clock) -> AsyncIterator[Store]:
+    store = await Store.open(six.url, partitions=PARTITIONS, clock=clock, confirming=1)
+    yield store
+    await store.close()
+
+
+def server_of(six: Six, store: Store, number: int) -> Server:
+    return six.primary_of(slot(str(store.site.home_of_article(number))))
+
+
+async def test_pipeline_to_all_servers_is_one_round_trip(six, clock):
+    store = await Store.open(six.url, partitions=1024, clock=clock)
+    await asyncio.gather(*(store.site.connection.run(("SET", keys.sequence(p), p)) for p in range(1024)))
+    tally.set(counted := Tally())
+
+    replies = await store.site.connection.pipeline([("GET", keys.sequence(p)) for p in range(1024)])
+    assert replies == [str(p) for p in range(1024)]
+    assert (counted.round_trips, counted.commands) == (1, 1024)
+    assert await store.site.connection.size() == 1024 + 1
+    assert len({key async for keys_found in store.site.connection.scan(100) for key in keys_found}) == 1024 + 1
+    await store.close()
+
+
+async def test_listing_of_a_thousand_partitions_is_exact(six, clock):  # L1
+    store = await Store.open(six.url, partitions=1024, clock=clock)
+    posted = []
+    for name in [f"person-{number}" for number in range(30)]:
+        posted.append((await post(store, await registered(store, name))).number)
+        clock.advance(1)
+
+    assert await numbers(store, listings.whole(store.site, Order.TIME)) == posted[:4:-1]
+    await store.close()
+
+
+async def test_slot_that_moves_is_followed(store, six):
+    """ASK while it moves, for what has one key; TRYAGAIN for scripts, which wait until it has moved; then MOVED."""
+    number = (await post(store, await registered(store, "alice"))).number
+    moving = slot(str(store.site.home_of_article(number)))
+    source, target = server_of(six, store, number), next(each for each in six.servers if moving_to(six, each, moving))
+    with source.client() as here, target.client() as there:
+        ids = [each.execute_command("CLUSTER MYID") for each in (here, there)]
+        there.execute_command("CLUSTER SETSLOT", moving, "IMPORTING", ids[0])
+        here.execute_command("CLUSTER SETSLOT", moving, "MIGRATING", ids[1])
+        found = here.execute_command("CLUSTER GETKEYSINSLOT", moving, 1000)
+        here.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *found)
+        during = await article(store, number)
+        await registered(store, "alice")  # a write that replicas confirm
+        voting = asyncio.ensure_future(store.articles.vote(number, "bob", Vote.UP))
+        await asyncio.sleep(0.2)
+        for each in (there, here):
+            each.execute_command("CLUSTER SETSLOT", moving, "NODE", ids[1])
+
+    assert (during.votes, (await voting).article.votes) == (1, 2)
+    assert (await article(store, number)).votes == 2
+
+
+def moving_to(six: Six, server: Server, moving: int) -> bool:
+    """Whether a server is the primary of other slots."""
+    return server is not six.primary_of(moving) and server in [six.primary_of(each) for each in range(0, SLOTS, 1000)]
+
+
+@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
+async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, fault):
+    async with voting(store) as crowd:
+        await asyncio.sleep(0.3)
+        number = crowd.articles[0]
+        lost, slots = server_of(six, store, number), slot(str(store.site.home_of_article(number)))
+        if fault is signal.SIGKILL:
+            await asyncio.to_thread(lost.kill)
+        lost.send(fault)
+        await asyncio.to_thread(until, lambda: six.primary_of(slots, but=lost) is not lost)
+        lost.send(signal.SIGCONT)
+        six.launch()
+        await asyncio.to_thread(six.settle)
+        await asyncio.sleep(0.5)
+        answered = sum(map(len, crowd.acknowledged.values()))
+        await asyncio.sleep(0.5)
+
+    assert sum(map(len, crowd.acknowledged.values())) > answered, "all goes on"
+    assert crowd.longest < BUDGET_OF_MANY + SLACK
+    assert await crowd.missing() == {}
+    assert await crowd.findings() == []
+
+
+async def test_too_few_replicas_leave_a_write_unconfirmed(store, six):
+    number = (await post(store, await registered(store, "alice"))).number
+    primary = server_of(six, store, number)
+    with primary.client() as redis:
+        port = redis.info("replication")["slave0"]["port"]
+    replica = next(server for server in six.servers if server.port == port)
+    replica.send(signal.SIGSTOP)
+    try:
+        with pytest.raises(Exception, match="too few replicas have confirmed"):
+            await store.articles.vote(number, "bob", Vote.UP)
+        assert (await article(store, number)).votes == 2, "it may hold or not"
+        with pytest.raises(Exception, match="too few replicas have confirmed"):
+            await store.articles.vote(number, "bob", Vote.UP)  # though it changes nothing
+    finally:
+        replica.send(signal.SIGCONT)
+
+    assert (await store.articles.vote(number, "bob", Vote.UP)).article.votes == 2
+
+
+async def test_events_are_heard_whoever_is_lost(store, six, monkeypatch):
+    monkeypatch.setattr(events, "CHECKED", 0.3)
+    number = (await post(store, await registered(store, "alice"))).number
+    async with events.listening(six.url, PARTITIONS) as heard:
+        with heard.mailbox(events.of_article(number)) as mailbox:
+            (teller,) = [server for server in six.servers if is_listened_to(server)]
+            teller.kill()
+            assert (await asyncio.wait_for(anext(mailbox), 10)).kind is events.Kind.MISSED
+            six.launch()
+            await asyncio.to_thread(six.settle)
+            await store.articles.edit(number, "alice", {"title": "another"})
+            assert (await asyncio.wait_for(anext(mailbox), 10)).kind is events.Kind.EDITED
+
+
+def is_listened_to(server: Server) -> bool:
+    with server.client() as redis:
+        return bool(redis.client_list(_type="pubsub"))
