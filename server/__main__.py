@@ -1,4 +1,4 @@
-"""The command line: `python -m server serve | import | verify | lab | schema | demo`, installed as `upvote` too."""
+"""The command line, `python -m server COMMAND`, installed as `upvote` too."""
 
 import argparse
 import sys
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schema import contract
-from server import demo, imports, serving, verifying
+from server import backups, demo, imports, serving, verifying
+from server.archives import BrokenBackup
 from server.imports import Options
 from server.lab import arguments as lab
 from server.lab import command
@@ -17,6 +18,7 @@ from server.valkey import DataInUse, ValkeyFailed
 from store.errors import StoreError
 
 MOST_FOLLOWED = 10_000
+FAULTS = (WrongSetting, NotStories, NotReplayed, BrokenBackup, DataInUse, ValkeyFailed, StoreError, OSError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = chosen.run(chosen)
         return code
-    except (WrongSetting, NotStories, NotReplayed, DataInUse, ValkeyFailed, StoreError, OSError) as error:
+    except FAULTS as error:
         cause = f" ({error.__cause__})" if isinstance(error, StoreError) and error.__cause__ else ""
         print(f"upvote: {error}{cause}", file=sys.stderr)
         return 2
@@ -68,6 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     replayed = commands.add_parser("lab", help="replay a file of stories and compare orders and weights")
     lab.add_to(replayed)
     replayed.set_defaults(run=lambda chosen: command.run(chosen.file, lab.options(chosen)))
+
+    backup = commands.add_parser("backup", help="write all of the store into a file, while it is served or not")
+    backup.add_argument("file", type=Path, help="takes its name once it is whole")
+    backup.set_defaults(run=lambda chosen: backups.back_up(read_settings(), chosen.file))
+
+    restore = commands.add_parser("restore", help="fill an empty store with a backup")
+    restore.add_argument("file", type=Path, help="what `backup` wrote; it is checked before anything is written")
+    restore.add_argument("--partitions", type=int, metavar="N", help="into so many, in place of as many as there were")
+    restore.set_defaults(run=lambda chosen: backups.restore(read_settings(partitions=chosen.partitions), chosen.file))
 
     schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
     schema.set_defaults(run=lambda chosen: print(contract.text(), end="") or 0)

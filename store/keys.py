@@ -26,7 +26,7 @@ def member(number: int) -> str:
 
 
 def store() -> str:
-    """hash | partitions, vote_score, good_votes: what the indexes were built with | - | opening, verify"""
+    """hash | partitions, vote_score, good_votes: what the indexes were built with | - | opening, verify, restore"""
     return "store"
 
 

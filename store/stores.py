@@ -12,13 +12,14 @@ from store.connection import Connection
 from store.errors import StoreMismatch
 from store.follows import Follows
 from store.ranking import Policy
+from store.restoring import MARK
 from store.sessions import Sessions
 from store.site import Site
 from store.users import Users
 
 SESSION_LIFETIME = 24 * 60 * 60
-
 CACHED = 10_000
+
 
 def unix_milliseconds() -> int:
     return time.time_ns() // 1_000_000
@@ -43,8 +44,8 @@ class Store:
         clock: Callable[[], int] = unix_milliseconds,
         session_lifetime: int = SESSION_LIFETIME,
         confirming: int = 0,
-        strict: bool = True,
         cached: int = CACHED,
+        strict: bool = True,
     ) -> Self:
         """
         Connect to a store; one that is used for the first time is made with these settings. Two round trips.
@@ -54,7 +55,7 @@ class Store:
         another policy: for `verify`, which rebuilds the indexes.
 
         Raises:
-            StoreMismatch: it was made with other settings.
+            StoreMismatch: it was made with other settings, or something is being restored into it.
             StoreUnavailable: Redis does not answer.
         """
         policy, connection = policy or Policy(), Connection(url, confirming, cached)
@@ -79,7 +80,9 @@ async def _agree(connection: Connection, policy: Policy, partitions: int | None,
     settings = {"partitions": partitions, "vote_score": policy.vote_score, "good_votes": policy.good_votes}
     made = [(name, value or 1) for name, value in settings.items()]
     await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
-    kept = await connection.run(("HMGET", keys.store(), *settings))
+    *kept, restoring = await connection.run(("HMGET", keys.store(), *settings, MARK))
+    if restoring is not None:
+        raise StoreMismatch("what is restored into this store is not whole: do it again, or empty the store")
     for (name, value), known in zip(settings.items(), kept, strict=True):
         if value is not None and float(known) != value and (strict or name == "partitions"):
             advice = "" if name == "partitions" else "; `verify --repair` rebuilds the indexes with the new value"

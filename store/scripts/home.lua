@@ -118,7 +118,16 @@ local function credit(article, votes)
   redis.call("HINCRBY", USER .. string.lower(article.poster), "karma", votes)
 end
 
--- Writes a new article with its hash, every index, its groups, the poster's timeline and karma.
+-- Gives a new article its places: in every index, its groups, the poster's timeline.
+local function list(article)
+  rank(article, STILL)
+  rank(article, MOVING)
+  for _, group in ipairs(article.groups) do redis.call("ZADD", GROUPS, 0, group) end
+  redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
+  redis.call("ZADD", POSTERS, "GT", article.time, article.poster)
+end
+
+-- Writes a new article with its hash and its places.
 local function publish(article, title, link, content, imported)
   local hash = ARTICLE .. article.number
   redis.call("HSET", hash, "title", title, "poster", article.poster, "time", article.time,
@@ -126,11 +135,7 @@ local function publish(article, title, link, content, imported)
   if link ~= "" then redis.call("HSET", hash, "link", link) end
   if content ~= "" then redis.call("HSET", hash, "content", content) end
   if imported > 0 then redis.call("HSET", hash, "imported", imported) end
-  rank(article, STILL)
-  rank(article, MOVING)
-  for _, group in ipairs(article.groups) do redis.call("ZADD", GROUPS, 0, group) end
-  redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
-  redis.call("ZADD", POSTERS, "GT", article.time, article.poster)
+  list(article)
 end
 
 -- Takes an article from its poster's timeline, and the poster from those who posted if it was their last.

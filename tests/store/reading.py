@@ -5,12 +5,13 @@ from typing import Any
 
 from redis import Redis
 
-from store import keys, listings, reads
+from store import keys, listings, reads, verification
 from store.articles import Draft, Posted
 from store.listings import Listing, Page, Window
 from store.reads import Read
 from store.records import Article, Profile
 from store.stores import Store
+from store.verification import Finding
 
 
 async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
@@ -49,6 +50,23 @@ async def post(store: Store, poster: str, title: str = "a title", groups: Sequen
 def everything(redis: "Redis") -> dict[str, Any]:
     """All that the store holds, to see that nothing changed."""
     return {key: redis.dump(key) for key in redis.scan_iter()}
+
+
+def contents(redis: "Redis") -> dict[str, Any]:
+    """The same, as clients read it."""
+    reads = {
+        "hash": redis.hgetall,
+        "set": redis.smembers,
+        "string": redis.get,
+        "zset": lambda key: redis.zrange(key, 0, -1, withscores=True),
+    }
+    return {key: reads[redis.type(key)](key) for key in redis.scan_iter()}
+
+
+async def verified(store: Store, *, repair: bool = False) -> list[Finding]:
+    found: list[Finding] = []
+    await verification.verify(store.site, found.append, repair=repair)
+    return found
 
 
 def up(redis: "Redis", store: Store, number: int) -> set[str]:

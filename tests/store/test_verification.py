@@ -1,7 +1,6 @@
 import asyncio
 import random
 from functools import partial
-from typing import Any
 
 import pytest
 from redis import Redis
@@ -14,6 +13,7 @@ from store.verification import Finding
 from tests.conftest import Clock
 from tests.store import scene as scenes
 from tests.store.mendable import MENDABLE, Expected, derived_key_of_a_wrong_type
+from tests.store.reading import contents, verified
 from tests.store.scene import WEEK, Scene, meanwhile, pass_time, use
 from tests.store.unmendable import UNMENDABLE
 
@@ -26,22 +26,6 @@ def policy() -> Policy:
 @pytest.fixture
 async def scene(store: Store, redis: "Redis", clock: Clock) -> Scene:
     return await scenes.opened(store, redis, clock)
-
-
-async def verified(store: Store, *, repair: bool = False) -> list[Finding]:
-    found: list[Finding] = []
-    await verification.verify(store.site, found.append, repair=repair)
-    return found
-
-
-def contents(redis: "Redis") -> dict[str, Any]:
-    reads = {
-        "hash": redis.hgetall,
-        "set": redis.smembers,
-        "string": redis.get,
-        "zset": lambda key: redis.zrange(key, 0, -1, withscores=True),
-    }
-    return {key: reads[redis.type(key)](key) for key in redis.scan_iter()}
 
 
 def of(found: list[Finding]) -> list[Expected]:

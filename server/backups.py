@@ -1,0 +1,138 @@
+"""The commands `backup` and `restore`: a store as one file, taken while it serves, and a new store made of it."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from server import archives, serving
+from server.app import open_store
+from server.archives import Checked
+from server.settings import Settings
+from store import copying
+from store.ranking import Policy
+from store.restoring import Restoration
+from store.stores import unix_milliseconds
+
+AT_ONCE = 200  # records that are written together, fewer if they have many voters
+VOTERS_AT_ONCE = 50_000
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many of each kind, and what was left out as it is broken."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    broken: int = 0
+
+    def add(self, record: copying.Record) -> None:
+        self.counts[record[0]] = self.counts.get(record[0], 0) + 1
+
+    def leave_out(self, key: str) -> None:
+        self.broken += 1
+        print(f"left out {key}: it is broken; `verify` says more", file=sys.stderr)
+
+    def __str__(self) -> str:
+        return f"{self.counts.get('article', 0)} articles, {self.counts.get('user', 0)} users"
+
+
+def back_up(settings: Settings, file: Path) -> int:
+    """
+    Write all of a store into a file; 1 where something broken had to be left out.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    tally = Tally()
+    with serving.store_of(settings, joining=True) as opened:
+        asyncio.run(_back_up(opened, file, tally))
+    print(f"wrote {tally} to {file}")
+    return int(tally.broken > 0)
+
+
+def restore(settings: Settings, file: Path) -> int:
+    """
+    Make a store of a backup, in an empty place. However it ends, the same command goes on from there.
+
+    Raises:
+        BrokenBackup: the file is not as it was written; nothing is restored.
+        OSError: it cannot be read.
+        StoreMismatch: the store is not empty.
+    """
+    backup = archives.checked(file)
+    tally = Tally()
+    with serving.store_of(settings) as opened:
+        asyncio.run(_restore(opened, backup, tally, alone=settings.redis_url is None))
+    print(f"restored {tally} from {file}")
+    return 0
+
+
+async def _back_up(settings: Settings, file: Path, tally: Tally) -> None:
+    store = await open_store(settings, strict=False)
+    header = {**await copying.settings(store.site), "taken_at": store.site.clock()}
+    try:
+        with bar() as progress, archives.writing(file, header) as archive:
+            task = progress.add_task("backup", total=await copying.size(store.site))
+            copied = copying.copied(store.site, lambda count: progress.advance(task, count), tally.leave_out)
+            async for records in copied:
+                for record in records:
+                    archive.add(record)
+                    tally.add(record)
+    finally:
+        await store.close()
+
+
+async def _restore(settings: Settings, backup: Checked, tally: Tally, *, alone: bool) -> None:
+    header = backup.header
+    restoration = await Restoration.begin(
+        settings.redis_url or "",
+        backup.digest,
+        settings.partitions or int(header["partitions"]),
+        policy_of(header, settings),
+        unix_milliseconds,
+        alone=alone,
+    )
+    try:
+        with bar() as progress:
+            task = progress.add_task("restore", total=backup.frames)
+            for records in backup.records():
+                for some in batches(records):
+                    await restoration.put(some)
+                for record in records:
+                    tally.add(record)
+                progress.advance(task)
+        await restoration.end()
+    finally:
+        await restoration.close()
+
+
+def policy_of(made_with: dict[str, Any], settings: Settings) -> Policy:
+    """That of the store that is copied, so that its indexes stay as they are."""
+    return Policy(int(made_with["good_votes"]), float(made_with["vote_score"]), settings.voting_window)
+
+
+def batches(records: list[copying.Record]) -> Iterator[list[copying.Record]]:
+    """Records that are written together."""
+    batch: list[copying.Record] = []
+    voters = 0
+    for record in records:
+        batch.append(record)
+        voters += len(record[3]) + len(record[4]) if record[0] == "article" else 0
+        if len(batch) == AT_ONCE or voters >= VOTERS_AT_ONCE:
+            yield batch
+            batch, voters = [], 0
+    if batch:
+        yield batch
+
+
+@contextmanager
+def bar() -> Iterator[Progress]:
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as progress:
+        yield progress

@@ -1,0 +1,137 @@
+"""
+Reading a store whole, while it is in use, as records from which all of it can be made anew; the other way round is
+`restoring`. A record is a list that JSON can hold, its kind first:
+
+    imported   {story: number}
+    article    number, fields, who voted up, who voted down
+    follows    follower, {followee: since}
+    user       fields
+    posted     username, digest of the key, value, when it ends
+    sequences  how many numbers were given out, of each partition
+
+Indexes, karma, followers and times to live are derived. Sessions, pins and what limits count are left out.
+
+Every record is read in one step, and what refers to others before these: so a copy has all that was done before it
+began, and of what is done meanwhile each step or nothing.
+"""
+
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+from store import keys, layout, records
+from store.commands import READING_DIGESTS, Script
+from store.layout import Key
+from store.site import Site
+
+Record = list[Any]
+
+WALKS = 2  # over all keys
+SCANNED = 500  # keys at once, about
+COPIED = 100  # things in a round trip
+NEEDED = {
+    "title": re.compile(".+", re.DOTALL),
+    "poster": re.compile("[A-Za-z0-9_-]+"),
+    "time": re.compile("[0-9]+"),
+    "up": re.compile("[0-9]+"),
+    "down": re.compile("[0-9]+"),
+    "groups": re.compile("[a-z0-9_ -]*"),
+}
+
+COPY_ARTICLE = Script("copy_article")
+READING_DIGESTS.add(COPY_ARTICLE.digest)
+
+
+async def size(site: Site) -> int:
+    """How many keys are walked over, each as often as it is. One round trip."""
+    return WALKS * await site.connection.size()
+
+
+async def settings(site: Site) -> dict[str, str]:
+    """What the store says of itself. One round trip."""
+    kept: dict[str, str] = await site.connection.run(("HGETALL", keys.store()))
+    return kept
+
+
+async def copied(
+    site: Site, walked: Callable[[int], object], left_out: Callable[[str], object]
+) -> AsyncIterator[list[Record]]:
+    """All records, some at a time. Of what is broken nothing is copied, and its key is told."""
+    async for some in _imported(site):
+        yield some
+    async for found in _walk(site, walked):
+        yield await _articles(site, [key for key in found if key.kind == "article"], left_out)
+        yield await _follows(site, [key for key in found if key.kind == "following"])
+    async for found in _walk(site, walked):
+        yield await _users(site, [key for key in found if key.kind == "user"], left_out)
+        yield await _posted(site, [key for key in found if key.kind == "posted"])
+    given = await site.connection.pipeline([("GET", keys.sequence(p)) for p in range(site.partitions)])
+    yield [["sequences", [int(count or 0) for count in given]]]
+
+
+async def _walk(site: Site, walked: Callable[[int], object]) -> AsyncIterator[list[Key]]:
+    async for texts in site.connection.scan(SCANNED):
+        found = [key for text in texts if (key := layout.key(site, text))]
+        for start in range(0, len(found), COPIED):
+            yield found[start : start + COPIED]
+        walked(len(texts))
+
+
+async def _imported(site: Site) -> AsyncIterator[list[Record]]:
+    for p in range(site.partitions):
+        cursor = ""
+        while cursor != "0":
+            cursor, flat = await site.connection.run(("HSCAN", keys.imported(p), cursor or "0", "COUNT", SCANNED))
+            if flat:
+                yield [["imported", records.pairs(flat)]]
+
+
+async def _articles(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:
+    scripts = [
+        COPY_ARTICLE.command([key.text, keys.voted(key.p, key.name), keys.downvoted(key.p, key.name)]) for key in found
+    ]
+    read = []
+    for key, (flat, up, down) in zip(found, await site.connection.pipeline(scripts), strict=True):
+        fields = records.pairs(flat)
+        if fields and all(pattern.fullmatch(fields.get(name, "?!")) for name, pattern in NEEDED.items()):
+            read.append(["article", int(key.name), fields, up, down])
+        elif fields:
+            left_out(key.text)
+    return read
+
+
+async def _follows(site: Site, found: Sequence[Key]) -> list[Record]:
+    replies = await site.connection.pipeline(
+        [
+            command
+            for key in found
+            for command in (
+                ("HGET", keys.user(key.p, key.name), "name"),
+                ("ZRANGE", key.text, 0, -1, "WITHSCORES"),
+            )
+        ]
+    )
+    read = zip(replies[::2], replies[1::2], strict=True)
+    return [["follows", name, {followee: int(since) for followee, since in pairs}] for name, pairs in read if name]
+
+
+async def _users(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:
+    read = []
+    replies = await site.connection.pipeline([("HGETALL", key.text) for key in found])
+    for key, fields in zip(found, replies, strict=True):
+        if fields.get("name", "").lower() == key.name:
+            read.append(["user", fields])
+        else:
+            left_out(key.text)
+    return read
+
+
+async def _posted(site: Site, found: Sequence[Key]) -> list[Record]:
+    commands = [command for key in found for command in (("GET", key.text), ("PTTL", key.text))]
+    replies = await site.connection.pipeline(commands)
+    now = site.clock()
+    return [
+        ["posted", *key.name.split(":"), value, now + left]
+        for key, value, left in zip(found, replies[::2], replies[1::2], strict=True)
+        if value and left > 0
+    ]

@@ -1,0 +1,174 @@
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+from redis import Redis
+
+from server import backups, imports, valkey, verifying
+from server.archives import BrokenBackup
+from server.imports import Options
+from server.settings import Settings
+from store.errors import StoreMismatch
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
+from tests.server.test_imports import HEADER, line
+from tests.store.reading import contents, everything
+
+
+@pytest.fixture
+def filled(tmp_path: Path, redis_url: str) -> Settings:
+    """A store of 8 partitions, with 300 stories whose voters are known and whose posters follow each other."""
+    stories = tmp_path / "stories.csv"
+    stories.write_text(HEADER + "".join(map(line, range(300))))
+    settings = Settings(redis_url=redis_url, partitions=8)
+    imports.run(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
+    return settings
+
+
+@pytest.fixture
+def empty(redis_url: str) -> Settings:
+    return Settings(redis_url=f"{redis_url}?db=1")
+
+
+def stored(settings: Settings) -> dict[str, object]:
+    """All of a store; of followers only who they are, as imports write their times a little later."""
+    with Redis.from_url(settings.redis_url, decode_responses=True) as redis:
+        found = contents(redis)
+    return {key: {*dict(value)} if key.startswith("followers:") else value for key, value in found.items()}
+
+
+def command(*arguments: object, **settings: object) -> "subprocess.CompletedProcess[str]":
+    parts = [sys.executable, "-m", "server", *map(str, arguments)]
+    return subprocess.run(parts, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.one_server
+def test_backup_and_restore_give_the_same_store(filled, empty, tmp_path, capsys):
+    file = tmp_path / "backup"
+    capsys.readouterr()
+    assert backups.back_up(filled, file) == 0
+    assert backups.restore(empty, file) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"wrote 300 articles, 79 users to {file}",
+        f"restored 300 articles, 79 users from {file}",
+    ]
+    assert stored(empty) == stored(filled)
+    assert verifying.run(empty, repair=False) == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.glob("*.part")) == []
+
+
+@pytest.mark.one_server
+def test_file_of_which_any_byte_is_missing_changed_or_too_much_is_refused(filled, empty, tmp_path):
+    file = tmp_path / "backup"
+    backups.back_up(filled, file)
+    whole = file.read_bytes()
+    places = [*range(0, 64), *range(64, len(whole) - 64, len(whole) // 50), *range(len(whole) - 64, len(whole))]
+    for place in places:
+        file.write_bytes(whole[:place])
+        refused(empty, file)
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        refused(empty, file)
+    for wrong in (whole + b"\0", b"", b"\0" * 100, whole[::-1]):
+        file.write_bytes(wrong)
+        refused(empty, file)
+
+    file.write_bytes(whole)
+    assert backups.restore(empty, file) == 0
+
+
+def refused(empty: Settings, file: Path) -> None:
+    with pytest.raises(BrokenBackup, match=str(file)):
+        backups.restore(empty, file)
+    assert stored(empty) == {}
+
+
+def test_store_in_use_is_not_restored_into(filled, tmp_path, redis):
+    backups.back_up(filled, tmp_path / "backup")
+    before = everything(redis)
+
+    with pytest.raises(StoreMismatch, match="not empty"):
+        backups.restore(filled, tmp_path / "backup")
+    assert everything(redis) == before
+
+
+def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, monkeypatch):
+    file = tmp_path / "backup"
+    backups.back_up(filled, file)
+    before = file.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError("no space is left")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        backups.back_up(filled, file)
+    assert file.read_bytes() == before
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_path):
+    vote = "mutation($id: ID!, $value: VoteValue!) { vote(input: {articleId: $id, value: $value}) { changed } }"
+    listed = '{ articles(order: VOTES) { nodes { id votes } } user(username: "alice") { karma } }'
+    with serving(tmp_path / "data", rate_posts=1_000_000, rate_posts_a_day=1_000_000) as live:
+        alice = live.ask(REGISTER)["data"]["register"]["token"]
+        bob = live.ask(REGISTER.replace("alice", "bob"))["data"]["register"]["token"]
+        before = [live.ask(POST, alice)["data"]["post"]["article"]["id"] for _ in range(20)]
+        for article in before:
+            live.ask(vote, bob, id=article, value="UP")
+        done = threading.Event()
+        going_on = threading.Thread(target=post_and_vote, args=(live.url, alice, done))
+        going_on.start()
+        made = command("backup", tmp_path / "backup", data_dir=tmp_path / "data")
+        done.set()
+        going_on.join()
+
+    assert (made.returncode, made.stderr) == (0, "")
+    restored = command("restore", tmp_path / "backup", "--partitions", 16, data_dir=tmp_path / "copy")
+    assert (restored.returncode, restored.stderr) == (0, "")
+    verified = command("verify", data_dir=tmp_path / "copy")
+    assert (verified.returncode, verified.stdout) == (0, "nothing is broken\n")
+    with serving(tmp_path / "copy") as live:
+        data = live.ask(listed)["data"]
+        logged_in = live.ask("{ viewer { username } }", alice)["data"]["viewer"]
+    votes = {node["id"]: node["votes"] for node in data["articles"]["nodes"]}
+    assert {votes[article] for article in before} == {2}
+    assert data["user"]["karma"] == 20
+    assert logged_in is None
+
+
+def post_and_vote(url: str, token: str, done: threading.Event) -> None:
+    with httpx.Client(headers={"Authorization": f"Bearer {token}"}) as client:
+        until(lambda: not client.post(f"{url}/graphql", json={"query": POST}).is_success or done.is_set())
+
+
+def test_command_says_what_stops_it(tmp_path):
+    (tmp_path / "backup").write_text("nonsense")
+    broken = command("restore", tmp_path / "backup", data_dir=tmp_path / "data")
+    odd = command("restore", tmp_path / "backup", "--partitions", 3, data_dir=tmp_path / "data")
+    missing = command("restore", tmp_path / "nothing", data_dir=tmp_path / "data")
+
+    assert broken.stderr == f"upvote: {tmp_path / 'backup'} is no backup, or was made by another version of Upvote\n"
+    assert odd.stderr.startswith("upvote: UPVOTE_PARTITIONS=3: ")
+    assert missing.stderr.startswith("upvote: ")
+    assert {broken.returncode, odd.returncode, missing.returncode} == {2}
+    assert not (tmp_path / "data").exists()
+
+
+def test_store_of_our_own_that_was_only_opened_is_empty(tmp_path, filled):
+    backups.back_up(filled, tmp_path / "backup")
+    own = Settings(data_dir=tmp_path / "data", partitions=4)
+    assert verifying.run(own, repair=False) == 0
+
+    assert backups.restore(own, tmp_path / "backup") == 0
+    assert verifying.run(own, repair=False) == 0
+
+
+def test_valkey_of_a_server_is_joined(tmp_path):
+    with valkey.running(tmp_path) as url, valkey.joined(tmp_path) as same:
+        assert same == url
+    with valkey.joined(tmp_path) as another:
+        assert another != url
