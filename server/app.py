@@ -10,7 +10,8 @@ from hashlib import sha256
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resolvers.context import Context
 from resolvers.errors import BadInput
@@ -27,6 +28,7 @@ from store import events
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.stores import Store
 
+PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
     BadInput: "BAD_USER_INPUT",
     NotFound: "NOT_FOUND",
@@ -37,20 +39,48 @@ CONTRACT = FILE.read_text()
 CONTRACT_TAG = f'"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
 
 
-def from_environment() -> Starlette:
+class Contexts:
+    """Opens a context for each operation."""
+
+    def __init__(self, rates: WriteRates | None) -> None:
+        self._rates = rates
+
+    def begin(self, store: Store, live: Live) -> None:
+        self._store, self._live = store, live
+
+    def open(self, client: Client) -> Context:
+        address = client.address if self._rates else None
+        return Context(self._store, client.token, self._live, address, self._rates)
+
+
+class Application(Starlette):
+    """What is asked of the GraphQL endpoint goes past Starlette's layers, which it needs none of."""
+
+    endpoint: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan" and scope["path"] == PATH:
+            await self.endpoint(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+def from_environment() -> Application:
     """The application as each worker process makes it."""
     settings = read_settings()
     logs.configure(settings)
     return create(settings)
 
 
-def create(settings: Settings) -> Starlette:
-    app = Starlette(lifespan=partial(_lifespan, settings), middleware=guards.pages_of_others(settings))
+def create(settings: Settings) -> Application:
+    guard = guards.pages_of_others(settings)
+    app = Application(lifespan=partial(_lifespan, settings), middleware=[guard] if guard else [])
     app.state.rates = rates = guards.rates(settings)
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
+    app.state.contexts = contexts = Contexts(guards.write_rates(settings))
     endpoint = Endpoint(
         SCHEMA,
-        partial(_open_context, app, guards.write_rates(settings)),
+        contexts.open,
         CODES,
         trusted=trusted_documents(settings),
         limits=guards.limits(settings),
@@ -60,14 +90,13 @@ def create(settings: Settings) -> Starlette:
         trusted_proxies=settings.proxies,
         observer=watch,
     )
+    app.endpoint = guard.cls(endpoint, *guard.args, **guard.kwargs) if guard else endpoint
     app.router.routes += [
-        Route("/graphql", endpoint),
-        WebSocketRoute("/graphql", endpoint),
         Route("/schema.graphql", contract),
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         Route("/metrics", watch.metrics.scrape),
-        *explorer.routes("/graphql"),
+        *explorer.routes(PATH),
     ]
     return app
 
@@ -77,7 +106,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
     app.state.store = store = await open_store(settings)
     listening = events.listening(settings.redis_url or "", store.site.partitions)
     async with listening as heard, sharing.shared(app.state.rates, store):
-        app.state.live = Live(store, heard)
+        app.state.contexts.begin(store, Live(store, heard))
         _collect_less()
         yield
     await store.close()
@@ -122,10 +151,6 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
         cached=settings.cache,
         strict=strict,
     )
-
-
-def _open_context(app: Starlette, rates: WriteRates | None, client: Client) -> Context:
-    return Context(app.state.store, client.token, app.state.live, client.address if rates else None, rates)
 
 
 async def contract(request: Request) -> Response:

@@ -30,17 +30,16 @@ def write_rates(settings: Settings) -> WriteRates | None:
     return WriteRates(settings.rate_posts, settings.rate_posts_a_day, settings.rate_registrations)
 
 
-def pages_of_others(settings: Settings) -> list[Middleware]:
+def pages_of_others(settings: Settings) -> Middleware | None:
     """Browsers show an answer to pages of other origins only where it says so; unless any is allowed, none does."""
     if not settings.origins:
-        return []
+        return None
     headers = ["Authorization", "Content-Type", "X-Request-Id", "X-Upvote-Stats", "traceparent"]
     exposed = ["ETag", "Retry-After", "X-Request-Id"]
-    opened = Middleware(
+    return Middleware(
         CORSMiddleware,
         allow_origins=settings.origins,
         allow_methods=["GET", "POST"],
         allow_headers=headers,
         expose_headers=exposed,
     )
-    return [opened]

@@ -2,8 +2,6 @@
 
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -48,14 +46,10 @@ class Logs:
             wrapper_class=structlog.make_filtering_bound_logger(LEVELS[settings.log_level]),
         ).bind()
 
-    @contextmanager
-    def operation(self, observation: Observation, trace_id: str | None) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            level = logging.WARNING if Code.UNAVAILABLE in observation.codes else logging.INFO
-            if self._logger.is_enabled_for(level):
-                self._logger.log(level, "operation", **_fields(observation), **_trace(trace_id))
+    def ended(self, observation: Observation) -> None:
+        level = logging.WARNING if Code.UNAVAILABLE in observation.codes else logging.INFO
+        if self._logger.is_enabled_for(level):
+            self._logger.log(level, "operation", **_fields(observation), **_trace(observation.trace_id))
 
     def refused(self, code: str, request_id: str, trace_id: str | None) -> None:
         self._logger.info("refused", request_id=request_id, errors=[code], **_trace(trace_id))

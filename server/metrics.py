@@ -1,8 +1,8 @@
 """Metrics in Prometheus' format: of this process or, where several answer, of all of them whichever is asked."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,6 +64,7 @@ class Metrics:
             registry=self._registry,
             multiprocess_mode="livesum",
         )
+        self._way = lru_cache(self._executions.labels)
         self._known: dict[str, Series] = {}
         self._other = self._new_series(OTHER)
         if FOLDER not in os.environ:
@@ -73,20 +74,20 @@ class Metrics:
         """Not async: it reads a file per process and kind, so Starlette gives it a thread."""
         return Response(generate_latest(self._collected()), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    @contextmanager
-    def operation(self, observation: Observation) -> Iterator[None]:
+    def began(self, observation: Observation) -> None:
+        self._series(observation.call.operation.name or "").operations.inc()
+        if observation.call.is_subscription:
+            self._open.inc()
+
+    def ended(self, observation: Observation) -> None:
         series = self._series(observation.call.operation.name or "")
-        series.operations.inc()
-        is_subscription = observation.call.is_subscription
-        try:
-            with self._open.track_inprogress() if is_subscription else nullcontext():
-                yield
-        finally:
-            if not is_subscription:
-                series.seconds.observe(observation.seconds)
-                self._executions.labels(observation.way).inc()
-            for code in observation.codes:
-                self._errors.labels(series.name, code).inc()
+        if observation.call.is_subscription:
+            self._open.dec()
+        else:
+            series.seconds.observe(observation.seconds)
+            self._way(observation.way).inc()
+        for code in observation.codes:
+            self._errors.labels(series.name, code).inc()
 
     def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
         series = self._series(observation.call.operation.name or "")

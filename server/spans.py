@@ -1,8 +1,5 @@
 """A span for each operation. Imports OpenTelemetry, so it is imported only where that is wanted."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -29,11 +26,10 @@ class Spans:
         self._provider = provider
         self._tracer = provider.get_tracer("upvote")
 
-    @contextmanager
-    def operation(self, observation: Observation) -> Iterator[str | None]:
+    def began(self, observation: Observation) -> None:
         call = observation.call
         kind, name = call.operation.kind.value, call.operation.name or ""
-        with self._tracer.start_as_current_span(
+        observation.span = self._tracer.start_span(
             f"{kind} {name}".strip(),
             SENDER.extract({"traceparent": call.client.traceparent}),
             SpanKind.SERVER,
@@ -43,17 +39,17 @@ class Spans:
                 "upvote.document": call.operation.digest,
                 "upvote.request_id": call.request_id,
             },
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
-            try:
-                yield format_trace_id(span.get_span_context().trace_id)
-            finally:
-                span.set_attribute("upvote.round_trips", observation.cost["roundTrips"])
-                span.set_attribute("upvote.commands", observation.cost["commands"])
-                span.set_attribute("upvote.errors", sorted(observation.codes))
-                if observation.codes & OUR_FAULT:
-                    span.set_status(StatusCode.ERROR)
+        )
+        observation.trace_id = format_trace_id(observation.span.get_span_context().trace_id)
+
+    def ended(self, observation: Observation) -> None:
+        span = observation.span
+        span.set_attribute("upvote.round_trips", observation.cost["roundTrips"])
+        span.set_attribute("upvote.commands", observation.cost["commands"])
+        span.set_attribute("upvote.errors", sorted(observation.codes))
+        if observation.codes & OUR_FAULT:
+            span.set_status(StatusCode.ERROR)
+        span.end()
 
     def close(self) -> None:
         self._provider.shutdown()

@@ -3,8 +3,6 @@
 import logging
 import os
 import re
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from server.wire import Observation
@@ -16,24 +14,28 @@ logger = logging.getLogger("upvote")
 
 
 class Tracing(Protocol):
-    def operation(self, observation: Observation) -> AbstractContextManager[str | None]:
-        """Stand around an operation, and give the id of its trace."""
+    def began(self, observation: Observation) -> None:
+        """Tell an operation the id of its trace."""
+
+    def ended(self, observation: Observation) -> None: ...
 
     def close(self) -> None:
         """Send what was not sent yet."""
 
 
 class Untraced:
-    @contextmanager
-    def operation(self, observation: Observation) -> Iterator[str | None]:
-        yield trace_id_of(observation.call.client.traceparent)
+    def began(self, observation: Observation) -> None:
+        observation.trace_id = trace_id_of(observation.call.client.traceparent)
+
+    def ended(self, observation: Observation) -> None:
+        pass
 
     def close(self) -> None:
         pass
 
 
 def trace_id_of(traceparent: str) -> str | None:
-    found = TRACEPARENT.fullmatch(traceparent)
+    found = TRACEPARENT.fullmatch(traceparent) if traceparent else None
     return found and found[1]
 
 

@@ -1,7 +1,6 @@
 """Who watches the operations: metrics, logs and traces, as the one observer that the endpoint takes."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from server.logs import Logs
@@ -16,14 +15,14 @@ class Watch:
     logs: Logs
     tracing: Tracing
 
-    @contextmanager
-    def operation(self, observation: Observation) -> Iterator[None]:
-        with (
-            self.tracing.operation(observation) as trace_id,
-            self.logs.operation(observation, trace_id),
-            self.metrics.operation(observation),
-        ):
-            yield
+    def began(self, observation: Observation) -> None:
+        self.tracing.began(observation)
+        self.metrics.began(observation)
+
+    def ended(self, observation: Observation) -> None:
+        self.metrics.ended(observation)
+        self.logs.ended(observation)
+        self.tracing.ended(observation)
 
     def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
         self.metrics.answered(observation, cost)

@@ -116,8 +116,7 @@ class Compiler:
 
     def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Rows:
         fields = [self._field(parent, key, details) for key, details in grouped.items()]
-        type_ = parent.extensions["strawberry-definition"].origin
-        return level_of(fields, self.memory if getattr(type_, "is_lasting", False) else None)
+        return level_of(fields, self.memory if getattr(_origin(parent), "is_lasting", False) else None)
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails]) -> Field:
         node = details[0].node
@@ -161,13 +160,20 @@ class Compiler:
         if is_abstract_type(type_):
             possible = self.core.get_possible_types(type_)
             tests = [(_test(each) or _undecided, self._below(each, details)) for each in possible]
-            return Abstracts(tuple(tests), nullable)
+            classes = {_origin(each): place for place, each in enumerate(possible)}
+            return Abstracts(tuple(tests), classes, nullable)
         assert isinstance(type_, GraphQLObjectType)
         return Objects(self._below(type_, details), nullable, _test(type_))
 
     def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Rows:
         collected = collect_subfields(self.core, self.fragments, self.variables, self.operation.node, type_, details)
         return self.level(type_, collected.grouped_field_set)
+
+
+def _origin(type_: GraphQLObjectType) -> type:
+    """The class that Strawberry made a type of."""
+    origin: type = type_.extensions["strawberry-definition"].origin
+    return origin
 
 
 def _test(type_: GraphQLObjectType) -> TypeTest | None:

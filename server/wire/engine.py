@@ -1,8 +1,8 @@
 """From a GraphQL request to its answers, whatever they travel on: find the operation, open a context, execute."""
 
 from asyncio import timeout
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -73,7 +73,7 @@ class Engine:
         Raises:
             Refused: its variables do not fit, no context could be opened, or the result is beyond JSON.
         """
-        with self._observed(call) as observation:
+        with Observed(self, call) as observation:
             return await self._only_answer(observation)
 
     async def answers(self, call: Call) -> AsyncGenerator[Answer, None]:
@@ -83,25 +83,13 @@ class Engine:
         Raises:
             Refused: as in `answer`; or the events cannot be had, or ended in an exception.
         """
-        with self._observed(call) as observation:
+        with Observed(self, call) as observation:
             if not call.is_subscription:
                 yield await self._only_answer(observation)
                 return
             async with aclosing(self._events(observation)) as events:
                 async for answer in events:
                     yield answer
-
-    @contextmanager
-    def _observed(self, call: Call) -> Iterator[Observation]:
-        """Whatever ends an operation early is a refusal to its client, and one more code to its observer."""
-        observation = Observation(call)
-        with self.observer.operation(observation):
-            try:
-                yield observation
-            except Exception as error:
-                refused = error if isinstance(error, Refused) else self.faults.refusal(error, call.request_id)
-                observation.codes.add(refused.code)
-                raise refused from None
 
     async def _only_answer(self, observation: Observation) -> Answer:
         call = observation.call
@@ -143,6 +131,31 @@ class Engine:
         observation.cost.update(cost)
         self.observer.answered(observation, cost)
         return Answer(encode(content), bool(result.errors))
+
+
+class Observed:
+    """Whatever ends an operation early is a refusal to its client, and one more code to its observer."""
+
+    __slots__ = ("_engine", "_observation")
+
+    def __init__(self, engine: Engine, call: Call) -> None:
+        self._engine = engine
+        self._observation = Observation(call)
+
+    def __enter__(self) -> Observation:
+        self._engine.observer.began(self._observation)
+        return self._observation
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        observation = self._observation
+        refused = None
+        if isinstance(error, Exception):
+            request_id = observation.call.request_id
+            refused = error if isinstance(error, Refused) else self._engine.faults.refusal(error, request_id)
+            observation.codes.add(refused.code)
+        self._engine.observer.ended(observation)
+        if refused is not None and refused is not error:
+            raise refused from None
 
 
 async def close(events: object) -> None:

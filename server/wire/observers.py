@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 from server.wire.calls import Call
 from server.wire.clients import Client
@@ -20,6 +19,8 @@ class Observation:
     cost: Counter[str] = field(default_factory=Counter)
     codes: set[str] = field(default_factory=set)
     way: str = ""  # how a query or mutation was executed: "compiled", or why it was not
+    trace_id: str | None = None
+    span: Any = None  # of those who trace
 
     @property
     def seconds(self) -> float:
@@ -27,8 +28,11 @@ class Observation:
 
 
 class Observer(Protocol):
-    def operation(self, observation: Observation) -> AbstractContextManager[None]:
-        """What stands around an operation until its last answer, its refusal or the end of its client's interest."""
+    def began(self, observation: Observation) -> None:
+        """An operation is going to be answered."""
+
+    def ended(self, observation: Observation) -> None:
+        """It had its last answer or its refusal, or its client has no interest any more."""
 
     def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
         """An operation has one answer more, at this cost."""
@@ -40,8 +44,11 @@ class Observer(Protocol):
 class Unobserved:
     """Watches nothing."""
 
-    def operation(self, observation: Observation) -> AbstractContextManager[None]:
-        return nullcontext()
+    def began(self, observation: Observation) -> None:
+        pass
+
+    def ended(self, observation: Observation) -> None:
+        pass
 
     def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
         pass

@@ -185,9 +185,14 @@ class Objects:
 
 @dataclass(frozen=True, slots=True)
 class Abstracts:
-    """Objects of an interface or a union: each goes the way of its type."""
+    """
+    Objects of an interface or a union: each goes the way of its type.
+
+    Those of Strawberry's own classes are of the type of their class, whatever the tests say.
+    """
 
     ways: tuple[tuple[TypeTest, Rows], ...]
+    classes: Mapping[type, int]
     nullable: bool
     is_lasting: ClassVar[bool] = False
 
@@ -201,6 +206,9 @@ class Abstracts:
         return self._later(values, places, run)
 
     def _way(self, value: Any) -> int:
+        known = self.classes.get(type(value))
+        if known is not None:
+            return known
         for way, (is_type_of, _) in enumerate(self.ways):
             if is_type_of(value):
                 return way

@@ -220,6 +220,12 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
         {"in": {"title": "new", "link": "https://example.com/", "groups": ["b", "a"], "idempotencyKey": "k"}},
     ),
     (
+        """mutation { vote(input: {articleId: "article:5"}) { userErrors {
+          __typename code field ... on RateLimited { retryAt } ... on VotingClosed { closedAt } ... on Refusal { message }
+        } } }""",
+        {},
+    ),
+    (
         """mutation($in: PostInput!) { post(input: $in) { replayed article { title link groups { name } }
           query { viewer { karma } article(id: "article:1773") { votes } articles { totalCount } } } }""",
         {"in": {"title": "new", "link": None, "content": "text"}},

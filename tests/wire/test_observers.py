@@ -1,7 +1,6 @@
 """What an observer is told of operations, however they travel and end."""
 
 import json
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import httpx
@@ -18,18 +17,16 @@ class Recorder:
     """An observer that keeps what it is told; `open` are the operations that have not ended."""
 
     open: int = 0
-    ended: list[Observation] = field(default_factory=list)
+    recorded: list[Observation] = field(default_factory=list)
     costs: list[dict[str, int]] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
 
-    @contextmanager
-    def operation(self, observation):
+    def began(self, observation):
         self.open += 1
-        try:
-            yield
-        finally:
-            self.open -= 1
-            self.ended.append(observation)
+
+    def ended(self, observation):
+        self.open -= 1
+        self.recorded.append(observation)
 
     def answered(self, observation, cost):
         self.costs.append(cost)
@@ -48,7 +45,7 @@ def running():
 @pytest.fixture
 def recorder(running):
     _, recorder = running
-    recorder.ended.clear()
+    recorder.recorded.clear()
     recorder.costs.clear()
     recorder.refusals.clear()
     return recorder
@@ -64,7 +61,7 @@ async def http(running):
 async def test_operation_is_told_with_its_answer_and_cost(recorder, http):
     await http.post("", json={"query": "{ a: hello b: hello }"}, headers={"x-request-id": "r-1"})
 
-    [observation] = recorder.ended
+    [observation] = recorder.recorded
     assert observation.call.request_id == "r-1"
     assert (observation.answers, observation.codes) == (1, set())
     assert observation.cost == {"reads": 2}
@@ -84,7 +81,7 @@ async def test_operation_is_told_with_its_answer_and_cost(recorder, http):
 async def test_errors_are_told_by_their_codes(recorder, http, query, token, codes, answers):
     await http.post("", json={"query": query}, headers={"authorization": f"Bearer {token}"})
 
-    [observation] = recorder.ended
+    [observation] = recorder.recorded
     assert (observation.codes, observation.answers) == (codes, answers)
 
 
@@ -96,13 +93,13 @@ async def test_request_without_an_operation_is_told_as_refused(recorder, http, r
     await http.post("", json=request_body, headers={"x-request-id": "r-2"})
 
     assert recorder.refusals == [(code, "r-2")]
-    assert recorder.ended == []
+    assert recorder.recorded == []
 
 
 async def test_subscription_is_one_operation_that_sums_its_events(recorder, http):
     await http.post("", json={"query": CONTEXTS_TWICE}, headers={"accept": "text/event-stream"})
 
-    [observation] = recorder.ended
+    [observation] = recorder.recorded
     assert (observation.answers, observation.codes) == (2, set())
     assert recorder.costs == [{"reads": 0}, {"reads": 0}]
 
@@ -110,7 +107,7 @@ async def test_subscription_is_one_operation_that_sums_its_events(recorder, http
 async def test_subscription_that_breaks_ends_with_its_code(recorder, http):
     await http.post("", json={"query": "subscription { breaks }"}, headers={"accept": "text/event-stream"})
 
-    [observation] = recorder.ended
+    [observation] = recorder.recorded
     assert (observation.answers, observation.codes) == (1, {"INTERNAL_SERVER_ERROR"})
 
 
@@ -127,5 +124,5 @@ async def test_subscription_ends_when_its_client_leaves(running, recorder, last)
             await until(lambda: recorder.open == 0)
     await until(lambda: recorder.open == 0)
 
-    [observation] = recorder.ended
+    [observation] = recorder.recorded
     assert (observation.answers, observation.codes) == (0, set())
