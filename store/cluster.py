@@ -134,9 +134,9 @@ class Cluster:
             self._servers[address] = self._server_at(address)
         for address in self._servers.keys() - known:
             self._servers.pop(address).close()
-        for lost in before - set(self._primaries):
-            if lost in self._servers:
-                self._servers[lost].close()  # whoever waits there is to ask the new one
+        for former in before - set(self._primaries):
+            if former in self._servers:
+                self._servers[former].close()  # whoever waits there is to ask the new one
         self._is_stale, self._since = False, monotonic()
 
 

@@ -155,7 +155,8 @@ class Connection:
             try:
                 answers = await asyncio.wait_for(server.send(again), deadline - sent)
             except TimeoutError:
-                raise _unavailable(replies[place] for place in failed) from None
+                unavailable = _unavailable(replies[place] for place in failed)
+                raise unavailable from unavailable.__cause__
             for place, reply in zip(failed, answers, strict=True):
                 replies[place] = reply
 

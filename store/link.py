@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import hiredis
 from hiredis import PushNotification, ReplyError
 from redis.asyncio.connection import AbstractConnection
-from redis.exceptions import AuthenticationError, RedisError
+from redis.exceptions import RedisError
 
 from store.caching import Cache
 
@@ -171,8 +171,6 @@ async def connected(connection: AbstractConnection, make: Callable[[asyncio.Stre
         async with asyncio.timeout(TIMEOUT):
             await connection.connect()  # type: ignore[no-untyped-call]  # untyped there
         made = True
-    except AuthenticationError as error:
-        raise Unreachable(f"it does not let us in: {error}") from error
     except TimeoutError as error:
         raise Unreachable("it does not answer in time") from error
     except (RedisError, OSError) as error:

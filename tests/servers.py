@@ -155,6 +155,10 @@ class Watched:
     def url(self) -> str:
         return f"redis+sentinel://{','.join(sentinel.address for sentinel in self.sentinels)}/{SERVICE}"
 
+    def settle(self) -> None:
+        """Wait until all sentinels know all."""
+        until(lambda: all(_knows_all(sentinel) for sentinel in self.sentinels))
+
     def primary(self) -> Server:
         with self.sentinels[0].client() as client:
             _, port = client.execute_command("SENTINEL GET-MASTER-ADDR-BY-NAME", SERVICE)
@@ -174,7 +178,7 @@ def watched(folder: Path) -> Iterator[Watched]:
     sentinels = [Server(folder / f"sentinel{number}", watching, ["--sentinel"]) for number in range(3)]
     setup = Watched([primary, *replicas], sentinels)
     with running(primary, *replicas, *sentinels):
-        until(lambda: all(_knows_all(sentinel) for sentinel in sentinels))
+        setup.settle()
         yield setup
 
 

@@ -18,14 +18,17 @@ POSTERS = 48  # enough for each third of 16 partitions to have some
 
 @dataclass
 class Crowd:
-    """`acknowledged` are the votes that were answered, by article; `longest` and `gap` are in seconds."""
+    """
+    `acknowledged` are the votes that were answered, by article; `longest` is how long an answer took, `gap` how long an
+    article got none, both in seconds.
+    """
 
     store: Store
     articles: list[int]
     acknowledged: dict[int, set[str]] = field(default_factory=dict)
     refused: int = 0
     longest: float = 0.0
-    gap: float = 0.0  # the longest time without any answered vote on an article of the same server
+    gap: float = 0.0
     _last: dict[int, float] = field(default_factory=dict)
 
     async def vote(self, number: int) -> None:

@@ -1,0 +1,80 @@
+"""A primary with two replicas, watched by three sentinels: who is asked, failovers, and what is heard meanwhile."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from store import connection, events
+from store.connection import BUDGET_OF_MANY
+from store.errors import StoreUnavailable
+from store.stores import Store
+from tests.conftest import Clock, registered
+from tests.servers import Watched, until, watched
+from tests.store.crowds import voting
+from tests.store.reading import post
+
+GAP = 5.0  # seconds without a write, from the loss of a primary on
+SLACK = 1.0  # seconds that a busy machine may take beyond
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with watched(tmp_path_factory.mktemp("watched")) as setup:
+        yield setup
+
+
+@pytest.fixture
+def setup(running: Watched) -> Watched:
+    running.settle()
+    with running.primary().client() as redis:
+        redis.flushall()
+    return running
+
+
+@pytest.fixture
+async def store(setup: Watched, clock: Clock) -> AsyncIterator[Store]:
+    store = await Store.open(setup.url, partitions=1, clock=clock, confirming=1)
+    yield store
+    await store.close()
+
+
+@pytest.mark.one_server
+async def test_one_sentinel_that_answers_is_enough(setup, clock):
+    setup.sentinels[0].send(signal.SIGSTOP)
+    setup.sentinels[1].kill()
+    store = await Store.open(setup.url, partitions=1, clock=clock)
+    await post(store, await registered(store, "alice"))
+    await store.close()
+    setup.sentinels[0].send(signal.SIGCONT)
+    setup.sentinels[1].launch()
+
+
+@pytest.mark.one_server
+async def test_service_that_no_sentinel_knows_is_unavailable(setup, clock, monkeypatch):
+    monkeypatch.setattr(connection, "BUDGET_OF_MANY", 0.3)
+    with pytest.raises(StoreUnavailable) as refused:
+        await Store.open(setup.url.replace("/upvote", "/another"), partitions=1, clock=clock)
+    assert "no sentinel knows the service another" in str(refused.value.__cause__)
+
+
+@pytest.mark.one_server
+async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, setup, monkeypatch):
+    monkeypatch.setattr(events, "CHECKED", 0.3)
+    async with events.listening(setup.url, 1) as heard, voting(store) as crowd:
+        await asyncio.sleep(0.3)
+        lost = setup.primary()
+        with heard.mailbox(events.of_article(0)) as mailbox:
+            await asyncio.to_thread(lost.kill)
+            await asyncio.to_thread(until, lambda: setup.primary() is not lost)
+            assert (await asyncio.wait_for(anext(mailbox), 10)).kind is events.Kind.MISSED
+        before = {number: len(names) for number, names in crowd.acknowledged.items()}
+        await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
+        assert crowd.gap < GAP + SLACK
+        assert crowd.longest < BUDGET_OF_MANY + SLACK
+        with heard.mailbox(events.of_article(crowd.articles[0])) as mailbox:
+            assert (await asyncio.wait_for(anext(mailbox), 10)).kind is events.Kind.VOTED
+
+    assert await crowd.missing() == {}
+    assert await crowd.findings() == []

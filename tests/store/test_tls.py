@@ -1,0 +1,66 @@
+"""A store over TLS: the bundled server has none, so that its end is a socket of our own."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from store import connection, events
+from store.errors import StoreUnavailable
+from store.stores import Store
+from tests.conftest import registered
+from tests.programs import program, run
+from tests.proxy import Proxy
+from tests.store.reading import post
+
+pytestmark = pytest.mark.one_server
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate of 127.0.0.1 that vouches for itself, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    made, key = folder / "certificate.pem", folder / "key.pem"
+    what = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
+    names = ("-subj", "/CN=upvote", "-addext", "subjectAltName=IP:127.0.0.1")
+    run(program("openssl"), "req", *what, *names, "-keyout", str(key), "-out", str(made))
+    return made, key
+
+
+@pytest.fixture
+async def port(redis_url: str, certificate: tuple[Path, Path]) -> AsyncIterator[int]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    proxy = Proxy(redis_url.removeprefix("unix://"), Path())
+    server = await asyncio.start_server(proxy.link, "127.0.0.1", 0, ssl=context)
+    yield server.sockets[0].getsockname()[1]
+    server.close()
+    await proxy.close()
+
+
+@pytest.mark.parametrize("partitions", [1])
+async def test_store_is_reached_over_tls(port, certificate, clock, partitions):
+    url = f"rediss://127.0.0.1:{port}?ssl_ca_certs={certificate[0]}"
+    store = await Store.open(url, partitions=partitions, clock=clock)
+    async with events.listening(url, partitions) as heard:
+        with heard.mailbox(events.of_posts(None)) as mailbox:
+            number = (await post(store, await registered(store, "alice"))).number
+            assert (await anext(mailbox)).number == number
+    await store.close()
+
+
+async def test_server_that_nobody_vouches_for_is_refused(port, monkeypatch):
+    monkeypatch.setattr(connection, "BUDGET", 0.2)
+    with pytest.raises(StoreUnavailable) as refused:
+        await Store.open(f"rediss://127.0.0.1:{port}")
+    assert "certificate verify failed" in str(refused.value.__cause__)
+
+
+async def test_wrong_password_is_told_to_whoever_starts_the_server(redis_url, monkeypatch):
+    monkeypatch.setattr(connection, "BUDGET", 0.2)
+    with pytest.raises(StoreUnavailable) as refused:
+        await Store.open(redis_url.replace("unix://", "unix://upvote:secret@"))
+    assert "invalid username-password pair" in str(refused.value.__cause__)
+    assert "secret" not in str(refused.value.__cause__)
