@@ -3,7 +3,7 @@
 from asyncio import gather
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from resolvers import pages, pins
@@ -12,7 +12,7 @@ from resolvers.pages import Asked
 from store import records
 from store.listings import Listing, Page
 from store.ranking import PAGE_SIZE
-from store.records import Article, User
+from store.records import Article, User, new
 
 T = TypeVar("T")
 Total = int | Callable[[], Awaitable[int]]  # counted when it is asked for, where that costs something
@@ -30,8 +30,7 @@ class Edge(NamedTuple, Generic[T]):
         return pages.cursor(self.listing, *self.position)
 
 
-@dataclass(frozen=True, slots=True)
-class PageInfo:
+class PageInfo(NamedTuple):
     has_next_page: bool
     has_previous_page: bool
     first: Edge[Any] | None
@@ -46,8 +45,7 @@ class PageInfo:
         return self.last.cursor if self.last else None
 
 
-@dataclass(frozen=True, slots=True)
-class Connection(Generic[T]):
+class Connection(NamedTuple, Generic[T]):
     edges: Sequence[Edge[T]]
     page_info: PageInfo
     total: Total
@@ -83,9 +81,9 @@ async def of_articles(
 async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
     """The connections of pages of named listings, with their totals: one round trip for the articles of all."""
     numbers = [[place.number for place in page.places] for _, page, _ in found]
-    articles = iter(await context.reads.articles(number for part in numbers for number in part))
+    articles = iter(await context.reads.articles([number for part in numbers for number in part]))
     return [
-        _connection(name, page, [next(articles) for _ in part], total)
+        _connection(name, page, list(islice(articles, len(part))), total)
         for (name, page, total), part in zip(found, numbers, strict=True)
     ]
 
@@ -116,7 +114,7 @@ def _connection(name: str, page: Page, articles: Sequence[Article | None], total
     """An article that was deleted between the two round trips is left out."""
     mark = () if page.at is None else (page.at, pages.PINNED) if page.is_pinned else (page.at,)
     placed = zip(page.places, articles, strict=True)
-    edges = [Edge(name, place + mark, article) for place, article in placed if article]
+    edges = [new(Edge, (name, place + mark, article)) for place, article in placed if article]
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), total)
 
 

@@ -3,9 +3,9 @@
 import re
 from base64 import b64decode
 from binascii import b2a_base64
-from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
 
 from resolvers.errors import BadInput
 from store.listings import Window
@@ -20,8 +20,7 @@ PINNED = "pinned"
 URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """The paging arguments of a connection."""
 
     first: int | None = None

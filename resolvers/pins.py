@@ -1,7 +1,5 @@
 """Pages of listings that stand still while somebody reads on."""
 
-from dataclasses import replace
-
 from resolvers.context import Context
 from store import pins
 from store.listings import Listing, Page, Window
@@ -21,7 +19,7 @@ async def page(context: Context, listing: Listing, window: Window) -> Page:
         await pins.keep(context.store.site, pinned, first)
     (found,) = await context.reads.pages([(pinned, window)])
     if found.total or not window.beyond:
-        return replace(found, at=at, is_pinned=True)
+        return found._replace(at=at, is_pinned=True)
     context.note_expired_pin(listing.name)
     (found,) = await context.reads.pages([(live, window)])
     return found

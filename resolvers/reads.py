@@ -24,12 +24,11 @@ class Reads:
     def __init__(self, store: Store, login: Read[Login | None] | None) -> None:
         self._store = store
         self._login = login
-        self._loader: DataLoader[list[Read[Any]], None] = DataLoader(self._load, cache=False)
-        self._asked: dict[Read[Any], Awaitable[None]] = {}
-        self._known: dict[Read[Any], Any] = {}
+        self._loader: DataLoader[list[Question], None] = DataLoader(self._load, cache=False)
+        self._asked: dict[Read[Any], Question] = {}
         self._began = monotonic()
         self._seen: dict[Kind[Any], dict[Any, Any]] = {}
-        self._votes: dict[tuple[int, str], Vote] = {}
+        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
 
     async def login(self) -> Login | None:
         return await self._one(self._login) if self._login else None
@@ -50,10 +49,11 @@ class Reads:
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command a partition."""
-        asked = [number for number in numbers if (number, voter) not in self._votes]
+        known = self._votes.setdefault(voter, {})
+        asked = [number for number in numbers if number not in known]
         for part in await self._all(reads.votes(self._store.site, asked, voter)):
-            self._votes.update(((number, voter), vote) for number, vote in part.items())
-        return [self._votes[number, voter] for number in numbers]
+            known.update(part)
+        return [known[number] for number in numbers]
 
     async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
         return await self._all(feeds.follows(self._store.site, follower, username) for username in usernames)
@@ -97,12 +97,12 @@ class Reads:
 
     def know_vote(self, number: int, voter: str, vote: Vote) -> None:
         """Spare the read of a vote that was just cast."""
-        self._votes[number, voter] = vote
+        self._votes.setdefault(voter, {})[number] = vote
 
     def know_login(self, username: str) -> None:
         """Spare the read of a session that a write has just proven."""
         if self._login:
-            self._known[self._login] = self._store.sessions.login(username)
+            self._ask(self._login).answer(self._store.sessions.login(username))
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
         parts = [listings.shares(listing, window) for listing, window in wanted]
@@ -147,22 +147,48 @@ class Reads:
 
     async def _all(self, wanted: Iterable[Read[T]]) -> list[T]:
         """The results of reads: those that nobody has asked for yet go to the loader, together."""
-        wanted = list(wanted)
-        new: list[Read[Any]] = [read for read in wanted if read not in self._asked and read not in self._known]
+        asked, new = [], []
+        for read in wanted:
+            question = self._asked.get(read)
+            if question is None:
+                new.append(question := self._ask(read))
+            asked.append(question)
         if new:
             if self._login and self._login not in self._asked:
-                new.append(self._login)  # with the first pipeline: most of what follows depends on the viewer
-            batch = self._loader.load(new)
-            self._asked.update(dict.fromkeys(new, batch))
-        for batch in {self._asked[read] for read in wanted if read not in self._known}:
-            await batch
-        return [self._known[read] for read in wanted]
+                new.append(
+                    self._ask(self._login)
+                )  # with the first pipeline: most of what follows depends on the viewer
+            loading = self._loader.load(new)
+            for question in new:
+                question.loading = loading
+        for question in asked:
+            if question.loading:
+                await question.loading
+        return [question.result for question in asked]
 
-    async def _load(self, batches: list[list[Read[Any]]]) -> list[None]:
-        new = list(dict.fromkeys(read for batch in batches for read in batch if read not in self._known))
-        replies = await self._store.site.connection.pipeline([read.command for read in new])
-        self._known.update((read, read.result(reply)) for read, reply in zip(new, replies, strict=True))
+    def _ask(self, read: Read[Any]) -> "Question":
+        question = self._asked[read] = Question(read)
+        return question
+
+    async def _load(self, batches: list[list["Question"]]) -> list[None]:
+        questions = [question for batch in batches for question in batch if question.loading]
+        replies = await self._store.site.connection.pipeline([question.read.command for question in questions])
+        for question, reply in zip(questions, replies, strict=True):
+            question.answer(question.read.result(reply))
         return [None] * len(batches)
+
+
+class Question:
+    """A read, and its result unless it is still loading."""
+
+    __slots__ = ("loading", "read", "result")
+
+    def __init__(self, read: Read[Any]) -> None:
+        self.read = read
+        self.loading: Awaitable[None] | None = None
+
+    def answer(self, result: Any) -> None:
+        self.result, self.loading = result, None
 
 
 def _united(parts: Iterable[dict[str, float]]) -> dict[str, float]:

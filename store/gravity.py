@@ -7,7 +7,7 @@ write, so that a long answer is not of one instant.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.connection import GRAVITY, GRAVITY_RANK
 from store.link import Command
@@ -27,8 +27,7 @@ class Decay:
     keys: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """
     One partition's part of a page. `at` is its instant, where values decay.
 

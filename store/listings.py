@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from store import gravity, keys
 from store.connection import RANGE
@@ -16,8 +16,7 @@ from store.site import Site
 DAY_MS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """What is ranked together, and by what. The bounds are values as ZCOUNT takes them."""
 
     name: str
@@ -43,8 +42,7 @@ class Window:
     is_pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """`above` and `below` are how many places the listing has before and after these, `at` when, where that matters."""
 
     places: Sequence[Place]

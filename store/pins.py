@@ -31,7 +31,7 @@ def is_there(pinned: Listing) -> Read[bool]:
 
 def as_of(listing: Listing, at: int) -> Listing:
     """The same listing; where its values decay, by those of an instant."""
-    return replace(listing, decay=replace(listing.decay, at=at)) if listing.decay else listing
+    return listing._replace(decay=replace(listing.decay, at=at)) if listing.decay else listing
 
 
 async def keep(site: Site, pinned: Listing, page: Page) -> None:

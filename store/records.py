@@ -130,9 +130,12 @@ def place(text: str) -> Place:
     return Place(float(value), member)
 
 
+new = tuple.__new__  # makes a tuple of names without a call in Python, of which pages would make hundreds
+
+
 def places(flat: Sequence[str]) -> list[Place]:
     """Places from the flat list of members and values that scripts reply with."""
-    return [Place(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True)]
+    return [new(Place, (float(value), member)) for member, value in zip(flat[::2], flat[1::2], strict=True)]
 
 
 def pairs(flat: list[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from store import keys
 from store.connection import SESSION
@@ -16,16 +17,14 @@ SECRET_BYTES = 32
 RENEWALS_IN_A_LIFETIME = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """What a token claims, proven only by the store: the token ends with the slot of its user."""
 
     digest: str
     slot: int
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
+class Login(NamedTuple):
     """Whose session it is, and until when, in unix milliseconds."""
 
     username: str

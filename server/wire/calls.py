@@ -1,6 +1,6 @@
 """A request whose operation is known."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from graphql import OperationType
 
@@ -9,8 +9,7 @@ from server.wire.execution import Variables
 from server.wire.operations import Operation
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """All that is needed to answer an operation. `started` is a reading of `time.perf_counter`, `cost` in points."""
 
     operation: Operation

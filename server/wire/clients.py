@@ -1,14 +1,12 @@
 """Who asks: the little that an application needs to know of a request to open its context."""
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 Headers: TypeAlias = Mapping[bytes, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(NamedTuple):
     token: str | None
     address: str
     stats: bool = False
@@ -36,7 +34,7 @@ def socket_client(client: Client, init: Mapping[str, Any]) -> Client:
     """The client of a socket, as its first message introduces it: browsers cannot set headers on a handshake."""
     authorization = init.get("Authorization") or init.get("authorization")
     token = bearer_token(authorization) if isinstance(authorization, str) else init.get("token")
-    return replace(client, token=token) if isinstance(token, str) else client
+    return client._replace(token=token) if isinstance(token, str) else client
 
 
 def bearer_token(authorization: str) -> str | None:

@@ -1,6 +1,7 @@
 """The way of one HTTP request: read it, find its operation, answer it once or as a stream."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from graphql import OperationType
 from starlette.types import Receive, Scope, Send
@@ -36,8 +37,7 @@ from server.wire.streams import Stream, refused_answers, send_stream
 READS = ("GET", "HEAD")
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """One HTTP request, with what its headers say."""
 
     scope: Scope

@@ -2,8 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from starlette.types import Receive
@@ -17,8 +16,7 @@ MAX_PARAMETERS = 20
 SANE_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class GraphQLRequest:
+class GraphQLRequest(NamedTuple):
     query: str | None
     operation_name: str | None
     variables: dict[str, Any]

@@ -10,7 +10,6 @@ from graphql import ExecutionResult
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
-from redis import Redis
 
 from resolvers import users
 from resolvers.context import Context
@@ -24,7 +23,7 @@ from store import listings
 from store.ranking import Order
 from store.records import Vote
 from store.stores import Store
-from tests.conftest import Clock, registered
+from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
 OPERATIONS = Operations(SCHEMA, Limits(), 1_000_000)
@@ -159,7 +158,7 @@ def plausible(text: str) -> str:
 
 
 async def _check_document(url: str, text: str) -> None:
-    with Redis.from_url(url) as redis:
+    with client(url) as redis:
         known = redis.exists("store")
     store = await Store.open(url, clock=Clock())
     try:
@@ -243,7 +242,7 @@ async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, m
     seen = []
     for worth_after, expected in ((10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
         monkeypatch.setattr("server.wire.planning.WORTH_AFTER", worth_after)
-        with Redis.from_url(redis_url) as redis:
+        with client(redis_url) as redis:
             redis.flushall()
         store = await Store.open(redis_url, partitions=partitions, clock=Clock())
         answers, ways = await _mutated(store)
