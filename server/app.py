@@ -24,6 +24,7 @@ from server.metrics import Metrics
 from server.settings import Settings, WrongSetting, read_settings
 from server.watching import Watch
 from server.wire import Client, Endpoint, read_trusted_documents
+from server.wire.stopping import STOPPING
 from store import events
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.stores import Store
@@ -102,13 +103,13 @@ def create(settings: Settings) -> Application:
 
 
 @asynccontextmanager
-async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
+async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
     app.state.store = store = await open_store(settings)
     listening = events.listening(settings.redis_url or "", store.site.partitions)
     async with listening as heard, sharing.shared(app.state.rates, store):
         app.state.contexts.begin(store, Live(store, heard))
         _collect_less()
-        yield
+        yield {STOPPING: asyncio.Event()}
     await store.close()
     await asyncio.to_thread(app.state.watch.tracing.close)
 

@@ -16,9 +16,12 @@ from server.wire.answers import refusal_body
 from server.wire.errors import Refused
 from server.wire.messages import Closed
 from server.wire.sockets import Pace
+from server.wire.stopping import STOPPING, tell
 
 MOST_PINGS = 100  # a second
 MOST_FRAGMENTS = 1_000
+LINGER = 0.3  # seconds that an idle connection has for a request which is on its way while we stop
+CLOSING = 1.0  # seconds that a socket's client has to close it, too, while we stop
 
 
 @dataclass
@@ -65,6 +68,7 @@ class Guarded(HttpToolsProtocol):
         self._is_inside = False
         self._timer: TimerHandle | None = None
         self._is_in_head = False
+        self._is_stopping = False
         self._head_bytes = self._header_bytes = 0
         self._status, self._refused = 400, Refused(Code.BAD_REQUEST, "this is not HTTP")
 
@@ -117,10 +121,28 @@ class Guarded(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._is_in_head = False
         super().on_headers_complete()
+        if self._is_stopping:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         self._stop_timer()
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """What uvicorn calls when it stops: whoever asked is answered, and who is about to ask as well."""
+        tell(self.app_state)
+        self._is_stopping = True
+        if self._is_idle():
+            self.loop.call_later(LINGER, self._close_if_idle)
+        else:
+            self.cycle.keep_alive = False
+
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _close_if_idle(self) -> None:
+        if self._is_idle():
+            self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         """What uvicorn calls when the parser gives up: for what is no HTTP, or because we stopped it."""
@@ -164,6 +186,15 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         self._door.readers.forget(self.transport)
         self._door.leave(address_of(self))
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """What uvicorn calls when it stops: the application is told as if the client went, and closes the socket."""
+        if self.handshake_complete and not self.close_sent and STOPPING in self.app_state:
+            tell(self.app_state)
+            self.close_timeout = CLOSING
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.SERVICE_RESTART})
+        else:
+            super().shutdown()
 
     def handle_ping(self) -> None:
         try:

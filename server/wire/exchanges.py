@@ -32,6 +32,7 @@ from server.wire.requests import (
     read_body,
     request_id_of,
 )
+from server.wire.stopping import stopping_of
 from server.wire.streams import Stream, refused_answers, send_stream
 
 READS = ("GET", "HEAD")
@@ -115,7 +116,9 @@ class Exchanges:
             return answered(await self.engine.answer(call), single, exchange, call)
         if streamed is None:
             raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
-        return Stream(self.engine.answers(call), streamed)
+        return Stream(
+            self.engine.answers(call), streamed, stopping_of(exchange.scope) if call.is_subscription else None
+        )
 
 
 def answered(answer: Answer, media: Media, exchange: Exchange, call: Call) -> Response:

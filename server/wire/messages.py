@@ -12,6 +12,7 @@ from server.wire.errors import Refused
 class Close(IntEnum):
     TOO_FAST = 1008
     TOO_BIG = 1009
+    STOPPING = 1012
     BAD_REQUEST = 4400
     UNAUTHORIZED = 4401
     NO_SUCH_PROTOCOL = 4406

@@ -14,6 +14,7 @@ from server.wire.engine import Engine
 from server.wire.errors import Code, Refused
 from server.wire.messages import Close, Closed, closing, read
 from server.wire.requests import GraphQLRequest, graphql_request, request_id_of
+from server.wire.stopping import stopping_of
 
 PROTOCOL = "graphql-transport-ws"
 
@@ -40,7 +41,8 @@ class Sockets:
         if not known:
             await send(closing(Close.NO_SUCH_PROTOCOL, f"expected the subprotocol {PROTOCOL}"))
             return
-        await Socket(self, client_of(scope, headers, self.engine.proxies), request_id, receive, send).run()
+        client = client_of(scope, headers, self.engine.proxies)
+        await Socket(self, client, request_id, receive, send, stopping_of(scope)).run()
 
     def too_many(self) -> Refused:
         return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.max_subscriptions} operations on one socket")
@@ -72,7 +74,15 @@ class Pace:
 class Socket:
     """One connection: reads its client's messages, and runs each operation as a task of its own."""
 
-    def __init__(self, rules: Sockets, client: Client, request_id: str, receive: Receive, send: Send) -> None:
+    def __init__(
+        self,
+        rules: Sockets,
+        client: Client,
+        request_id: str,
+        receive: Receive,
+        send: Send,
+        stopping: asyncio.Event,
+    ) -> None:
         self._rules = rules
         self._engine = rules.engine
         self._client = client
@@ -81,12 +91,16 @@ class Socket:
         self._send = send
         self._is_ready = False
         self._pace = Pace(rules.max_messages)
+        self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._subscriptions: set[str] = set()
 
     async def run(self) -> None:
-        """Serve the client until it goes, breaks the protocol, or does not introduce itself in time."""
+        """Serve the client until it goes, breaks the protocol, is too slow to introduce itself, or the server stops."""
         try:
             await self._converse()
+            if self._stopping.is_set():
+                await self._finish()
         except TimeoutError:
             await self._close(Close.INIT_TIMEOUT, "connection initialisation timeout")
         except Closed as closed:
@@ -101,6 +115,13 @@ class Socket:
             while (frame := await self._receive())["type"] == "websocket.receive":
                 self._pace.count()
                 await self._handle(read(frame, self._rules.max_message), deadline)
+
+    async def _finish(self) -> None:
+        """End what lasts, and let all else be answered."""
+        for identifier in self._subscriptions & self._tasks.keys():
+            self._stop(identifier)
+        await asyncio.gather(*self._tasks.values())
+        await self._close(Close.STOPPING, "the server stops")
 
     async def _handle(self, message: dict[str, Any], deadline: asyncio.Timeout) -> None:
         match message.get("type"):
@@ -154,7 +175,7 @@ class Socket:
     async def _operate(self, identifier: str, request: GraphQLRequest) -> None:
         name = encode(identifier)
         try:
-            await self._send_answers(name, request)
+            await self._send_answers(identifier, name, request)
             last = b'{"id":%b,"type":"complete"}' % name
         except Refused as refused:
             last = error_message(name, refused)
@@ -162,13 +183,17 @@ class Socket:
             return  # the client went
         except Exception as fault:
             last = error_message(name, self._engine.faults.refusal(fault, self._request_id))
+        finally:
+            self._subscriptions.discard(identifier)
         # Free the id first: the client may use it again as soon as it reads the last message.
         del self._tasks[identifier]
         await self._send_text(last)
 
-    async def _send_answers(self, name: bytes, request: GraphQLRequest) -> None:
+    async def _send_answers(self, identifier: str, name: bytes, request: GraphQLRequest) -> None:
         """Send one answer after another; each waits until the one before has left, so nothing piles up here."""
         call = self._engine.prepare(request, self._client, self._request_id)
+        if call.is_subscription:
+            self._subscriptions.add(identifier)
         async with aclosing(self._engine.answers(call)) as answers:
             async for answer in answers:
                 await self._send_text(b'{"id":%b,"type":"next","payload":%b}' % (name, answer.body))

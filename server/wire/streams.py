@@ -46,8 +46,11 @@ FRAMINGS = {
 
 
 class Stream(NamedTuple):
+    """Answers, until there are no more, or it is `cut`: then the client shall come again."""
+
     answers: AsyncGenerator[Answer, None]
     media: Media
+    cut: asyncio.Event | None = None
 
 
 async def refused_answers(refused: Refused) -> AsyncGenerator[Answer, None]:
@@ -56,7 +59,7 @@ async def refused_answers(refused: Refused) -> AsyncGenerator[Answer, None]:
 
 
 async def send_stream(stream: Stream, request_id: str, keep_alive: float, receive: Receive, send: Send) -> None:
-    """Send answers until they end or the client goes; then close where they come from."""
+    """Send answers until they end, the client goes or the stream is cut; then close where they come from."""
     framing = FRAMINGS[stream.media]
     await send({"type": "http.response.start", "status": 200, "headers": stream_headers(framing, request_id)})
     await send(chunk(framing.opening))
@@ -65,13 +68,16 @@ async def send_stream(stream: Stream, request_id: str, keep_alive: float, receiv
         asyncio.create_task(send_heartbeats(framing, keep_alive, send)),
         asyncio.create_task(until_gone(receive)),
     ]
+    if stream.cut:
+        tasks.append(asyncio.create_task(until(stream.cut)))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    await send({"type": "http.response.body", "body": framing.closing})
+    is_cut = stream.cut is not None and stream.cut.is_set()
+    await send({"type": "http.response.body", "body": b"" if is_cut else framing.closing})
 
 
 def stream_headers(framing: Framing, request_id: str) -> list[tuple[bytes, bytes]]:
@@ -103,6 +109,10 @@ async def send_heartbeats(framing: Framing, keep_alive: float, send: Send) -> No
 async def until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def until(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 def chunk(body: bytes) -> dict[str, object]:
