@@ -22,8 +22,10 @@ async def shared(rates: Rates | None, store: Store) -> AsyncIterator[None]:
         yield
         return
     sharing = asyncio.create_task(_share(rates, store))
-    yield
-    sharing.cancel()
+    try:
+        yield
+    finally:
+        sharing.cancel()
 
 
 async def tell(store: Store, buckets: Buckets, taken: Mapping[Subject, float]) -> dict[Subject, float]:
