@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = store resolvers schema server tests bench
 
-.PHONY: serve demo install check format test bench lock explorer
+.PHONY: serve demo install check format test test-cluster bench lock explorer
 
 serve: .venv/serve.stamp  ## start the server, and a store of its own under ./data
 	$(BIN)/python -m server serve
@@ -21,8 +21,12 @@ format: .venv/dev.stamp
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
-test: check  ## check first, then every test against the real server
+test: check  ## check first, then every test against the real server, and those of the store on a cluster too
 	$(BIN)/pytest
+	$(BIN)/pytest --store cluster tests/store
+
+test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
+	$(BIN)/pytest --store cluster
 
 bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those of Node too; most of an hour
 	$(BIN)/python -m bench --workers 1,2

@@ -164,8 +164,12 @@ class Connection:
 def server_of(route: Route, confirming: int, cached: int) -> Server:
     async def tracked(connecting: Awaitable[Link]) -> Link:
         link = await connecting
-        if cached:
-            await link.track(Cache(cached))
+        try:
+            if cached:
+                await link.track(Cache(cached))
+        except BaseException:
+            link.close()  # nobody else can
+            raise
         return link
 
     match route.kind:

@@ -83,12 +83,14 @@ class Node:
             self._making.cancel()
         if self._link:
             self._link.close()
-        self._link = None
+        self._link, self._making = None, None
 
     def _take(self, making: "asyncio.Task[Link]") -> None:
-        self._making = None
-        if not making.cancelled() and not making.exception():
-            self._link, self._since = making.result(), monotonic()
+        link = None if making.cancelled() or making.exception() else making.result()
+        if making is self._making:
+            self._link, self._making, self._since = link, None, monotonic()
+        elif link:
+            link.close()  # nobody waits for it any more
 
 
 async def _made(connect: Connect) -> Link:

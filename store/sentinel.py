@@ -24,10 +24,15 @@ async def primary(route: Route, make: Callable[[asyncio.StreamWriter], AnyLink])
         except Unreachable as error:
             reason = error
             continue
-        (role,) = await link.send([("ROLE",)])
-        if isinstance(role, list) and role[0] == "master":
+        is_primary = False
+        try:
+            (role,) = await link.send([("ROLE",)])
+            is_primary = isinstance(role, list) and role[0] == "master"
+        finally:
+            if not is_primary:
+                link.close()
+        if is_primary:
             return link
-        link.close()
         reason = f"{address[0]}:{address[1]} is not the primary yet"
     raise Unreachable(reason)
 

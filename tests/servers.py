@@ -78,6 +78,7 @@ class Server:
             "dir": self.folder,
             "logfile": self.folder / "valkey.log",
             "save": '""',
+            "appendonly": "yes",  # or else a primary that comes back at once is empty, and so are then its replicas
             "repl-diskless-sync-delay": 0,
             **self.settings,
         }
@@ -125,7 +126,7 @@ class Six:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[Six]:
-    """Primaries first. What they keep is on no disk but for a rewrite: a killed one copies all from its new primary."""
+    """Primaries first."""
     six = Six([Server(folder / str(number), _cluster_settings()) for number in range(6)])
     with running(*six.servers):
         clients = [server.client() for server in six.servers]

@@ -20,6 +20,8 @@ VOTE = """mutation($id: ID!) { vote(input: {articleId: $id}) {
 POST = """mutation { post(input: {title: "a title", link: "https://example.com/", groups: ["show"]}) {
   article { id votes viewerVote poster { username } groups { name } } } }"""
 
+pytestmark = pytest.mark.one_server
+
 
 @pytest.fixture
 async def proxy(redis_url, tmp_path) -> AsyncIterator[Proxy]:

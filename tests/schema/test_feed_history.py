@@ -5,14 +5,13 @@ import asyncio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from redis import Redis
 
 from resolvers import feeds, pages
 from resolvers.context import Context
 from store.errors import SelfFollow
 from store.records import Feed
 from store.stores import Store
-from tests.conftest import Clock, registered
+from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
 PEOPLE = ["Ann", "ben", "cat", "dan", "eve"]
@@ -53,7 +52,7 @@ def test_feed_is_the_merge_of_the_timelines_at_every_instant(
 ):  # F4, F6, F8, F9, F10
     for limit in ("TIMELINES_PER_CALL", "NAMES_PER_CALL", "POSTERS_ASKED"):
         monkeypatch.setattr(f"store.feeds.{limit}", bound)
-    with Redis.from_url(running_valkey) as redis:
+    with client(running_valkey) as redis:
         redis.flushall()
     asyncio.run(_check_history(running_valkey, partitions, history))
 

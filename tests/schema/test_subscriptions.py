@@ -24,6 +24,7 @@ from store.events import CAPACITY
 from store.ranking import Order
 from store.records import Vote
 from store.stores import Store
+from tests.conftest import kill
 from tests.server.conftest import serving
 from tests.store.reading import post
 from tests.store.test_events import heard_all
@@ -396,7 +397,7 @@ async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(st
     assert (await posted.heard())["id"] == known.id
     await ranking.heard()
 
-    redis.client_kill_filter(_type="pubsub")
+    kill(redis, "TYPE", "pubsub")
     await store.articles.vote(article.number, bob, Vote.UP)
     await store.articles.delete(gone.number, alice)
     missed = [(await post(store, bob)).id for _ in range(3)]
@@ -429,6 +430,7 @@ async def test_subscription_outlives_a_store_that_does_not_answer(store, live, a
         assert (await reading).votes == 2
 
 
+@pytest.mark.one_server
 async def test_all_subscribers_of_a_process_share_one_connection_and_one_reading(
     store, listen, live, alice, bob, redis
 ):

@@ -156,7 +156,7 @@ async def test_store_without_memory_can_be_read_and_is_not_changed(store, alice,
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path / "own", {"appendonly": "yes"})
+    server = Server(tmp_path / "own")
     with running(server):
         yield server
 
