@@ -1,0 +1,164 @@
+"""Faults while 200 people at once vote and post, each until it is answered: all that was answered is there, once."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+from redis import Redis
+
+from store import keys
+from store.stores import Store
+from tests.conftest import registered
+from tests.server.conftest import Live, serving
+from tests.servers import free_port
+from tests.store.reading import post, verified
+
+PEOPLE = 200
+ROUNDS = 2  # of posting and voting
+VOTE = "mutation($id: ID!) { vote(input: {articleId: $id}) { changed } }"
+POST = """mutation($key: String!) { post(input: {title: "a title", content: "a text", idempotencyKey: $key}) {
+  article { id } } }"""
+PAGE = "{ articles { nodes { title votes } } }"
+
+
+@dataclass
+class Crowd:
+    """`answered` are the ids of the articles by the key of who posted them, and `refused` the codes of refusals."""
+
+    url: str
+    article: str
+    answered: dict[str, str] = field(default_factory=dict)
+    voted: set[str] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        while not condition():
+            self.moved.clear()
+            await self.moved.wait()
+
+    async def go_on(self, name: str, token: str) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, verify=False) as client:
+            for turn in range(ROUNDS):
+                key = f"{name} {turn}"
+                posted = await self._insist(client, POST, {"key": key})
+                self.answered[key] = posted["post"]["article"]["id"]
+                await self._insist(client, VOTE, {"id": self.article})
+                self.voted.add(name)
+                self.moved.set()
+
+    async def _insist(self, client: httpx.AsyncClient, query: str, variables: dict[str, str]) -> dict[str, dict]:
+        request = {"query": query, "variables": variables}
+        while True:
+            try:
+                answer = (await client.post("/graphql", json=request)).json()
+            except httpx.HTTPError:
+                await asyncio.sleep(0.1)
+                continue
+            if "errors" not in answer:
+                return answer["data"]
+            self.refused += [error["extensions"]["code"] for error in answer["errors"]]
+            self.moved.set()
+            await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Store]:
+    """The store of a server of ours, past the server."""
+    store = await Store.open(f"unix://{(folder / 'address').read_text()}")
+    yield store
+    await store.close()
+
+
+async def prepared(folder: Path) -> tuple[str, dict[str, str]]:
+    """An article of somebody's, and the tokens of all others by their names."""
+    async with opened(folder) as store:
+        article = await post(store, await registered(store, "poster"))
+        names = [await registered(store, f"person-{number}") for number in range(PEOPLE)]
+        return article.id, {name: (await store.sessions.open(name)).token for name in names}
+
+
+async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[object]]) -> Crowd:
+    """Have faults, one after the other, while everybody does what they do; and see that it is done once."""
+    article, tokens = await prepared(folder)
+    crowd = Crowd(live.url, article)
+    people = asyncio.gather(*(crowd.go_on(name, token) for name, token in tokens.items()))
+    for number, fault in enumerate(faults, 1):
+        share = number * PEOPLE * ROUNDS / (len(faults) + 1)
+        await crowd.until(lambda share=share: len(crowd.answered) >= share)
+        await fault(crowd)
+    await people
+
+    assert set(crowd.refused) <= {"UNAVAILABLE"}
+    async with opened(folder) as store:
+        with redis_of(folder) as redis:
+            number = int(article.removeprefix("article:"))
+            p = store.site.home_of_article(number)
+            assert redis.smembers(keys.voted(p, number)) == crowd.voted | {"poster"} == {*tokens, "poster"}
+            posted = {int(member) for member in redis.zrange(keys.index(0, "time"), 0, -1)} - {number}
+        assert posted == {int(id.removeprefix("article:")) for id in crowd.answered.values()}
+        assert len(posted) == len(crowd.answered) == PEOPLE * ROUNDS
+        assert await verified(store) == []
+    return crowd
+
+
+def redis_of(folder: Path) -> "Redis":
+    return Redis(unix_socket_path=(folder / "address").read_text(), decode_responses=True)
+
+
+def valkey_of(folder: Path) -> int:
+    with redis_of(folder) as redis:
+        return redis.info("server")["process_id"]
+
+
+async def refusals(crowd: Crowd) -> None:
+    """Wait until some were refused."""
+    enough = len(crowd.refused) + 20
+    await crowd.until(lambda: len(crowd.refused) >= enough)
+
+
+async def test_killed_stopped_and_full_valkey_loses_nothing(tmp_path):  # A6, A7, V3, V9
+    async def killed(crowd: Crowd) -> None:
+        os.kill(valkey_of(tmp_path), signal.SIGKILL)
+
+    async def stopped(crowd: Crowd) -> None:
+        process = valkey_of(tmp_path)
+        os.kill(process, signal.SIGSTOP)
+        await refusals(crowd)
+        os.kill(process, signal.SIGCONT)
+
+    async def full(crowd: Crowd) -> None:
+        with redis_of(tmp_path) as redis:
+            redis.config_set("maxmemory", 1)
+            await refusals(crowd)
+            assert live.ask(PAGE)["data"]["articles"]["nodes"]
+            redis.config_set("maxmemory", 0)
+
+    with serving(tmp_path) as live:
+        await during(live, tmp_path, killed, full, stopped, killed)
+
+
+async def test_killed_valkey_that_always_syncs_loses_nothing(tmp_path):
+    async def killed(crowd: Crowd) -> None:
+        os.kill(valkey_of(tmp_path), signal.SIGKILL)
+
+    with serving(tmp_path, durability="always") as live:
+        await during(live, tmp_path, killed)
+
+
+async def test_killed_and_restarted_server_loses_nothing(tmp_path):
+    port = free_port()
+    with ExitStack() as servers:
+        running = [servers.enter_context(serving(tmp_path, port=port))]
+
+        async def restarted(by: signal.Signals) -> None:
+            await asyncio.to_thread(running[-1].stop, by)
+            running.append(await asyncio.to_thread(servers.enter_context, serving(tmp_path, port=port)))
+
+        await during(running[0], tmp_path, lambda _: restarted(signal.SIGKILL), lambda _: restarted(signal.SIGTERM))
