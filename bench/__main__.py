@@ -25,7 +25,7 @@ from bench.servers import PEERS, Peer
 from bench.tables import table
 from bench.targets import growth, judged
 from server import valkey
-from store import keys
+from store import acting, keys
 from store.connection import VOTE
 from store.ranking import ORDERS, Policy
 from store.stores import Store
@@ -96,7 +96,7 @@ def _config(url: str) -> dict[str, object]:
         "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
         "home": keys.home(0, ORDERS),
         "vote": VOTE.text,
-        "policy": [policy.vote_score * 1000, policy.good_votes, policy.voting_window * 1000],
+        "policy": acting.numbers(policy),
         "voteWorth": policy.vote_score * 1000,
         "votingWindow": policy.voting_window * 1000,
     }

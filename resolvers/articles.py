@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from resolvers import ids
+from resolvers import ids, orders
 from resolvers.connections import Connection, of_names
 from resolvers.context import Context
 from resolvers.pages import Asked
-from store import listings, records, standings
+from store import records, standings
 from store.ranking import Order
 from store.records import Article, Group, User, Vote
 from store.standings import Standing
@@ -72,12 +72,12 @@ async def standing(
     articles: Sequence[Article], context: Context, order: Order | None = Order.SCORE, group: str | None = None
 ) -> list[Standing | None]:
     """One round trip for all of them: the rank that the values have, which were read before."""
-    order, site = order or Order.SCORE, context.store.site
+    site = context.store.site
     name = ids.listed_group(group) if group is not None else None
-    listing = listings.whole(site, order) if name is None else listings.group(site, name, order)
+    order, listing, policy = orders.kept(site, order), orders.listing(site, order, name), site.policy_of(name)
     now = listing.decay.at if listing.decay else context.now
     listed = [article for article in articles if name is None or name in article.groups]
-    places = [standings.place(site.policy, order, article, now) for article in listed]
+    places = [standings.place(policy, order, article, now) for article in listed]
     ranks = zip(listed, await context.reads.ranks(listing, places), strict=True)
-    found = {article.number: standings.standing(site.policy, order, article, rank, now) for article, rank in ranks}
+    found = {article.number: standings.standing(policy, order, article, rank, now) for article, rank in ranks}
     return [found.get(article.number) for article in articles]

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from resolvers import orders
 from resolvers.connections import Connection, of_articles
 from resolvers.context import Context
 from resolvers.pages import Asked
-from store import listings
 from store.ranking import Order
 from store.records import Article, Group
 
@@ -21,5 +21,5 @@ async def articles(
     page: int | None = None,
     pinned: bool | None = False,
 ) -> list[Connection[Article]]:
-    ranked = [listings.group(context.store.site, group.name, order or Order.SCORE) for group in groups]
+    ranked = [orders.listing(context.store.site, order, group.name) for group in groups]
     return await of_articles(context, ranked, Asked(first, after, last, before, page), pinned=bool(pinned))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
+from resolvers import orders
 from resolvers.reads import Reads
-from store import listings
 from store.errors import StoreUnavailable
 from store.events import PAUSE, Event, Events, of_listing
 from store.listings import Window
@@ -121,7 +121,6 @@ class Ranking:
     async def _read(self) -> Standings:
         order, group, size = self._wanted
         site, reads = self._store.site, Reads(self._store, None)
-        listing = listings.whole(site, order) if group is None else listings.group(site, group, order)
-        (page,) = await reads.pages([(listing, Window(size))])
+        (page,) = await reads.pages([(orders.listing(site, order, group), Window(size))])
         articles = await reads.articles(place.number for place in page.places)
         return Standings(site.clock(), [article for article in articles if article])

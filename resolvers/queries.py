@@ -3,7 +3,7 @@
 from asyncio import gather
 from collections.abc import Sequence
 
-from resolvers import groups, ids
+from resolvers import groups, ids, orders
 from resolvers.connections import Connection, of_articles, of_names
 from resolvers.context import Context
 from resolvers.errors import BadInput
@@ -73,7 +73,7 @@ async def articles(
     if group is not None:
         named = [Group(ids.listed_group(group))]
         return (await groups.articles(named, context, order, first, after, last, before, page, pinned))[0]
-    ranked = listings.whole(context.store.site, order or Order.SCORE)
+    ranked = orders.listing(context.store.site, order, None)
     asked = Asked(first, after, last, before, page)
     return (await of_articles(context, [ranked], asked, pinned=bool(pinned)))[0]
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
-from resolvers import ids, queries
+from resolvers import ids, orders, queries
 from resolvers.context import Context
 from resolvers.pages import Asked
 from resolvers.reads import Reads
@@ -73,7 +73,7 @@ async def ranking_changed(
 ) -> AsyncGenerator[RankingChange, None]:
     """First the listing as it stands, then what moves in it. Folding the moves gives the listing."""
     size, name = Asked(first).size(), ids.listed_group(group) if group is not None else None
-    with context.live.ranking(order or Order.SCORE, name, size) as ranking:
+    with context.live.ranking(orders.kept(context.store.site, order), name, size) as ranking:
         standings, shown = ranking.latest, None
         ranking.refresh()
         while True:

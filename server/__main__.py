@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schema import contract
-from server import backups, demo, imports, serving, verifying
+from server import backups, demo, imports, ranking, serving, verifying, weights
 from server.archives import BrokenBackup
 from server.imports import Options
 from server.lab import arguments as lab
@@ -79,6 +79,10 @@ def _parser() -> argparse.ArgumentParser:
     restore.add_argument("file", type=Path, help="what `backup` wrote; it is checked before anything is written")
     restore.add_argument("--partitions", type=int, metavar="N", help="into so many, in place of as many as there were")
     restore.set_defaults(run=lambda chosen: backups.restore(read_settings(partitions=chosen.partitions), chosen.file))
+
+    orders = commands.add_parser("reindex", help="let the store keep the orders of UPVOTE_ORDERS and no others")
+    orders.set_defaults(run=lambda chosen: ranking.reindex(read_settings()))
+    weights.add_to(commands.add_parser("ranking", help="show by what the site and its groups are ranked, or set it"))
 
     schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
     schema.set_defaults(run=lambda chosen: print(contract.text(), end="") or 0)

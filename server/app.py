@@ -25,7 +25,7 @@ from server.settings import Settings, WrongSetting, read_settings
 from server.watching import Watch
 from server.wire import Client, Endpoint, read_trusted_documents
 from server.wire.stopping import STOPPING
-from store import events
+from store import events, rankings
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.stores import Store
 
@@ -106,7 +106,11 @@ def create(settings: Settings) -> Application:
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
     app.state.store = store = await open_store(settings)
     listening = events.listening(settings.redis_url or "", store.site.partitions)
-    async with listening as heard, sharing.shared(app.state.rates, store):
+    async with (
+        listening as heard,
+        rankings.renewed(store.site.rankings, store.site.connection, heard),
+        sharing.shared(app.state.rates, store),
+    ):
         app.state.contexts.begin(store, Live(store, heard))
         _collect_less()
         yield {STOPPING: asyncio.Event()}
@@ -147,6 +151,7 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
         settings.redis_url,
         settings.policy,
         settings.partitions,
+        settings.kept_orders,
         session_lifetime=settings.session_ttl,
         confirming=settings.confirming_replicas,
         cached=settings.cache,

@@ -3,20 +3,17 @@
 import asyncio
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
-
 from server import archives, serving
 from server.app import open_store
 from server.archives import Checked
+from server.bars import bar
 from server.settings import Settings
 from store import copying
-from store.ranking import Policy
+from store.ranking import BUILT_WITH, Policy
 from store.restoring import Restoration
 from store.stores import unix_milliseconds
 
@@ -77,9 +74,8 @@ async def _back_up(settings: Settings, file: Path, tally: Tally) -> None:
     store = await open_store(settings, strict=False)
     header = {**await copying.settings(store.site), "taken_at": store.site.clock()}
     try:
-        with bar() as progress, archives.writing(file, header) as archive:
-            task = progress.add_task("backup", total=await copying.size(store.site))
-            copied = copying.copied(store.site, lambda count: progress.advance(task, count), tally.leave_out)
+        with bar("backup", await copying.size(store.site)) as walked, archives.writing(file, header) as archive:
+            copied = copying.copied(store.site, walked, tally.leave_out)
             async for records in copied:
                 for record in records:
                     archive.add(record)
@@ -99,14 +95,13 @@ async def _restore(settings: Settings, backup: Checked, tally: Tally, *, alone: 
         alone=alone,
     )
     try:
-        with bar() as progress:
-            task = progress.add_task("restore", total=backup.frames)
+        with bar("restore", backup.frames) as walked:
             for records in backup.records():
                 for some in batches(records):
                     await restoration.put(some)
                 for record in records:
                     tally.add(record)
-                progress.advance(task)
+                walked(1)
         await restoration.end()
     finally:
         await restoration.close()
@@ -114,7 +109,8 @@ async def _restore(settings: Settings, backup: Checked, tally: Tally, *, alone: 
 
 def policy_of(made_with: dict[str, Any], settings: Settings) -> Policy:
     """That of the store that is copied, so that its indexes stay as they are."""
-    return Policy(int(made_with["good_votes"]), float(made_with["vote_score"]), settings.voting_window)
+    weights = {name: float(made_with[name]) for name in BUILT_WITH}
+    return Policy(int(made_with["good_votes"]), voting_window=settings.voting_window, **weights)
 
 
 def batches(records: list[copying.Record]) -> Iterator[list[copying.Record]]:
@@ -129,10 +125,3 @@ def batches(records: list[copying.Record]) -> Iterator[list[copying.Record]]:
             batch, voters = [], 0
     if batch:
         yield batch
-
-
-@contextmanager
-def bar() -> Iterator[Progress]:
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as progress:
-        yield progress

@@ -77,6 +77,10 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 async def _check(settings: Settings) -> None:
     trusted_documents(settings)
     store = await open_store(settings)
+    kept = store.site.rankings.orders
+    if settings.orders and set(kept) != set(settings.kept_orders):
+        names = ",".join(order.name for order in kept)
+        print(f"UPVOTE_ORDERS={settings.orders}: this store keeps {names} until `reindex`", file=sys.stderr)
     await store.close()
 
 

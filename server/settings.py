@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from store import routes
 from store.keys import SLOTS
-from store.ranking import DAY, Policy
+from store.ranking import DAY, WEIGHTS, Order, Policy
 from store.stores import CACHED
 
 PREFIX = "UPVOTE_"
@@ -33,6 +33,13 @@ def _origins(text: str) -> str:
 def _addresses(text: str) -> str:
     for address in _listed(text):
         ip_address(address)
+    return text
+
+
+def _orders(text: str) -> str:
+    names = {order.name for order in Order}
+    if not _listed(text) or not names.issuperset(_listed(text)):
+        raise ValueError(f"orders are {', '.join(order.name for order in Order)}")
     return text
 
 
@@ -73,6 +80,18 @@ class Settings(BaseSettings):
     voting_window: int = Field(7 * DAY, ge=1, description="how long an article can be voted on, in seconds")
     good_votes: int = Field(200, ge=1, description="how many votes make an article good")
     vote_score: float = Field(DAY / 200, gt=0, allow_inf_nan=False, description="how many seconds a vote is worth")
+    hot_seconds: float = Field(
+        45_000, gt=0, allow_inf_nan=False, description="how many seconds ten times the votes make up for in `HOT`"
+    )
+    best_z: float = Field(
+        1.281551565545, gt=0, le=10, description="how sure `BEST` is, in standard deviations: 80 % unless given"
+    )
+    gravity_votes: float = Field(0.8, gt=0, le=10, description="exponent of the votes in `GRAVITY`")
+    gravity_age: float = Field(1.8, gt=0, le=10, description="exponent of the age in `GRAVITY`")
+    gravity_delay: float = Field(120, gt=0, le=1e6, description="how many minutes `GRAVITY` adds to every age")
+    orders: Annotated[str, AfterValidator(_orders)] | None = Field(
+        None, description="which orders a new store keeps, and `reindex`: names, separated by commas; all unless given"
+    )
     session_ttl: int = Field(DAY, ge=1, description="how long an unused session lasts, in seconds")
     workers: int = Field(1, ge=1, description="how many processes answer")
     cache: int = Field(
@@ -108,7 +127,16 @@ class Settings(BaseSettings):
 
     @property
     def policy(self) -> Policy:
-        return Policy(self.good_votes, self.vote_score, self.voting_window)
+        return Policy(self.good_votes, voting_window=self.voting_window, **self.weights)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        return {name: getattr(self, name) for name in WEIGHTS}
+
+    @property
+    def kept_orders(self) -> list[Order]:
+        names = _listed(self.orders or "")
+        return [order for order in Order if order.name in names] if names else list(Order)
 
     @property
     def origins(self) -> list[str]:

@@ -1,14 +1,11 @@
 """The command `verify`: a line for what is broken, a bar for those who wait, and whether anything stays broken."""
 
 import asyncio
-import sys
 from dataclasses import dataclass
-
-from rich.console import Console
-from rich.progress import Progress
 
 from server import serving
 from server.app import open_store
+from server.bars import bar
 from server.settings import Settings
 from store import verification
 from store.verification import Finding
@@ -47,15 +44,9 @@ def run(settings: Settings, repair: bool) -> int:
 
 async def _verify(settings: Settings, repair: bool, report: Report) -> None:
     store = await open_store(settings, strict=False)
-    console = Console(stderr=True)
     try:
-        with Progress(
-            console=console, disable=not console.is_terminal, redirect_stdout=sys.stdout.isatty()
-        ) as progress:
-            task = progress.add_task("verify", total=await verification.size(store.site))
-            await verification.verify(
-                store.site, report.tell, repair=repair, walked=lambda count: progress.advance(task, count)
-            )
+        with bar("verify", await verification.size(store.site)) as walked:
+            await verification.verify(store.site, report.tell, repair=repair, walked=walked)
     finally:
         await store.close()
 

@@ -5,7 +5,7 @@ from typing import Any
 from store import keys
 from store.commands import Script
 from store.link import Argument, Command
-from store.ranking import ORDERS
+from store.ranking import ORDERS, Policy
 from store.sessions import Actor, Session, Sessions
 from store.site import Site
 
@@ -25,7 +25,11 @@ async def run(site: Site, sessions: Sessions, script: Script, p: int, actor: Act
 
 
 def command(site: Site, script: Script, p: int, actor: Actor, *arguments: Argument) -> Command:
-    policy = site.policy
     who = (actor, "") if isinstance(actor, str) else ("", actor.digest)
-    numbers = (policy.vote_score * 1000, policy.good_votes, policy.voting_window * 1000)
-    return script.command(keys.home(p, ORDERS), *who, site.clock(), *numbers, *arguments)
+    return script.command(keys.home(p, ORDERS), *who, site.clock(), *numbers(site.policy), *arguments)
+
+
+def numbers(policy: Policy) -> tuple[Argument, ...]:
+    """The numbers of the ranking, as the scripts take them."""
+    weights = f"{policy.vote_score!r} {policy.hot_seconds!r} {policy.best_z!r}"
+    return (weights, policy.good_votes, policy.voting_window * 1000)

@@ -28,8 +28,11 @@ RANKING = RANGE, RANK, GRAVITY, GRAVITY_RANK = (
     Script("gravity", "gravity_rank"),
 )
 REGISTER, PIN = Script("register"), Script("pin")
-POST, VOTE, EDIT, DELETE, REGROUP, IMPORT, SEEN = AT_HOME = tuple(
-    Script("home", name) for name in ("post", "vote", "edit", "delete", "regroup", "import", "seen")
+VOTE, EDIT, SEEN, FILL, SETTLE = AT_HOME = tuple(
+    Script("home", name) for name in ("vote", "edit", "seen", "fill", "settle")
+)
+POST, DELETE, REGROUP, IMPORT = CHANGES = tuple(
+    Script("home", "changes", name) for name in ("post", "delete", "regroup", "import")
 )
 VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
     Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")

@@ -2,6 +2,7 @@
 Reading a store whole, while it is in use, as records from which all of it can be made anew; the other way round is
 `restoring`. A record is a list that JSON can hold, its kind first:
 
+    ranking    the orders that are kept, {group: its weights}; where the store is told
     imported   {story: number}
     article    number, fields, who voted up, who voted down
     follows    follower, {followee: since}
@@ -22,6 +23,8 @@ from typing import Any
 from store import keys, layout, records
 from store.commands import READING_DIGESTS, Script
 from store.layout import Key
+from store.ranking import ORDERS
+from store.rankings import told
 from store.site import Site
 
 Record = list[Any]
@@ -57,6 +60,9 @@ async def copied(
     site: Site, walked: Callable[[int], object], left_out: Callable[[str], object]
 ) -> AsyncIterator[list[Record]]:
     """All records, some at a time. Of what is broken nothing is copied, and its key is told."""
+    orders, weights = await told(site.connection)
+    if orders is not None or weights:
+        yield [["ranking", " ".join(ORDERS) if orders is None else orders, weights]]
     async for some in _imported(site):
         yield some
     async for found in _walk(site, walked):

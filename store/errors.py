@@ -14,7 +14,8 @@ What can go wrong in the store.
     └── IdempotencyMismatch     the same key came with other input
     StoreError                  a fault
     ├── StoreUnavailable        Redis does not answer, or cannot write
-    └── StoreMismatch           the settings are not those that the store was made with
+    ├── StoreMismatch           the settings are not those that the store was made with
+    └── RebuildOvertaken        somebody else began to rebuild the same
 """
 
 
@@ -90,3 +91,8 @@ class StoreUnavailable(StoreError):
 
 class StoreMismatch(StoreError):
     pass
+
+
+class RebuildOvertaken(StoreError):
+    def __init__(self) -> None:
+        super().__init__("somebody else has begun to rebuild the same: theirs goes on, this one was given up")

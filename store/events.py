@@ -30,6 +30,7 @@ class Kind(Enum):
     REGROUPED = "regrouped"
     DELETED = "deleted"
     IMPORTED = "imported"
+    RANKED = "ranked"  # other orders are kept, or a group has other weights
     MISSED = "missed"  # nobody listened for a while: anything may have changed
 
 
@@ -67,12 +68,19 @@ def of_listing(group: str | None) -> Topic:
     return "listing", group
 
 
+def of_rankings() -> Topic:
+    """By which orders and weights the store ranks."""
+    return "rankings", None
+
+
 def topics(event: Event) -> Iterator[Topic]:
     if event.kind in (Kind.VOTED, Kind.EDITED, Kind.REGROUPED, Kind.DELETED):
         yield of_article(event.number)
     if event.kind is Kind.POSTED:
         yield from map(of_posts, (None, *event.groups))
-    if event.kind in (Kind.POSTED, Kind.VOTED, Kind.DELETED, Kind.IMPORTED):
+    if event.kind is Kind.RANKED:
+        yield of_rankings()
+    if event.kind in (Kind.POSTED, Kind.VOTED, Kind.DELETED, Kind.IMPORTED, Kind.RANKED):
         yield of_listing(None)
     if event.kind is not Kind.EDITED:
         yield from map(of_listing, event.groups)

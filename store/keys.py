@@ -26,7 +26,7 @@ def member(number: int) -> str:
 
 
 def store() -> str:
-    """hash | partitions, vote_score, good_votes: what the indexes were built with | - | opening, verify, restore"""
+    """hash | partitions, good_votes, weights, orders: what the indexes have | - | opening, verify, reindex, restore"""
     return "store"
 
 
@@ -58,6 +58,16 @@ def index(p: int, order: str) -> str:
 def pin(p: int, listing: str, at: int | str) -> str:
     """zset | the first places of a listing at an instant, for readers who page on | 10 minutes | pin"""
     return f"pin:{{{p}}}:{listing}:{at}"
+
+
+def ranking(p: int) -> str:
+    """hash | orders that are written, weights of groups that have their own | - | reindex, ranking set"""
+    return f"ranking:{{{p}}}"
+
+
+def coming(p: int, name: str, order: str) -> str:
+    """zset | an index of a group by its new weights | until it takes the place of the old one | as the old one"""
+    return f"coming:{{{p}}}:{name}:{order}"
 
 
 def good(p: int) -> str:
@@ -161,6 +171,8 @@ def home(p: int, orders: tuple[str, ...]) -> list[str]:
         f"posted:{{{p}}}:",
         imported(p),
         posters(p),
+        ranking(p),
+        f"coming:{{{p}}}:",
         *(index(p, order) for order in orders),
         events(p),
     ]

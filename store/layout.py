@@ -22,6 +22,8 @@ KINDS = {
     "sequence": ("string", NOTHING),
     **dict.fromkeys(ORDERS, ("zset", NOTHING)),
     "good": ("zset", NOTHING),
+    "ranking": ("hash", NOTHING),
+    "coming": ("zset", GROUP),
     "pin": ("zset", PIN),
     "group": ("zset", GROUP),
     "groups": ("zset", NOTHING),
@@ -38,7 +40,7 @@ KINDS = {
     "imported": ("hash", NOTHING),
     "mark": ("string", NOTHING),
 }
-DERIVED = {"sequence", *ORDERS, "good", "pin", "group", "groups", "timeline", "posters", "followers"}
+DERIVED = {"sequence", *ORDERS, "good", "coming", "pin", "group", "groups", "timeline", "posters", "followers"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,11 +57,11 @@ class Page(NamedTuple):
 
 
 def whole(site: Site, order: Order) -> Listing:
-    return _ranked(site, order, order.value, keys.index)
+    return _ranked(site, order, None, order.value, keys.index)
 
 
 def group(site: Site, name: str, order: Order) -> Listing:
-    return _ranked(site, order, f"group:{name}:{order.value}", lambda p, index: keys.group(p, name, index))
+    return _ranked(site, order, name, f"group:{name}:{order.value}", lambda p, index: keys.group(p, name, index))
 
 
 def timeline(site: Site, username: str) -> Listing:
@@ -115,12 +115,12 @@ def merge(parts: Sequence[Share], window: Window) -> Page:
     return Page(shown, above, total - above - len(shown), parts[0].at)
 
 
-def _ranked(site: Site, order: Order, name: str, index: Callable[[int, str], str]) -> Listing:
+def _ranked(site: Site, order: Order, group: str | None, name: str, index: Callable[[int, str], str]) -> Listing:
     indexes = tuple(index(p, order.value) for p in range(site.partitions))
     if not order.decays:
         return Listing(name, indexes)
     both = tuple((index(p, Order.GRAVITY.value), index(p, Order.VOTES.value)) for p in range(site.partitions))
-    policy = site.policy
+    policy = site.policy_of(group)
     numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
     return Listing(name, indexes, decay=Decay(site.clock(), numbers, both))
 

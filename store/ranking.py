@@ -12,8 +12,6 @@ FRONT_PAGE_SIZE = 50
 GROUPS_PER_ARTICLE = 10
 
 HOT_EPOCH = 1_134_028_003  # unix seconds
-HOT_SECONDS = 45_000  # what ten times the votes make up for
-WILSON_Z = 1.281551565545
 CLASS = 2**42  # how far apart classes are in GRAVITY's index, in milliseconds
 DIGITS = 3  # how many binary digits the votes of a class have in common
 
@@ -36,6 +34,8 @@ class Order(Enum):
 
 
 ORDERS = tuple(order.value for order in Order)
+BUILT_WITH = ("vote_score", "hot_seconds", "best_z")  # the weights that indexes are built with
+WEIGHTS = (*BUILT_WITH, "gravity_votes", "gravity_age", "gravity_delay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,15 @@ class Policy:
     good_votes: int = 200
     vote_score: float = DAY / 200
     voting_window: int = 7 * DAY  # seconds
+    hot_seconds: float = 45_000  # what ten times the votes make up for
+    best_z: float = 1.281551565545  # 80 % confidence, as standard deviations
     gravity_votes: float = 0.8  # exponent of the votes
     gravity_age: float = 1.8  # exponent of the age
     gravity_delay: float = 120  # minutes that are added to every age
+
+    def kept_in_indexes(self) -> dict[str, float]:
+        """The numbers that the indexes are built with, by name."""
+        return {name: getattr(self, name) for name in ("good_votes", *BUILT_WITH)}
 
     def closes_at(self, article: Article) -> int:
         """The last instant, in unix milliseconds, at which the article can be voted on."""
@@ -70,9 +76,9 @@ class Policy:
             case Order.VOTES:
                 return article.votes
             case Order.HOT:
-                return hot(article)
+                return hot(article, self.hot_seconds)
             case Order.BEST:
-                return best(article.upvotes, article.downvotes)
+                return best(article.upvotes, article.downvotes, self.best_z)
             case Order.CONTROVERSIAL:
                 return controversial(article.upvotes, article.downvotes)
             case Order.GRAVITY:
@@ -102,19 +108,19 @@ def gravity_class(votes: int) -> int:
     return (behind << (DIGITS - 1)) + (size >> behind)
 
 
-def hot(article: Article) -> float:
-    """Ten times the votes make up for 12.5 hours (Reddit's published source); to 7 places."""
+def hot(article: Article, seconds: float) -> float:
+    """Ten times the votes make up for so many seconds (Reddit's published source); to 7 places."""
     sign = (article.votes > 0) - (article.votes < 0)
     size = sign * log10(max(abs(article.votes), 1))
-    return floor((size + (article.posted_at / 1000 - HOT_EPOCH) / HOT_SECONDS) * 1e7 + 0.5) / 1e7
+    return floor((size + (article.posted_at / 1000 - HOT_EPOCH) / seconds) * 1e7 + 0.5) / 1e7
 
 
-def best(up: int, down: int) -> float:
-    """Lower bound of the Wilson interval of the share of upvotes, for 80 % confidence (Reddit's published source)."""
+def best(up: int, down: int, z: float) -> float:
+    """Lower bound of the Wilson interval of the share of upvotes, of so many deviations (Reddit's published source)."""
     votes = up + down
     if not votes:
         return 0.0
-    share, z = up / votes, WILSON_Z
+    share = up / votes
     middle = share + z * z / (2 * votes)
     spread = z * sqrt(share * (1 - share) / votes + z * z / (4 * votes * votes))
     return (middle - spread) / (1 + z * z / votes)

@@ -16,13 +16,14 @@ from store.copying import Record
 from store.errors import StoreMismatch
 from store.link import Command
 from store.ranking import Policy
+from store.rankings import WRITTEN, orders_of, written
 from store.site import Site
 
 VOTERS = 10_000  # in one command
 
 MARK = "restoring"
 
-RESTORE_ARTICLE = Script("home", "restore_article")
+RESTORE_ARTICLE = Script("home", "changes", "restore_article")
 RESTORE_POSTED = Script("restore_posted")
 
 
@@ -49,7 +50,7 @@ class Restoration:
         except BaseException:
             await connection.close()
             raise
-        made = {"partitions": partitions, "vote_score": policy.vote_score, "good_votes": policy.good_votes}
+        made = {"partitions": partitions, **policy.kept_in_indexes()}
         flat = [text for name, value in made.items() for text in (name, str(value))]
         await connection.run(("HSET", keys.store(), *flat))
         return cls(Site(connection, partitions, policy, clock, 0))
@@ -98,6 +99,13 @@ def _article(site: Site, number: int, fields: dict[str, str], up: object, down: 
     yield acting.command(site, RESTORE_ARTICLE, site.home_of_article(number), "", number, *_flat(fields))
 
 
+def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Command]:
+    yield ("HSET", keys.store(), "orders", orders)
+    fields = {WRITTEN: written(orders_of(orders)), **weights}
+    for p in range(site.partitions):
+        yield ("HSET", keys.ranking(p), *_flat(fields))
+
+
 def _imported(site: Site, numbers: dict[str, str]) -> Iterator[Command]:
     for story, number in numbers.items():
         yield ("HSET", keys.imported(site.home_of_article(int(number))), story, number)
@@ -134,6 +142,7 @@ def _flat(fields: dict[str, str]) -> list[str]:
 
 
 COMMANDS: dict[str, Callable[..., Iterator[Command]]] = {
+    "ranking": _ranking,
     "article": _article,
     "imported": _imported,
     "follows": _follows,

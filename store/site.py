@@ -1,12 +1,13 @@
 """What every part of the store shares: connection, division of the data, numbers of the ranking, clock."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from store import keys
 from store.connection import Connection
 from store.ranking import Policy
+from store.rankings import Rankings
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,12 @@ class Site:
     policy: Policy
     clock: Callable[[], int]
     session_lifetime: int
+    rankings: Rankings = field(default_factory=Rankings)
+
+    def policy_of(self, group: str | None) -> Policy:
+        """The site's, with what a group has of its own."""
+        own = self.rankings.weights.get(group) if group else None
+        return replace(self.policy, **own) if own else self.policy  # type: ignore[arg-type]  # all weights are floats
 
     def home_of_article(self, number: int) -> int:
         """The partition that an article's number names: it carries the slot of the poster."""

@@ -1,7 +1,7 @@
 """Opening a store: how it was made is kept in it, and compared with the settings at every start."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,7 +11,8 @@ from store.attempts import Attempts
 from store.connection import Connection
 from store.errors import StoreMismatch
 from store.follows import Follows
-from store.ranking import Policy
+from store.ranking import Order, Policy
+from store.rankings import WRITTEN, Rankings, written
 from store.restoring import MARK
 from store.sessions import Sessions
 from store.site import Site
@@ -40,6 +41,7 @@ class Store:
         url: str,
         policy: Policy | None = None,
         partitions: int | None = None,
+        orders: Sequence[Order] = tuple(Order),
         *,
         clock: Callable[[], int] = unix_milliseconds,
         session_lifetime: int = SESSION_LIFETIME,
@@ -48,7 +50,8 @@ class Store:
         strict: bool = True,
     ) -> Self:
         """
-        Connect to a store; one that is used for the first time is made with these settings. Two round trips.
+        Connect to a store; one that is used for the first time is made with these settings. Three round trips.
+        Of `orders`, only a new store keeps these, and `reindex` changes which.
 
         Writes wait until `confirming` replicas have them; up to `cached` articles and users of each server are kept
         here, as long as they are true. Not `strict`, it also opens a store that was made with
@@ -60,11 +63,13 @@ class Store:
         """
         policy, connection = policy or Policy(), Connection(url, confirming, cached)
         try:
-            partitions = await _agree(connection, policy, partitions, strict)
+            partitions = await _agree(connection, policy, partitions, orders, strict)
+            rankings = Rankings()
+            await rankings.read(connection)
         except BaseException:
             await connection.close()
             raise
-        site = Site(connection, partitions, policy, clock, session_lifetime)
+        site = Site(connection, partitions, policy, clock, session_lifetime, rankings)
         sessions = Sessions(site)
         attempts = Attempts(site)
         users = Users(site, sessions, attempts)
@@ -75,16 +80,28 @@ class Store:
         await self.site.connection.close()
 
 
-async def _agree(connection: Connection, policy: Policy, partitions: int | None, strict: bool) -> int:
+async def _agree(
+    connection: Connection, policy: Policy, partitions: int | None, orders: Sequence[Order], strict: bool
+) -> int:
     """The number of partitions, once the store and the settings say the same."""
-    settings = {"partitions": partitions, "vote_score": policy.vote_score, "good_votes": policy.good_votes}
+    settings: dict[str, float | None] = {"partitions": partitions, **policy.kept_in_indexes()}
     made = [(name, value or 1) for name, value in settings.items()]
-    await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
+    is_new, *_ = await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
     *kept, restoring = await connection.run(("HMGET", keys.store(), *settings, MARK))
     if restoring is not None:
         raise StoreMismatch("what is restored into this store is not whole: do it again, or empty the store")
+    if is_new:
+        await _keep(connection, partitions or 1, orders)
     for (name, value), known in zip(settings.items(), kept, strict=True):
         if value is not None and float(known) != value and (strict or name == "partitions"):
             advice = "" if name == "partitions" else "; `verify --repair` rebuilds the indexes with the new value"
             raise StoreMismatch(f"UPVOTE_{name.upper()} is {value:g}, but this store was made with {known}{advice}")
     return int(kept[0])
+
+
+async def _keep(connection: Connection, partitions: int, orders: Sequence[Order]) -> None:
+    """Let a new store keep these orders; one that is told nothing keeps them all."""
+    if len(orders) < len(Order):
+        fields = [("HSET", keys.ranking(p), WRITTEN, written(orders)) for p in range(partitions)]
+        names = " ".join(order.value for order in Order if order in orders)
+        await connection.pipeline([*fields, ("HSETNX", keys.store(), "orders", names)])

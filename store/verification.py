@@ -7,7 +7,7 @@ Finding what is broken in a store, and mending what can be derived. What is deri
     sequence                            the articles' numbers
     followers                           following
     TTLs                                the article's time, or what the key itself says
-    vote_score, good_votes              the settings
+    good_votes, weights                 the settings
 
 What is compared stands in one partition, where a script compares and mends it in one step: a server may go on writing
 meanwhile, and nothing is reported that was only on its way. Follows have two sides, so these are looked at twice.
@@ -27,7 +27,7 @@ from store.site import Site
 WALKS = 3  # over all keys: their types, then articles, then what is derived from these
 SCANNED = 500  # keys at once, about
 CHECKED = 100  # things in a round trip
-SORTED_SETS = {*ORDERS, "good", "group", "timeline"}
+SORTED_SETS = {*ORDERS, "good", "group", "coming", "timeline"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,7 @@ class _Walk:
 
     async def settings(self) -> None:
         """Last, so that a store of which not all indexes are rebuilt keeps its old values and is refused."""
-        policy = self._site.policy
-        for name, value in (("vote_score", policy.vote_score), ("good_votes", policy.good_votes)):
+        for name, value in self._site.policy.kept_in_indexes().items():
             known = await self._site.connection.run(("HGET", keys.store(), name))
             if known is None or float(known) != value:
                 if self._repair:

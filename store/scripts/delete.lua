@@ -8,7 +8,7 @@ local article = find(ARGV[7])
 if not article then return {"missing"} end
 if article.poster ~= deleter then return {"forbidden"} end
 
-for order in pairs(INDEX) do redis.call("ZREM", INDEX[order], article.member) end
+for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
 redis.call("ZREM", GOOD, article.member)
 for _, group in ipairs(article.groups) do leave(article, group) end
 retract(article)

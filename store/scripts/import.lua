@@ -20,7 +20,7 @@ local article = {
   poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = words(ARGV[11]),
 }
 publish(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
-remember(VOTED, article, voters)
+remember(article, voters)
 credit(article, article.up - 1)
 redis.call("HSET", IMPORTED, ARGV[7], number)
 tell("imported", article, article.groups)

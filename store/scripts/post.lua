@@ -19,7 +19,7 @@ local article = {
   poster = poster, time = now, up = 1, down = 0, groups = words(ARGV[10]),
 }
 publish(article, ARGV[7], ARGV[8], ARGV[9], 0)
-remember(VOTED, article, {poster})
+remember(article, {poster})
 redis.call("SET", key, string.format("%s %.0f %s", number, now, ARGV[13]), "PX", ARGV[14])
 tell("posted", article, article.groups)
 return {"posted", number, stored(number), poster}

@@ -26,10 +26,14 @@ expect_number(article.hash, "down", article.fields.down, article.down)
 expect_expiry(voted, article.closes + GRACE)
 expect_expiry(downvoted, article.closes + GRACE)
 
-for order in pairs(INDEX) do
-  local place = value(article, order)
-  expect_place(INDEX[order], article.member, place)
-  for _, group in ipairs(article.groups) do expect_place(GROUP .. group .. ":" .. order, article.member, place) end
+local rules, kept = rules_of(article.groups), {}
+for _, order in ipairs(rules.orders) do kept[order] = true end
+for _, order in ipairs(ORDERS) do
+  expect_place(INDEX[order], article.member, kept[order] and value(article, order, SITE))
+  for _, group in ipairs(article.groups) do
+    local place = kept[order] and value(article, order, rules.own[group] or SITE)
+    expect_place(GROUP .. group .. ":" .. order, article.member, place)
+  end
 end
 for _, group in ipairs(article.groups) do expect_place(GROUPS, group, 0) end
 expect_place(GOOD, article.member, article.up - article.down >= good_votes and article.time or nil)

@@ -1,7 +1,7 @@
 -- Verify that every member of a sorted set belongs there, some of them in one step.
 -- ARGV  8 what its key ends with, or ""   9 the kind of its key   10 cursor to go on from
 local kind, COUNT = ARGV[9], 500
-local PREFIXES = {good = GOOD, groups = GROUPS, posters = POSTERS, group = GROUP, timeline = TIMELINE}
+local PREFIXES = {good = GOOD, groups = GROUPS, posters = POSTERS, group = GROUP, coming = COMING, timeline = TIMELINE}
 local index, group = (INDEX[kind] or PREFIXES[kind]) .. name, string.match(name, "^[^:]*")
 
 local function has(list, wanted)
@@ -18,7 +18,8 @@ local function belongs(member)
   local hash = ARTICLE .. string.format("%.0f", number)
   if redis.call("EXISTS", hash) == 0 then return false end
   if kind == "timeline" then return string.lower(redis.call("HGET", hash, "poster") or name) == name end
-  return kind ~= "group" or has(words(redis.call("HGET", hash, "groups") or group), group)
+  if kind == "coming" and redis.call("HEXISTS", RANKING, "next:" .. group) == 0 then return false end
+  return kind ~= "group" and kind ~= "coming" or has(words(redis.call("HGET", hash, "groups") or group), group)
 end
 
 local cursor, found = unpack(redis.call("ZSCAN", index, ARGV[10], "COUNT", COUNT))

@@ -12,31 +12,31 @@ if not article then return {"missing"} end
 -- a vote must not found a new one.
 local voted, downvoted = VOTED .. article.number, DOWNVOTED .. article.number
 local closes = article.time + window
-if now > closes or redis.call("EXISTS", voted) == 0 then return {"closed", string.format("%.0f", closes)} end
+local is_kept, is_up = unpack(redis.call("SMISMEMBER", voted, article.poster, voter))
+if now > closes or is_kept == 0 then return {"closed", string.format("%.0f", closes)} end
 
 local vote = tonumber(ARGV[8])
-local before = redis.call("SISMEMBER", voted, voter) - redis.call("SISMEMBER", downvoted, voter)
-if vote == before then return {"same", voter, stored(article.number)} end
+local before = is_up == 1 and 1 or article.down > 0 and -redis.call("SISMEMBER", downvoted, voter) or 0
+if vote == before then return {"same", voter, article.stored} end
 if voter == article.poster then return {"forbidden"} end
 
 local was = {time = article.time, up = article.up, down = article.down}
-
-if before == 1 then
-  redis.call("SREM", voted, voter)
-  article.up = article.up - 1
-elseif before == -1 then
-  redis.call("SREM", downvoted, voter)
-  article.down = article.down - 1
+if before == 1 then redis.call("SREM", voted, voter) end
+if before == -1 then redis.call("SREM", downvoted, voter) end
+if vote == 1 then redis.call("SADD", voted, voter) end -- where the poster is, and so an expiry
+if vote == -1 then
+  redis.call("SADD", downvoted, voter)
+  expire(DOWNVOTED, article)
 end
-if vote == 1 then
-  remember(VOTED, article, {voter})
-  article.up = article.up + 1
-elseif vote == -1 then
-  remember(DOWNVOTED, article, {voter})
-  article.down = article.down + 1
-end
+article.up = article.up + math.max(vote, 0) - math.max(before, 0)
+article.down = article.down - math.min(vote, 0) + math.min(before, 0)
 redis.call("HSET", ARTICLE .. article.number, "up", article.up, "down", article.down)
-rank(article, MOVING, was)
+rank(article, was)
 credit(article, vote - before)
 tell("voted", article, article.groups)
-return {"voted", voter, stored(article.number)}
+
+for i = 1, #article.stored, 2 do
+  local field = article.stored[i]
+  if field == "up" or field == "down" then article.stored[i + 1] = string.format("%.0f", article[field]) end
+end
+return {"voted", voter, article.stored}

@@ -1,5 +1,12 @@
 from base64 import urlsafe_b64encode
 
+import pytest
+
+from resolvers import subscriptions
+from resolvers.context import Context
+from resolvers.errors import BadInput
+from store import rebuilding
+from store.ranking import Order
 from store.records import Vote
 from tests.store.reading import post
 
@@ -62,3 +69,48 @@ async def test_cursor_of_no_instant_is_refused(ask):
         cursor = urlsafe_b64encode(f"gravity|1.0|0000000000001773|{instant}".encode()).decode().rstrip("=")
         answer = await ask(PAGE, order="GRAVITY", after=cursor)
         assert answer["errors"][0]["message"] == "this is no cursor"
+
+
+async def test_order_that_is_not_kept_is_refused_by_name(ask, store, alice):
+    article = await post(store, alice, groups=["show"])
+    await rebuilding.reindex(store.site, [Order.TIME, Order.GRAVITY], lambda count: None)
+    message = "SCORE is not kept here; kept are TIME, GRAVITY"
+    queries = [
+        "{ articles { totalCount } }",
+        "{ articles(order: SCORE, pinned: true) { totalCount } }",
+        '{ articles(order: SCORE, group: "show") { totalCount } }',
+        '{ group(name: "show") { articles(order: SCORE) { totalCount } } }',
+        f'{{ article(id: "{article.id}") {{ standing {{ rank }} }} }}',
+    ]
+    for query in queries:
+        (error,) = (await ask(query))["errors"]
+        assert (error["message"], error["extensions"]["code"]) == (message, "BAD_USER_INPUT")
+    with pytest.raises(BadInput, match=message):
+        await anext(subscriptions.ranking_changed(Context(store), Order.SCORE))
+
+    shown = '{ articles(order: %s, group: "show") { nodes { standing(order: GRAVITY) { rank } } } }'
+    for order in ("TIME", "GRAVITY"):
+        nodes = (await ask(shown % order))["data"]["articles"]["nodes"]
+        assert nodes == [{"standing": {"rank": 1}}]
+
+
+async def test_standing_in_a_group_goes_by_its_weights(ask, store, alice, bob, clock):
+    article = await post(store, alice, groups=["show"])
+    await store.articles.vote(article.number, bob, Vote.UP)
+    weights = {"vote_score": 100.0, "gravity_age": 1.0}
+    await rebuilding.set_weights(store.site, "show", weights, lambda count: None)
+    clock.advance(3600)
+    query = """query($id: ID!, $group: String, $order: ArticleOrder) {
+      article(id: $id) { score standing(order: $order, group: $group) { rank value terms { value } } } }"""
+
+    posted_at = article.posted_at / 1000
+    for order, group, value in (
+        ("SCORE", None, posted_at + 2 * 432),
+        ("SCORE", "show", posted_at + 2 * 100),
+        ("GRAVITY", None, 1 / 3**1.8),
+        ("GRAVITY", "show", 1 / 3),
+    ):
+        found = (await ask(query, id=article.id, group=group, order=order))["data"]["article"]
+        assert found["score"] == posted_at + 2 * 432
+        assert (found["standing"]["rank"], found["standing"]["value"]) == (1, pytest.approx(value))
+        assert sum(term["value"] for term in found["standing"]["terms"]) == pytest.approx(value, rel=0, abs=1e-6)

@@ -41,8 +41,8 @@ async def history(store, seed: int, size: int) -> list[Article]:
     return [await article(store, number) for number in everyone]
 
 
-def sorted_by_hand(store, order: Order, articles: list[Article], now: int) -> list[Place]:
-    value = store.site.policy.value_at
+def sorted_by_hand(store, order: Order, articles: list[Article], now: int, group: str | None = None) -> list[Place]:
+    value = store.site.policy_of(group).value_at
     return sorted((Place(value(order, each, now), keys.member(each.number)) for each in articles), reverse=True)
 
 

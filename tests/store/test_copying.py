@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from store import copying, listings
+from store import copying, listings, rebuilding
 from store.articles import Draft
 from store.errors import StoreMismatch
 from store.ranking import Order, Policy
@@ -83,6 +83,17 @@ async def test_copy_has_everything_but_sessions_and_limits(scene, place, copied)
 
     assert kept(copied) == kept(scene.redis)
     assert lives(copied) == lives(scene.redis)
+    assert await verified(store) == []
+    await store.close()
+
+
+async def test_copy_keeps_the_same_orders_and_weights(scene, place, copied):
+    await rebuilding.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], lambda count: None)
+    await rebuilding.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, lambda count: None)
+    store = await restored(place, scene, await copy_of(scene.store))
+
+    assert kept(copied) == kept(scene.redis)
+    assert store.site.rankings == scene.store.site.rankings
     assert await verified(store) == []
     await store.close()
 

@@ -6,7 +6,7 @@ import pytest
 
 from store import gravity, keys, standings
 from store.listings import Window
-from store.ranking import CLASS, WILSON_Z, Order, best, controversial, gravity_class, hot
+from store.ranking import CLASS, Order, Policy, best, controversial, gravity_class, hot
 from store.records import Article, Vote
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import page, post, read
@@ -76,13 +76,16 @@ async def test_votes_write_only_what_they_move(store, alice, bob, redis):
 
 
 def test_formulas_are_those_of_their_sources(store_free_article):
-    assert hot(store_free_article) == 1 + round((1_470_311_520 - 1_134_028_003) / 45_000, 7)
-    assert hot(replace_votes(store_free_article, 0, 10)) == round(-1 + (1_470_311_520 - 1_134_028_003) / 45_000, 7)
+    assert hot(store_free_article, 45_000) == 1 + round((1_470_311_520 - 1_134_028_003) / 45_000, 7)
+    assert hot(replace_votes(store_free_article, 0, 10), 45_000) == round(
+        -1 + (1_470_311_520 - 1_134_028_003) / 45_000, 7
+    )
     assert (controversial(5, 0), controversial(5, 5), controversial(8, 2)) == (0, 10, 10**0.25)
-    assert (best(0, 0), best(0, 3)) == (0, pytest.approx(0, abs=1e-12))
-    assert best(1, 0) == pytest.approx(1 / (1 + WILSON_Z**2))
-    bound = best(40, 20)  # where the share that was found is z standard deviations away
-    assert 40 / 60 - bound == pytest.approx(WILSON_Z * (bound * (1 - bound) / 60) ** 0.5)
+    z = Policy().best_z
+    assert (best(0, 0, z), best(0, 3, z)) == (0, pytest.approx(0, abs=1e-12))
+    assert best(1, 0, z) == pytest.approx(1 / (1 + z**2))
+    bound = best(40, 20, z)  # where the share that was found is z standard deviations away
+    assert 40 / 60 - bound == pytest.approx(z * (bound * (1 - bound) / 60) ** 0.5)
 
 
 def test_gravity_is_that_of_hacker_news(policy, store_free_article, clock):

@@ -1,0 +1,73 @@
+"""The commands `reindex` and `ranking`, beside a server that has our own Valkey."""
+
+import subprocess
+import sys
+
+import pytest
+
+from server.__main__ import main
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
+
+PAGE = "{ articles(order: %s) { totalCount } }"
+STANDING = """{ article(id: "article:1773") { standing(group: "show") { terms { value } } } }"""
+
+
+def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "server", *arguments],
+        cwd=ROOT,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_commands_change_what_a_server_answers(tmp_path):
+    with serving(tmp_path, orders="SCORE,HOT") as live:
+        live.ask(POST, live.ask(REGISTER)["data"]["register"]["token"])
+        assert live.ask(PAGE % "TIME")["errors"][0]["message"] == "TIME is not kept here; kept are SCORE, HOT"
+
+        reindexed = command("reindex", data_dir=tmp_path, orders="SCORE,TIME")
+        assert (reindexed.stdout, reindexed.stderr) == ("kept: SCORE, TIME\n", "")
+        until(lambda: "data" in live.ask(PAGE % "TIME"))
+        assert live.ask(PAGE % "TIME")["data"]["articles"]["totalCount"] == 1
+        assert live.ask(PAGE % "HOT")["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+
+        changed = command("ranking", "set", "Show", "vote_score=100", "best_z=site", data_dir=tmp_path)
+        assert changed.stdout.startswith("show: vote_score=100 hot_seconds=45000 ")
+        until(lambda: live.ask(STANDING)["data"]["article"]["standing"]["terms"][1]["value"] == 100)
+        shown = command("ranking", "show", data_dir=tmp_path).stdout.splitlines()
+        assert [line.split()[:2] for line in shown] == [
+            ["kept:", "SCORE,"],
+            ["site:", "vote_score=432"],
+            ["show:", "vote_score=100"],
+        ]
+
+    with serving(tmp_path, orders="SCORE,HOT") as live:
+        assert live.ask(PAGE % "TIME")["data"]["articles"]["totalCount"] == 1
+        assert "UPVOTE_ORDERS=SCORE,HOT: this store keeps SCORE,TIME until `reindex`" in live.errors.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ranking", "set", "show", "vote_score=-1"), "UPVOTE_VOTE_SCORE=-1: Input should be greater than 0"),
+        (("ranking", "set", "show", "vote_score"), "UPVOTE_VOTE_SCORE=: Input should be a valid number"),
+        (("ranking", "set", "show", "votes=1"), "votes is no weight: these are vote_score, hot_seconds"),
+        (("ranking", "show", "no group"), "a group's name is 1 to 50"),
+    ],
+)
+def test_wrong_weights_are_named(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("orders", ["NEWEST", "SCORE;TIME", ","])
+def test_wrong_orders_are_named(orders, monkeypatch, capsys):
+    monkeypatch.setenv("UPVOTE_ORDERS", orders)
+
+    assert main(["reindex"]) == 2
+    assert f"UPVOTE_ORDERS={orders}: Value error, orders are SCORE, TIME, VOTES" in capsys.readouterr().err

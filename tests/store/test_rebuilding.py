@@ -1,0 +1,178 @@
+"""Orders that are kept, and weights of groups: changed while people go on (issue 8)."""
+
+import asyncio
+import itertools
+import random
+
+import pytest
+
+from store import events, keys, rankings, rebuilding, verification
+from store.errors import RebuildOvertaken
+from store.ranking import Order, Policy
+from store.records import Vote
+from store.stores import Store
+from tests.store import scene as scenes
+from tests.store.histories import HOUR, history, listing_of, sorted_by_hand
+from tests.store.reading import page, post
+from tests.store.scene import meanwhile
+from tests.store.test_orders import assert_pages
+
+FEW = (Order.VOTES, Order.BEST)
+SOME = (Order.SCORE, Order.GRAVITY)
+WEIGHTS = {"vote_score": 100.0, "hot_seconds": 9_000.0, "best_z": 2.0}
+
+
+@pytest.fixture
+async def scene(store, redis, clock):
+    return await scenes.opened(store, redis, clock)
+
+
+async def opened(redis_url, partitions, clock, orders=tuple(Order)):
+    return await Store.open(redis_url, Policy(), partitions, orders, clock=clock)
+
+
+async def broken(store) -> list[verification.Finding]:
+    """But for what is too late because the clock of a test runs ahead of that of Redis."""
+    found: list[verification.Finding] = []
+    await verification.verify(store.site, found.append)
+    return [each for each in found if not each.where.endswith("TTL")]
+
+
+def indexes(redis) -> set[str]:
+    """The orders that anything is kept of, of the site or of a group."""
+    found = {key.split(":")[0] for order in Order for key in redis.scan_iter(f"{order.value}:*")}
+    return found | {key.rpartition(":")[2] for key in redis.scan_iter("group:*")}
+
+
+async def test_orders_that_are_not_kept_cost_nothing(redis_url, redis, partitions, clock):
+    store = await opened(redis_url, partitions, clock, SOME)
+    await history(store, 1, 30)
+
+    assert indexes(redis) == {"score", "gravity", "time", "votes"}  # by the last two these are found and ranked
+    assert store.site.rankings.orders == SOME
+    assert await broken(store) == []
+    await store.close()
+
+
+async def test_store_goes_on_with_what_it_keeps_whatever_the_settings_say(redis_url, redis, partitions, clock):
+    await (await opened(redis_url, partitions, clock, FEW)).close()
+    store = await opened(redis_url, partitions, clock, SOME)
+
+    assert store.site.rankings.orders == FEW
+    await store.close()
+
+
+async def test_orders_are_added_and_dropped_while_people_vote(scene, redis):
+    store, walked = scene.store, []
+    turns = itertools.cycle([FEW, tuple(Order), SOME])
+
+    async def change() -> None:
+        orders = next(turns)
+        await rebuilding.reindex(store.site, orders, walked.append)
+        assert store.site.rankings.orders == orders
+        assert indexes(redis) <= set(rankings.written(orders).split())
+        assert await broken(store) == []
+
+    assert await meanwhile(scene, change) > 1
+    await change()
+    assert sum(walked) > 0
+
+
+async def test_reindex_that_ended_early_is_finished_by_the_next(redis_url, redis, partitions, clock):
+    store = await opened(redis_url, partitions, clock, FEW)
+    articles = await history(store, 3, 40)
+
+    def stop(count: int) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        await rebuilding.reindex(store.site, [Order.HOT, Order.VOTES], stop)
+    assert store.site.rankings.orders == (Order.VOTES,)
+    await store.articles.delete(articles[-1].number, articles[-1].poster)
+    await rebuilding.reindex(store.site, [Order.HOT, Order.VOTES], lambda count: None)
+
+    for order in (Order.HOT, Order.VOTES):
+        expected = sorted_by_hand(store, order, articles[:-1], clock.now)
+        assert list((await page(store, listing_of(store, order, None))).places) == expected[:25]
+    assert await broken(store) == []
+    await store.close()
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_group_is_ranked_by_weights_of_its_own(store, seed, clock):
+    weights = WEIGHTS | {"gravity_votes": 1.1, "gravity_age": 0.5, "gravity_delay": 30.0}
+    await rebuilding.set_weights(store.site, "ask", weights, lambda count: None)
+    articles = await history(store, seed, 60)
+    await rebuilding.set_weights(store.site, "show", weights, lambda count: None)
+
+    clock.now += 5 * HOUR
+    for order in Order:
+        for group in (None, "show", "ask"):
+            listed = [each for each in articles if group is None or group in each.groups]
+            expected = sorted_by_hand(store, order, listed, clock.now, group)
+            await assert_pages(store, listing_of(store, order, group), expected, random.Random(seed))
+    assert store.site.policy_of("ask") == Policy(**weights)
+    assert await broken(store) == []
+
+
+async def test_weights_change_while_people_vote(scene):
+    store, chance = scene.store, random.Random(4)
+    groups = ("show", "ask")
+
+    async def change() -> None:
+        changes = {name: chance.choice([None, value]) for name, value in WEIGHTS.items()}
+        await rebuilding.set_weights(store.site, chance.choice(groups), changes, lambda count: None)
+        assert await broken(store) == []
+
+    assert await meanwhile(scene, change) > 1
+    for group in groups:
+        await rebuilding.set_weights(store.site, group, dict.fromkeys(WEIGHTS), lambda count: None)
+    assert store.site.rankings.weights == {}
+    assert not any(scene.redis.hkeys(keys.ranking(p)) for p in range(store.site.partitions))
+    assert not list(scene.redis.scan_iter("coming:*"))
+    assert await broken(store) == []
+
+
+async def test_readers_see_the_old_index_or_the_new_one_and_nothing_between(store, alice, bob):
+    numbers = [(await post(store, alice, groups=["show"])).number for _ in range(150)]
+    for number in numbers[::7]:
+        await store.articles.vote(number, bob, Vote.UP)
+    listing = listing_of(store, Order.SCORE, "show")
+    before = list((await page(store, listing)).places)
+    task = asyncio.create_task(rebuilding.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None))
+    seen = [before]
+    while not task.done():
+        seen.append(list((await page(store, listing)).places))
+    await task
+
+    after = list((await page(store, listing)).places)
+    assert before != after and len(seen) > 2
+    assert all(places in (before, after) for places in seen)
+
+
+async def test_only_one_of_two_rebuilds_at_once_counts(scene):
+    store = scene.store
+    changes = [{"vote_score": float(value)} for value in (1, 2, 3)]
+    ends = await asyncio.gather(
+        *(rebuilding.set_weights(store.site, "show", change, lambda count: None) for change in changes),
+        *(rebuilding.reindex(store.site, orders, lambda count: None) for orders in ([Order.SCORE], list(Order), FEW)),
+        return_exceptions=True,
+    )
+
+    assert {type(end) for end in ends} <= {Policy, type(None), RebuildOvertaken}
+    assert any(isinstance(end, Policy) for end in ends[:3]) and None in ends[3:]
+    await rebuilding.reindex(store.site, list(Order), lambda count: None)
+    assert await broken(store) == []
+
+
+async def test_other_processes_hear_of_it(store, redis_url, clock):
+    other = await Store.open(redis_url, clock=clock)
+    ears = events.listening(redis_url, other.site.partitions)
+    async with ears as heard, rankings.renewed(other.site.rankings, other.site.connection, heard):
+        await rebuilding.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
+        await rebuilding.reindex(store.site, FEW, lambda count: None)
+        async with asyncio.timeout(10):
+            while other.site.rankings.orders != FEW or other.site.policy_of("show").gravity_age != 1:  # noqa: ASYNC110  # tells nobody
+                await asyncio.sleep(0.01)
+    assert other.site.policy_of(None).gravity_age == 1.8
+    await other.close()
