@@ -33,7 +33,8 @@ def voting_closes_at(articles: Sequence[Article], context: Context) -> list[int]
 
 
 def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
-    return [context.now <= closes_at for closes_at in voting_closes_at(articles, context)]
+    now, closes_at = context.now, context.store.site.policy.closes_at
+    return [now <= closes_at(article) for article in articles]
 
 
 async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vote | None]:
@@ -43,8 +44,11 @@ async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vot
         return [None] * len(articles)
     open_to_votes = is_voting_open(articles, context)
     numbers = [article.number for article, is_open in zip(articles, open_to_votes, strict=True) if is_open]
-    votes = iter(await context.reads.votes(numbers, viewer))
-    return [next(votes) if is_open else None for is_open in open_to_votes]
+    votes = await context.reads.votes(numbers, viewer)
+    if len(votes) == len(articles):
+        return [*votes]
+    of_open = iter(votes)
+    return [next(of_open) if is_open else None for is_open in open_to_votes]
 
 
 async def voters(

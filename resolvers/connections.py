@@ -27,7 +27,7 @@ class Edge(NamedTuple, Generic[T]):
 
     @property
     def cursor(self) -> str:
-        return pages.cursor(self.listing, *self.position)
+        return pages.cursor(self.listing, self.position)
 
 
 class PageInfo(NamedTuple):
@@ -80,7 +80,7 @@ async def of_articles(
 
 async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
     """The connections of pages of named listings, with their totals: one round trip for the articles of all."""
-    numbers = [[place.number for place in page.places] for _, page, _ in found]
+    numbers = [[int(member) for _, member in page.places] for _, page, _ in found]
     articles = iter(await context.reads.articles([number for part in numbers for number in part]))
     return [
         _connection(name, page, list(islice(articles, len(part))), total)

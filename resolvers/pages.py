@@ -65,7 +65,7 @@ def window(listing: str, asked: Asked, usual: int = PAGE_SIZE) -> Window:
 
 
 @lru_cache(maxsize=32_768)
-def cursor(listing: str, *position: object) -> str:
+def cursor(listing: str, position: tuple[object, ...]) -> str:
     """An opaque text for a position in a listing."""
     text = "|".join([listing, *map(str, position)])
     return b2a_base64(text.encode(), newline=False).translate(URL_SAFE, b"=").decode()

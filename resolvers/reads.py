@@ -125,11 +125,12 @@ class Reads:
         """What this request has seen of a kind, then what the process knows since it began, then what the store has."""
         ids = list(ids)
         seen = self._seen.setdefault(kind, {})
-        new = dict.fromkeys(id for id in ids if id not in seen)
+        new = [id for id in ids if id not in seen] if seen else ids
         if new:
             seen.update(reads.cached(self._store.site, kind, new, self._began))
-            unknown = [id for id in new if id not in seen]
-            read = await self._all(reads.of(self._store.site, kind, id) for id in unknown)
+        unknown = [id for id in dict.fromkeys(new) if id not in seen]
+        if unknown:
+            read = await self._all([reads.of(self._store.site, kind, id) for id in unknown])
             seen.update(zip(unknown, read, strict=True))
         return [seen[id] for id in ids]
 

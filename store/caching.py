@@ -7,12 +7,15 @@ it have been heard, and what is found here then is what reading it again would g
 through whatever process. The link's end is the end of what is kept here.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Any, TypeVar
 
 from hiredis import ReplyError
 
 from store import keys
+
+Id = TypeVar("Id", bound=Hashable)
+T = TypeVar("T")
 
 LONGEST = 4_000  # characters of a hash that is worth keeping
 ELSEWHERE = ("MOVED", "READONLY", "CLUSTERDOWN", "MASTERDOWN")  # faults that say that this is not the server to ask
@@ -20,40 +23,61 @@ ELSEWHERE = ("MOVED", "READONLY", "CLUSTERDOWN", "MASTERDOWN")  # faults that sa
 
 class Cache:
     """
-    Hashes by key, each as it was read or as the record that was made of it.
+    Hashes of some kinds, of at most so many keys: as they were read, then as the records that were made of them.
 
     `as_of` is the instant of the monotonic clock up to which all changes have been heard.
     """
 
     def __init__(self, most: int) -> None:
-        self.entries: dict[str, Any] = {}
         self.as_of = float("-inf")
         self._most = most
+        self._hashes: dict[str, dict[str, str]] = {}  # by key
+        self._records: dict[Any, Any] = {}  # by id
+        self._ids: dict[str, Any] = {}  # of the records, by key
+
+    @property
+    def size(self) -> int:
+        return len(self._hashes) + len(self._records)
 
     def begin(self) -> tuple[str, ...]:
         """The command that makes the server tell of changes."""
         prefixes = [word for prefix in keys.CACHED for word in ("PREFIX", prefix)]
         return ("CLIENT", "TRACKING", "ON", "BCAST", *prefixes)
 
+    def find(self, ids: Collection[Id], key: Callable[[Id], str], decode: Callable[[Id, Any], T]) -> dict[Id, T]:
+        """The records that are known of some ids. One is made of a hash when it is wanted for the first time."""
+        records = self._records
+        found = {id: record for id in ids if (record := records.get(id)) is not None}
+        if len(found) < len(ids):
+            for id in ids:
+                if id not in found and (stored := self._hashes.pop(key(id), None)):
+                    records[id] = found[id] = decode(id, stored)
+                    self._ids[key(id)] = id
+        return found
+
     def replied(self, command: Sequence[object], reply: dict[str, str] | ReplyError) -> None:
         """Keep a hash, unless it is long; forget everything where the server says that others are to be asked."""
         if isinstance(reply, ReplyError):
             if str(reply).startswith(ELSEWHERE):
-                self.entries.clear()
+                self.changed(None)
         elif reply and command[0] == "HGETALL" and sum(map(len, reply.values())) <= LONGEST:
             key = str(command[1])
-            if key.startswith(keys.CACHED):
+            if key.startswith(keys.CACHED) and key not in self._ids:
                 self._make_room()
-                self.entries[key] = reply
+                self._hashes[key] = reply
 
     def changed(self, names: Sequence[str] | None) -> None:
         """Forget these keys; None means all there are."""
         if names is None:
-            self.entries.clear()
+            self._hashes.clear()
+            self._records.clear()
+            self._ids.clear()
         else:
             for name in names:
-                self.entries.pop(name, None)
+                self._hashes.pop(name, None)
+                if name in self._ids:
+                    del self._records[self._ids.pop(name)]
 
     def _make_room(self) -> None:
-        if len(self.entries) >= self._most:
-            del self.entries[next(iter(self.entries))]  # the oldest
+        if self.size >= self._most:
+            self.changed([next(iter(self._ids or self._hashes))])  # of those that were kept, the oldest

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Iterable, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
@@ -55,6 +55,7 @@ REASONS = {
     "NOREPLICAS": "too few replicas are there: nothing was changed",
     "UNCONFIRMED": "too few replicas have confirmed a change: it may hold or not, and is safe to be sent again",
     "LOADING": "the store is starting",
+    "CLOSED": "the store is being moved, or was: it can be read only, and nothing was changed",
     "CROWDED": "too many wait for the store",
 }
 
@@ -92,14 +93,14 @@ class Connection:
         if ["PONG"] not in await asyncio.gather(*asked):
             raise StoreUnavailable("the store does not answer")
 
-    def cached(self, key: str, since: float) -> MutableMapping[str, Any]:
+    def cache(self, key: str, since: float) -> Cache | None:
         """
-        Hashes that are as they were at an instant of the monotonic clock, or later, by their keys; no round trip.
+        What was read of the server that has this key, as it was at an instant of the monotonic clock, or later.
 
-        They are of the server that has this key. Who began at that instant finds them after a round trip to it.
+        No round trip. Who began at that instant has it after a round trip to that server, if anything is kept at all.
         """
         cache = self._server.cache(key)
-        return cache.entries if cache and cache.as_of >= since else {}
+        return cache if cache and cache.as_of >= since else None
 
     async def run(self, command: Command) -> Any:
         """Send one command, and give its reply. One round trip."""

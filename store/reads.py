@@ -1,7 +1,8 @@
 """Everything that is read by id: the command to send, and what its reply means; or what is known without sending it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from store import keys, records
@@ -43,35 +44,35 @@ def of(site: Site, kind: Kind[T], id: Any) -> Read[T | None]:
     return Read(("HGETALL", kind.key(kind.home(site, id), id)), kind.decode, (id,))
 
 
-def cached(site: Site, kind: Kind[T], ids: Iterable[Any], since: float) -> dict[Any, T]:
+def cached(site: Site, kind: Kind[T], ids: Collection[Any], since: float) -> dict[Any, T]:
     """
     Those that this process knows as they were at an instant of the monotonic clock, or later. No round trip.
 
     Whoever began at that instant finds what is known of a partition once something was read of it since.
     """
-    found = {}
-    known: dict[int, MutableMapping[str, Any]] = {}
-    for id in ids:
-        p = kind.home(site, id)
-        key = kind.key(p, id)
-        if p not in known:
-            known[p] = site.connection.cached(key, since)
-        entry = known[p].get(key)
-        if type(entry) is dict:  # as it was read: the record takes its place
-            entry = known[p][key] = kind.decode(id, entry)
-        if entry is not None:
-            found[id] = entry
+    found: dict[Any, T] = {}
+    for p, part in _homes(site, kind, ids).items():
+        key = partial(kind.key, p)
+        if cache := site.connection.cache(key(""), since):
+            found.update(cache.find(part, key, kind.decode))
     return found
+
+
+def _homes(site: Site, kind: Kind[Any], ids: Collection[Any]) -> Mapping[int, Collection[Any]]:
+    if site.partitions == 1:
+        return {0: ids}
+    homes: defaultdict[int, list[Any]] = defaultdict(list)
+    for id in ids:
+        homes[kind.home(site, id)].append(id)
+    return homes
 
 
 def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int, Vote]]]:
     """One voter's votes on articles, per partition."""
-    homes: defaultdict[int, list[int]] = defaultdict(list)
-    for number in numbers:
-        homes[site.home_of_article(number)].append(number)
     return [
-        Read(VOTES.command([keys.voted(p, ""), keys.downvoted(p, "")], voter, *each), _by_number, (tuple(each),))
-        for p, each in homes.items()
+        Read(VOTES.command([keys.voted(p, ""), keys.downvoted(p, "")], voter, *part), _by_number, (tuple(part),))
+        for p, part in _homes(site, ARTICLES, numbers).items()
+        if part
     ]
 
 

@@ -3,11 +3,12 @@
 import asyncio
 import sys
 from asyncio.subprocess import PIPE
+from functools import partial
 
 import pytest
 
 from resolvers.reads import Reads
-from store import caching, connection, keys, listings
+from store import caching, connection, keys, listings, records
 from store.connection import Tally
 from store.listings import Window
 from store.ranking import Order
@@ -85,11 +86,11 @@ async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
     await store.site.connection.run(("HSET", keys.article(0, 7), "title", "x" * (caching.LONGEST + 1)))
     await store.site.connection.run(("HGETALL", keys.article(0, 7)))
     await page(store)
-    kept = store.site.connection.cached(keys.article(store.site.home_of_user("alice"), ""), 0)
+    kept = store.site.connection.cache(keys.article(store.site.home_of_user("alice"), ""), 0)
     await store.close()
 
-    assert len(kept) == 5
-    assert keys.article(0, 7) not in kept
+    assert kept.size == 5
+    assert not kept.find([7], partial(keys.article, 0), records.article)
 
 
 @pytest.mark.parametrize("killing", [False, True], ids=["quietly", "while links are cut"])
