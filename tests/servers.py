@@ -95,13 +95,14 @@ def running(*servers: Server) -> Iterator[None]:
 
 @dataclass
 class Six:
-    """A cluster of three primaries and three replicas."""
+    """A cluster of three primaries and three replicas, or of fewer."""
 
     servers: list[Server]
+    primaries: int = 3
 
     @property
     def url(self) -> str:
-        return f"redis+cluster://{','.join(server.address for server in self.servers[:3])}"
+        return f"redis+cluster://{','.join(server.address for server in self.servers[: self.primaries])}"
 
     def primary_of(self, slot: int, but: Server | None = None) -> Server:
         """Who has a slot, as the first says that runs, `but` one."""
@@ -121,23 +122,35 @@ class Six:
         until(self.is_whole)
 
     def is_whole(self) -> bool:
-        return all(_is_whole(server) for server in self.servers)
+        return all(self._is_whole(server) for server in self.servers)
+
+    def _is_whole(self, server: Server) -> bool:
+        each = len(self.servers) // self.primaries - 1  # replicas
+        with server.client() as client:
+            info = client.execute_command("CLUSTER INFO")
+            replication = client.info("replication")
+        linked = replication.get("master_link_status", "up") == "up"
+        served = replication["role"] == "slave" or replication["connected_slaves"] == each
+        size = (info["cluster_known_nodes"], info["cluster_size"])
+        known = info["cluster_state"] == "ok" and size == (str(len(self.servers)), str(self.primaries))
+        return bool(linked and served and known)
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Six]:
+def cluster(folder: Path, primaries: int = 3, replicas: int = 3) -> Iterator[Six]:
     """Primaries first."""
-    six = Six([Server(folder / str(number), _cluster_settings()) for number in range(6)])
+    six = Six([Server(folder / str(number), _cluster_settings()) for number in range(primaries + replicas)], primaries)
     with running(*six.servers):
         clients = [server.client() for server in six.servers]
-        for number, client in enumerate(clients[:3]):
-            client.execute_command("CLUSTER ADDSLOTSRANGE", SLOTS * number // 3, SLOTS * (number + 1) // 3 - 1)
+        for number, client in enumerate(clients[:primaries]):
+            start, end = SLOTS * number // primaries, SLOTS * (number + 1) // primaries
+            client.execute_command("CLUSTER ADDSLOTSRANGE", start, end - 1)
         first = six.servers[0]
         for number, client in enumerate(clients, 1):
             client.execute_command("CLUSTER SET-CONFIG-EPOCH", number)
             client.execute_command("CLUSTER MEET", "127.0.0.1", first.port, first.settings["cluster-port"])
         ids = [client.execute_command("CLUSTER MYID") for client in clients]
-        for primary, client in zip(ids, clients[3:], strict=False):
+        for primary, client in zip(ids, clients[primaries:], strict=False):
             until(lambda client=client, primary=primary: client.execute_command("CLUSTER REPLICATE", primary))
         for client in clients:
             client.close()
@@ -221,16 +234,6 @@ def _slots(client: "Redis") -> list[tuple[int, int, int]]:
     """First and last slot of each part, and the port of its primary."""
     client.set_response_callback("CLUSTER SLOTS", lambda reply, **options: reply)
     return [(first, last, primary[1]) for first, last, primary, *_ in client.execute_command("CLUSTER SLOTS")]
-
-
-def _is_whole(server: Server) -> bool:
-    with server.client() as client:
-        info = client.execute_command("CLUSTER INFO")
-        replication = client.info("replication")
-    linked = replication.get("master_link_status", "up") == "up" and replication.get("connected_slaves", 0) in (0, 1)
-    has_replica = replication["role"] == "slave" or replication["connected_slaves"] == 1
-    known = info["cluster_state"] == "ok" and info["cluster_known_nodes"] == "6" and info["cluster_size"] == "3"
-    return bool(linked and has_replica and known)
 
 
 def _knows_all(sentinel: Server) -> bool:

@@ -89,7 +89,8 @@ def test_server_that_runs_already_is_used(tmp_path, redis_url):
 def test_store_that_does_not_answer_is_said(tmp_path):
     refused = run("serve", port=0, redis_url=f"unix://{tmp_path}/nothing")
 
-    assert (refused.returncode, refused.stderr) == (2, "upvote: the store does not answer\n")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("upvote: the store does not answer (Error 2 connecting to ")
 
 
 def test_password_of_the_store_is_not_printed(redis, redis_url, tmp_path):
@@ -113,6 +114,9 @@ def test_password_of_the_store_is_not_printed(redis, redis_url, tmp_path):
         ("SESSION_TTL", "soon"),
         ("WORKERS", "0"),
         ("RATE_LIMITS", "maybe"),
+        ("REDIS_URL", "localhost:6379"),
+        ("REDIS_URL", "redis+sentinel://localhost"),
+        ("CONFIRMING_REPLICAS", "-1"),
         ("PROT", "8000"),
     ],
 )
@@ -121,6 +125,21 @@ def test_wrong_setting_is_named(monkeypatch, name, value):
 
     with pytest.raises(WrongSetting, match=f"^UPVOTE_{name}"):
         read_settings()
+
+
+def test_wrong_url_of_a_store_is_refused_without_its_password():
+    refused = run("serve", redis_url="redis://alice:secret@localhost:port")
+
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("upvote: UPVOTE_REDIS_URL: Value error, 'localhost:port' is no host and port")
+    assert "secret" not in refused.stderr
+
+
+def test_own_valkey_has_no_replicas(tmp_path):
+    refused = run("serve", port=0, data_dir=tmp_path, confirming_replicas=1)
+
+    assert refused.returncode == 2
+    assert refused.stderr == "upvote: UPVOTE_CONFIRMING_REPLICAS=1: our own Valkey has none\n"
 
 
 def test_wrong_setting_stops_the_start():

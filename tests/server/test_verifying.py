@@ -102,4 +102,5 @@ def test_server_may_go_on_meanwhile(tmp_path, redis_url, redis):
 def test_store_that_does_not_answer_is_said(tmp_path):
     refused = command(redis_url=f"unix://{tmp_path}/nothing")
 
-    assert (refused.returncode, refused.stderr) == (2, "upvote: the store does not answer\n")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("upvote: the store does not answer (Error 2 connecting to ")

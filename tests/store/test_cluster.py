@@ -95,6 +95,22 @@ async def test_slot_that_moves_is_followed(store, six):
     assert (await article(store, number)).votes == 2
 
 
+async def test_slot_that_moves_at_once_holds_up_nobody(store, six):
+    number = (await post(store, await registered(store, "alice"))).number
+    moving = slot(str(store.site.home_of_article(number)))
+    source, target = server_of(six, store, number), next(each for each in six.servers if moving_to(six, each, moving))
+    with source.client() as here, target.client() as there:
+        id = there.execute_command("CLUSTER MYID")
+        here.execute_command("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", moving, moving, "NODE", id)
+    votes = 0
+    async with asyncio.timeout(20):
+        while six.primary_of(moving) is not target:
+            await store.articles.vote(number, f"voter-{votes}", Vote.UP)
+            votes += 1
+
+    assert (await store.articles.vote(number, "bob", Vote.UP)).article.votes == 1 + votes + 1
+
+
 def moving_to(six: Six, server: Server, moving: int) -> bool:
     """Whether a server is the primary of other slots."""
     return server is not six.primary_of(moving) and server in [six.primary_of(each) for each in range(0, SLOTS, 1000)]
