@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import filling
+from bench import cluster, filling
+from bench.cluster import Cost, Memory
 from bench.comparing import difference
 from bench.load import is_whole
 from bench.queries import FALLBACK
@@ -91,3 +92,13 @@ def test_answer_is_whole_with_its_last_byte():
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 
     assert [is_whole(answer) for answer in (sized, sized[:-1], chunked, chunked[:-1])] == [True, False, True, False]
+
+
+def test_large_site_is_added_up_from_what_one_thing_takes():
+    """1 KiB of everything is more than CPU asks for; a page asks each of the partitions that so many primaries need."""
+    rows = cluster.large(Cost(1, 100, 1), Cost(1, 50, 0.5), Cost(1, 250, 0.5), Memory(1024, 0, 1024, 1024))
+
+    assert [row[-1] for row in rows[:3]] == ["95 GiB", "348 GiB", "5,768 GiB"]
+    assert [row[0] for row in rows[3:5]] == ["votes a second", "pages a second, of 256 partitions"]
+    assert [row[2:] for row in rows[3:5]] == [["50 µs", "0.5 cores"], ["2650 µs", "26.5 cores"]]
+    assert rows[5][-1] == "195, and as many replicas"

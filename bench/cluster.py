@@ -1,0 +1,196 @@
+"""
+What votes and pages cost a cluster of 1, 2 and 3 primaries under the same load, and what a large site would need.
+
+    python -m bench.cluster
+
+One process asks, all servers are on this machine: answers a second say more about its cores than about a cluster. What
+counts is the processor time that an answer takes of all servers and of the busiest of them, as each server tells it.
+"""
+
+import asyncio
+import math
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from redis import Redis
+
+from bench.tables import markdown
+from resolvers.reads import Reads
+from server import valkey
+from store import keys, listings
+from store.articles import Draft
+from store.listings import Window
+from store.ranking import Order
+from store.records import Vote
+from store.stores import Store
+from tests.servers import cluster
+
+SERVERS = (1, 2, 3)  # primaries
+PARTITIONS = 16
+POSTERS = 2_000
+ARTICLES = 10_000
+VOTES = 20_000
+PAGES = 1_000
+AT_ONCE = 64
+HASH = "$argon2id$v=19$m=19456,t=2,p=1$" + "x" * 22 + "$" + "x" * 43
+
+MILLION = 1_000_000
+LARGE_USERS = 100 * MILLION
+LARGE_VOTES = 10_000  # a second, all day
+LARGE_POSTS = 1 * MILLION  # a day
+LARGE_PAGES = 10_000  # of the whole site, a second
+FOLLOWS = 20  # of a user
+BUSY = 0.5  # of a core that a primary may take
+HELD = 32  # GiB that a primary may hold
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """An answer: how many came in a second, microseconds of all servers, the busiest one's share of these."""
+
+    rate: float
+    cpu: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes of a user, a follow, an article in one group with its first vote, and a vote that its voter is known of."""
+
+    user: float
+    follow: float
+    article: float
+    vote: float
+
+
+async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tuple[Cost, Cost, Memory]:
+    store = await Store.open(url, partitions=partitions, cached=0)
+    names, numbers = [f"person-{number}" for number in range(POSTERS)], list[int]()
+    sizes = [used(servers)]
+
+    async def register(turn: int) -> None:
+        p = store.site.home_of_user(names[turn])
+        fields = ("name", names[turn], "password", HASH, "joined", store.site.clock(), "karma", 0)
+        await store.site.connection.run(("HSET", keys.user(p, names[turn]), *fields))
+
+    async def follow(turn: int) -> None:
+        await store.follows.follow(names[turn % POSTERS], names[(turn + turn // POSTERS * 37 + 1) % POSTERS])
+
+    async def post(turn: int) -> None:
+        draft = Draft(f"a title of usual length, number {turn}", f"https://example.com/{turn}", "", ("show",))
+        posted = (await store.articles.post(names[turn % POSTERS], draft)).article
+        assert posted is not None
+        numbers.append(posted.number)
+
+    async def vote(turn: int) -> None:
+        await store.articles.vote(numbers[turn % ARTICLES], f"voter-{turn}", Vote.UP)
+
+    async def page(turn: int) -> None:
+        """The first page by score, and the votes of a reader who is another each time."""
+        found = Reads(store, None)
+        (shown,) = await found.pages([(listings.whole(store.site, Order.SCORE), Window(25))])
+        numbers = [place.number for place in shown.places]
+        await asyncio.gather(found.articles(numbers), found.votes(numbers, f"voter-{turn}"))
+
+    for times, doing in ((POSTERS, register), (FOLLOWS * POSTERS, follow)):
+        await all_of(times, doing)
+        sizes.append(used(servers))
+    await all_of(ARTICLES, post)
+    await asyncio.sleep(11)  # posts are known for 10 s
+    for server in servers:
+        [key for key in server.scan_iter("posted:*", 1000) if server.exists(key)]  # what has expired goes
+    sizes.append(used(servers))
+    voting = await cost(servers, VOTES, vote)
+    sizes.append(used(servers))
+    reading = await cost(servers, PAGES, page)
+    await store.close()
+    counts = (POSTERS, FOLLOWS * POSTERS, ARTICLES, VOTES)
+    each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
+    return voting, reading, Memory(*each)
+
+
+async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Awaitable[None]]) -> Cost:
+    await all_of(AT_ONCE, doing)  # which loads the scripts
+    before, begun = spent(servers), perf_counter()
+    await all_of(times, doing)
+    seconds = perf_counter() - begun
+    each = [after - earlier for after, earlier in zip(spent(servers), before, strict=True)]
+    return Cost(times / seconds, 1e6 * sum(each) / times, max(each) / sum(each))
+
+
+async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:
+    turns = iter(range(times))
+
+    async def some() -> None:
+        for turn in turns:
+            await doing(turn)
+
+    await asyncio.gather(*(some() for _ in range(AT_ONCE)))
+
+
+def spent(servers: Sequence["Redis"]) -> list[float]:
+    """Seconds of a core that each server has used."""
+    return [info["used_cpu_user"] + info["used_cpu_sys"] for info in (server.info("cpu") for server in servers)]
+
+
+def used(servers: Sequence["Redis"]) -> int:
+    return sum(server.info("memory")["used_memory_dataset"] for server in servers)
+
+
+def large(alone: Cost, vote: Cost, page: Cost, memory: Memory) -> list[list[str]]:
+    """What a site with 100 million users needs, by what one of each thing takes. A page asks every partition."""
+    held = [
+        (f"users, each with {FOLLOWS} follows", LARGE_USERS, memory.user + FOLLOWS * memory.follow),
+        ("articles of a year, a million a day", 365 * LARGE_POSTS, memory.article),
+        (f"votes of a week, {LARGE_VOTES:,} a second", 7 * 86_400 * LARGE_VOTES, memory.vote),
+    ]
+    gib = sum(count * each for _, count, each in held) / 2**30
+    partitions = 2 ** math.ceil(math.log2(gib / HELD))
+    of_partition = (page.cpu - alone.cpu) / (PARTITIONS - 1)
+    done = [
+        ("votes a second", LARGE_VOTES, vote.cpu),
+        (f"pages a second, of {partitions} partitions", LARGE_PAGES, alone.cpu + (partitions - 1) * of_partition),
+    ]
+    cores = sum(count * each for _, count, each in done) / 1e6
+    primaries = math.ceil(max(gib / HELD, cores / BUSY))
+    return [
+        *([what, f"{count:,}", f"{each:.0f} B", f"{count * each / 2**30:,.0f} GiB"] for what, count, each in held),
+        *([what, f"{count:,}", f"{each:.0f} µs", f"{count * each / 1e6:.1f} cores"] for what, count, each in done),
+        [f"primaries of {HELD} GiB that are {BUSY:.0%} busy", "", "", f"{primaries}, and as many replicas"],
+    ]
+
+
+def main() -> None:
+    rows, last = [], None
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        valkey.running(Path(folder)) as url,
+        Redis.from_url(url, decode_responses=True) as server,
+    ):
+        found = asyncio.run(measured(url, [server], 1))
+    rows.append(row("a server alone, 1 partition", found))
+    for count in SERVERS:
+        with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), count, 0) as six, ExitStack() as stack:
+            servers = [stack.enter_context(server.client()) for server in six.servers]
+            last = asyncio.run(measured(six.url, servers, PARTITIONS))
+        rows.append(row(f"{count} of a cluster, {PARTITIONS} partitions", last))
+    head = ["primaries", "votes/s", "µs a vote", "busiest", "pages/s", "µs a page", "busiest"]
+    print(markdown(head, rows))
+    assert last is not None
+    print()
+    print(markdown(["what", "how many", "each", "in all"], large(found[1], *last[:2], found[2])))
+
+
+def row(what: str, found: tuple[Cost, Cost, Memory]) -> list[str]:
+    costs = [
+        text for cost in found[:2] for text in (f"{cost.rate:,.0f}", f"{cost.cpu:.0f}", f"{100 * cost.share:.0f} %")
+    ]
+    return [what, *costs]
+
+
+if __name__ == "__main__":
+    main()
