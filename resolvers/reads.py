@@ -1,11 +1,10 @@
 """The one door to stored things by id: all that the batches of a tick ask for, each once, leaves as one pipeline."""
 
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, TypeVar
 
-from strawberry.dataloader import DataLoader
-
+from resolvers.loading import Loader
 from store import feeds, listings, pins, reads, standings
 from store.feeds import Pull
 from store.listings import Listing, Page, Window
@@ -24,8 +23,7 @@ class Reads:
     def __init__(self, store: Store, login: Read[Login | None] | None) -> None:
         self._store = store
         self._login = login
-        self._loader: DataLoader[list[Question], None] = DataLoader(self._load, cache=False)
-        self._asked: dict[Read[Any], Question] = {}
+        self._loader = Loader(store.site.connection)
         self._began = monotonic()
         self._seen: dict[Kind[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
@@ -102,7 +100,7 @@ class Reads:
     def know_login(self, username: str) -> None:
         """Spare the read of a session that a write has just proven."""
         if self._login:
-            self._ask(self._login).answer(self._store.sessions.login(username))
+            self._loader.learn(self._login, self._store.sessions.login(username))
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
         parts = [listings.shares(listing, window) for listing, window in wanted]
@@ -147,49 +145,8 @@ class Reads:
         return results
 
     async def _all(self, wanted: Iterable[Read[T]]) -> list[T]:
-        """The results of reads: those that nobody has asked for yet go to the loader, together."""
-        asked, new = [], []
-        for read in wanted:
-            question = self._asked.get(read)
-            if question is None:
-                new.append(question := self._ask(read))
-            asked.append(question)
-        if new:
-            if self._login and self._login not in self._asked:
-                new.append(
-                    self._ask(self._login)
-                )  # with the first pipeline: most of what follows depends on the viewer
-            loading = self._loader.load(new)
-            for question in new:
-                question.loading = loading
-        for question in asked:
-            if question.loading:
-                await question.loading
-        return [question.result for question in asked]
-
-    def _ask(self, read: Read[Any]) -> "Question":
-        question = self._asked[read] = Question(read)
-        return question
-
-    async def _load(self, batches: list[list["Question"]]) -> list[None]:
-        questions = [question for batch in batches for question in batch if question.loading]
-        replies = await self._store.site.connection.pipeline([question.read.command for question in questions])
-        for question, reply in zip(questions, replies, strict=True):
-            question.answer(question.read.result(reply))
-        return [None] * len(batches)
-
-
-class Question:
-    """A read, and its result unless it is still loading."""
-
-    __slots__ = ("loading", "read", "result")
-
-    def __init__(self, read: Read[Any]) -> None:
-        self.read = read
-        self.loading: Awaitable[None] | None = None
-
-    def answer(self, result: Any) -> None:
-        self.result, self.loading = result, None
+        """The results of reads; with the first of all the login is read, which most of what follows depends on."""
+        return await self._loader.load(wanted, self._login)
 
 
 def _united(parts: Iterable[dict[str, float]]) -> dict[str, float]:
