@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schema import contract
-from server import backups, demo, imports, ranking, serving, verifying, weights
+from server import backups, demo, imports, moves, ranking, serving, verifying, weights
 from server.archives import BrokenBackup
 from server.imports import Options
 from server.lab import arguments as lab
@@ -15,7 +15,9 @@ from server.lab.experiments import NotReplayed
 from server.rows import NotStories
 from server.settings import WrongSetting, read_settings
 from server.valkey import DataInUse, ValkeyFailed
+from store import routes
 from store.errors import StoreError
+from store.keys import SLOTS
 
 MOST_FOLLOWED = 10_000
 FAULTS = (WrongSetting, NotStories, NotReplayed, BrokenBackup, DataInUse, ValkeyFailed, StoreError, OSError)
@@ -80,6 +82,19 @@ def _parser() -> argparse.ArgumentParser:
     restore.add_argument("--partitions", type=int, metavar="N", help="into so many, in place of as many as there were")
     restore.set_defaults(run=lambda chosen: backups.restore(read_settings(partitions=chosen.partitions), chosen.file))
 
+    move = commands.add_parser("move", help="copy the store to an empty one, and take no more writes")
+    place = move.add_mutually_exclusive_group(required=True)
+    place.add_argument("--to", type=_store, metavar="URL", help="a Redis or Valkey, a cluster, or what sentinels watch")
+    place.add_argument("--undo", action="store_true", help="let a store that was moved take writes again")
+    move.add_argument(
+        "--partitions", type=_partitions, metavar="N", help="into so many, in place of as many as there are"
+    )
+    move.set_defaults(
+        run=lambda chosen: (
+            moves.undo(read_settings()) if chosen.undo else moves.run(read_settings(), chosen.to, chosen.partitions)
+        )
+    )
+
     orders = commands.add_parser("reindex", help="let the store keep the orders of UPVOTE_ORDERS and no others")
     orders.set_defaults(run=lambda chosen: ranking.reindex(read_settings()))
     weights.add_to(commands.add_parser("ranking", help="show by what the site and its groups are ranked, or set it"))
@@ -87,6 +102,21 @@ def _parser() -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
     schema.set_defaults(run=lambda chosen: print(contract.text(), end="") or 0)
     return parser
+
+
+def _store(url: str) -> str:
+    try:
+        routes.read(url)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return url
+
+
+def _partitions(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= SLOTS or count & (count - 1):
+        raise argparse.ArgumentTypeError(f"{text} is no power of two up to {SLOTS}")
+    return count
 
 
 def _count(text: str) -> int:

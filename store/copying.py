@@ -8,9 +8,11 @@ Reading a store whole, while it is in use, as records from which all of it can b
     follows    follower, {followee: since}
     user       fields
     posted     username, digest of the key, value, when it ends
+    session    digest, username, when it ends
     sequences  how many numbers were given out, of each partition
 
-Indexes, karma, followers and times to live are derived. Sessions, pins and what limits count are left out.
+Indexes, karma, followers and times to live are derived. Pins and what limits count are left out, and sessions unless
+they are asked for.
 
 Every record is read in one step, and what refers to others before these: so a copy has all that was done before it
 began, and of what is done meanwhile each step or nothing.
@@ -57,7 +59,7 @@ async def settings(site: Site) -> dict[str, str]:
 
 
 async def copied(
-    site: Site, walked: Callable[[int], object], left_out: Callable[[str], object]
+    site: Site, walked: Callable[[int], object], left_out: Callable[[str], object], *, sessions: bool = False
 ) -> AsyncIterator[list[Record]]:
     """All records, some at a time. Of what is broken nothing is copied, and its key is told."""
     orders, weights = await told(site.connection)
@@ -71,6 +73,8 @@ async def copied(
     async for found in _walk(site, walked):
         yield await _users(site, [key for key in found if key.kind == "user"], left_out)
         yield await _posted(site, [key for key in found if key.kind == "posted"])
+        if sessions:
+            yield await _sessions(site, [key for key in found if key.kind == "session"])
     given = await site.connection.pipeline([("GET", keys.sequence(p)) for p in range(site.partitions)])
     yield [["sequences", [int(count or 0) for count in given]]]
 
@@ -141,3 +145,9 @@ async def _posted(site: Site, found: Sequence[Key]) -> list[Record]:
         for key, value, left in zip(found, replies[::2], replies[1::2], strict=True)
         if value and left > 0
     ]
+
+
+async def _sessions(site: Site, found: Sequence[Key]) -> list[Record]:
+    values = await site.connection.pipeline([("GET", key.text) for key in found])
+    read = [(key.name, value.split()) for key, value in zip(found, values, strict=True) if value]
+    return [["session", digest, username, int(ends)] for digest, (username, ends) in read]

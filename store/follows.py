@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 from store import acting, keys
+from store.commands import Script
 from store.connection import SEEN
 from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.records import Place
 from store.sessions import Actor, Session, Sessions, slot_of
 from store.site import Site
+
+FOLLOW = Script("follow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,7 @@ class Followed:
 
 class Follows:
     """
-    Both sides are set by one idempotent command each. Where the second was lost, doing it again completes it, and
+    Both sides are set by one idempotent script each. Where the second was lost, doing it again completes it, and
     `verify` finds and mends it.
     """
 
@@ -36,17 +39,12 @@ class Follows:
             SelfFollow: nobody follows themselves.
         """
         follower, followee = await self._both(follower, followee)
-        now = self._site.clock()
-        await self._site.connection.run(("ZADD", self._followers(followee), "NX", now, follower))
-        added = await self._site.connection.run(("ZADD", self._following(follower), "NX", now, followee))
-        return Followed(follower, followee, bool(added))
+        return await self._set(follower, followee, self._site.clock())
 
     async def unfollow(self, follower: Actor, followee: str) -> Followed:
         """Follow a user no more; twice is harmless. Raises what `follow` raises."""
         follower, followee = await self._both(follower, followee)
-        await self._site.connection.run(("ZREM", self._followers(followee), follower))
-        removed = await self._site.connection.run(("ZREM", self._following(follower), followee))
-        return Followed(follower, followee, bool(removed))
+        return await self._set(follower, followee, "")
 
     async def mark_seen(self, viewer: Actor, place: Place) -> str:
         """Move the viewer's mark forward, never back, and return their name. One round trip."""
@@ -69,8 +67,11 @@ class Follows:
             raise SelfFollow
         return follower, name
 
-    def _followers(self, username: str) -> str:
-        return keys.followers(self._site.home_of_user(username), username)
-
-    def _following(self, username: str) -> str:
-        return keys.following(self._site.home_of_user(username), username)
+    async def _set(self, follower: str, followee: str, since: int | str) -> Followed:
+        p = self._site.home_of_user(followee)
+        await self._site.connection.run(FOLLOW.command([keys.followers(p, followee), keys.closed(p)], follower, since))
+        p = self._site.home_of_user(follower)
+        (status,) = await self._site.connection.run(
+            FOLLOW.command([keys.following(p, follower), keys.closed(p)], followee, since)
+        )
+        return Followed(follower, followee, status == "changed")

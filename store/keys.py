@@ -145,6 +145,11 @@ def mark(p: int | str) -> str:
     return f"mark:{{{p}}}"
 
 
+def closed(p: int) -> str:
+    """string | 1, where a partition takes no writes: it is moved, or was | a minute; for ever if it was | move"""
+    return f"closed:{{{p}}}"
+
+
 def events(p: int) -> str:
     """channel | what changed: kind, article number, poster, groups | - | post, vote, edit, regroup, delete, import"""
     return f"events:{{{p}}}"
@@ -174,6 +179,7 @@ def home(p: int, orders: tuple[str, ...]) -> list[str]:
         ranking(p),
         f"coming:{{{p}}}:",
         *(index(p, order) for order in orders),
+        closed(p),
         events(p),
     ]
 

@@ -39,6 +39,7 @@ KINDS = {
     "bucket": ("string", DIGEST),
     "imported": ("hash", NOTHING),
     "mark": ("string", NOTHING),
+    "closed": ("string", NOTHING),
 }
 DERIVED = {"sequence", *ORDERS, "good", "coming", "pin", "group", "groups", "timeline", "posters", "followers"}
 

@@ -11,7 +11,7 @@ from typing import Self
 
 from store import acting, keys
 from store.commands import Script
-from store.connection import Connection
+from store.connection import SESSION, Connection
 from store.copying import Record
 from store.errors import StoreMismatch
 from store.link import Command
@@ -129,6 +129,15 @@ def _posted(site: Site, username: str, digest: str, value: str, ends: int) -> It
         yield RESTORE_POSTED.command([keys.posted(p, username, digest), keys.article(p, number)], value, left)
 
 
+def _session(site: Site, digest: str, username: str, ends: int) -> Iterator[Command]:
+    p, left = site.home_of_user(username), ends - site.clock()
+    if left > 0:
+        yield SESSION.command(
+            [keys.user(p, username), keys.session(p, digest), keys.sessions(p, username)],
+            *("", username, digest, site.clock(), ends, left),
+        )
+
+
 def _sequences(site: Site, given: list[int]) -> Iterator[Command]:
     """A partition goes on after all partitions that have had one of its slots."""
     shared = min(len(given), site.partitions)
@@ -148,5 +157,6 @@ COMMANDS: dict[str, Callable[..., Iterator[Command]]] = {
     "follows": _follows,
     "user": _user,
     "posted": _posted,
+    "session": _session,
     "sequences": _sequences,
 }

@@ -41,7 +41,8 @@ class Users:
         known = await self._hashed(rules.password(password), windows)
         grant, session = self._sessions.granted(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
-        script_keys = [keys.user(p, username), keys.session(p, session.digest), keys.sessions(p, username)]
+        session_keys = (keys.session(p, session.digest), keys.sessions(p, username))
+        script_keys = [keys.user(p, username), *session_keys, keys.closed(p)]
         times = (self._site.clock(), lifetime, grant.login.expires_at)
         command = REGISTER.command(script_keys, username, known, *times, session.digest)
         (status,) = await self._site.connection.run(command)
@@ -74,7 +75,7 @@ class Users:
         rules.password(new, "newPassword")
         username, known = await self._proven(await self._sessions.username(session), current, address)
         p = self._site.home_of_user(username)
-        script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, "")]
+        script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]
         hashed = await self._passwords.hashed(new)
         (status,) = await self._site.connection.run(PASSWORD.command(script_keys, known, hashed, session.digest))
         if status == "changed":

@@ -1,6 +1,6 @@
 -- Put before every script that writes articles: names for the keys of one partition, who acts, and what each index holds.
 -- KEYS  the partition's home, in the order of keys.home: prefixes that a number, username or group name is appended to,
---       then whole keys, then one index per order, last the channel
+--       then whole keys, then one index per order, then what closes the partition, last the channel
 -- ARGV  1 username of who acts, or ""   2 digest of their session, or ""   3 now (unix milliseconds)
 --       4 the site's weights, space between: vote_score, hot_seconds, best_z   5 votes of a good article   6 voting window (milliseconds)
 local ARTICLE, VOTED, DOWNVOTED, USER, TIMELINE, GROUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -10,7 +10,7 @@ local INDEX = {
   score = KEYS[16], time = KEYS[17], votes = KEYS[18], hot = KEYS[19], best = KEYS[20], controversial = KEYS[21],
   gravity = KEYS[22],
 }
-local EVENTS = KEYS[23]
+local CLOSED, EVENTS = KEYS[23], KEYS[24]
 
 local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
@@ -20,8 +20,14 @@ local function words(text)
   return list
 end
 
--- Who acts: named by the caller, or whose session it is; false once that has ended.
+-- Ends a script where the partition takes no writes.
+local function check_open()
+  if redis.call("EXISTS", CLOSED) == 1 then error({err = "CLOSED to writes"}) end
+end
+
+-- Who acts: named by the caller, or whose session it is; false once that has ended. Nobody acts where all is closed.
 local function actor()
+  check_open()
   if ARGV[1] ~= "" then return ARGV[1] end
   local name, ends = string.match(redis.call("GET", SESSION .. ARGV[2]) or "", "^(%S+) (%d+)$")
   return name and now <= tonumber(ends) and name

@@ -3,6 +3,7 @@
 -- ARGV  7 the story's own id   8 title   9 link or ""   10 content or ""   11 group names, space between
 --       12 slot of the poster   13 posting time (unix milliseconds)   14 votes   15 known voters, space between
 -- Reply {"imported", number, how many users were created} | {"known", number}
+check_open()
 local known = redis.call("HGET", IMPORTED, ARGV[7])
 if known then return {"known", known} end
 

@@ -1,5 +1,5 @@
 -- Change a password, and end all other sessions of its user.
--- KEYS  1 user:{p}:NAME   2 sessions:{p}:NAME   3 session:{p}:, which a digest is appended to
+-- KEYS  1 user:{p}:NAME   2 sessions:{p}:NAME   3 session:{p}:, which a digest is appended to   4 closed:{p}
 -- ARGV  1 the password hash that was checked   2 the new hash   3 digest of the session that goes on
 -- Reply {"done"} | {"changed"}
 --
@@ -7,6 +7,7 @@
 local known = redis.call("HGET", KEYS[1], "password")
 if known == ARGV[2] then return {"done"} end
 if known ~= ARGV[1] then return {"changed"} end
+if redis.call("EXISTS", KEYS[4]) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("HSET", KEYS[1], "password", ARGV[2])
 for _, digest in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do
   if digest ~= ARGV[3] then

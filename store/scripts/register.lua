@@ -1,5 +1,5 @@
 -- Create a user whose name is free, and log them in.
--- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME
+-- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME   4 closed:{p}
 -- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 the session's lifetime (milliseconds)
 --       5 when the session ends (unix milliseconds)   6 its digest
 -- Reply {"registered"} | {"taken"}
@@ -7,6 +7,7 @@
 -- Sent again, as it may be when its reply was lost, it knows the user by the session, which is nobody else's.
 if redis.call("EXISTS", KEYS[2]) == 1 then return {"registered"} end
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end
+if redis.call("EXISTS", KEYS[4]) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("HSET", KEYS[1], "name", ARGV[1], "password", ARGV[2], "joined", ARGV[3], "karma", 0)
 redis.call("SET", KEYS[2], ARGV[1] .. " " .. ARGV[5], "PX", ARGV[4])
 redis.call("ZADD", KEYS[3], ARGV[5], ARGV[6])

@@ -16,10 +16,15 @@ from typing import Any
 import httpx
 import pytest
 
+from server import imports
+from server.imports import Options
+from server.settings import Settings
+
 ROOT = Path(__file__).parents[2]
 POST = """mutation { post(input: {title: "Redis in Action", link: "https://example.com/", groups: ["show"]}) {
   article { id } } }"""
 REGISTER = """mutation { register(input: {username: "alice", password: "correct horse"}) { token } }"""
+HEADER = "id,title,url,points,comments,author,created_at\n"
 
 
 @dataclass
@@ -98,3 +103,25 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         assert live.ask(POST, token)["data"]["post"]["article"]["id"] == "article:1773"
         yield live
+
+
+def line(number: int) -> str:
+    """A story of a file to import, one an hour, by one of 30 users."""
+    title = "Ask HN: Why?" if number % 7 == 0 else "A title"
+    time = f"2016-08-{1 + number // 24 % 28:02d}T{number % 24:02d}:00:00Z"
+    return f"{number},{title},https://host{number % 3}.example/,{number % 50},0,user-{number % 30},{time}\n"
+
+
+@pytest.fixture
+def filled(tmp_path: Path, redis_url: str) -> Settings:
+    """A store of 8 partitions, with 300 stories whose voters are known and whose posters follow each other."""
+    stories = tmp_path / "stories.csv"
+    stories.write_text(HEADER + "".join(map(line, range(300))))
+    settings = Settings(redis_url=redis_url, partitions=8)
+    imports.run(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
+    return settings
+
+
+@pytest.fixture
+def empty(redis_url: str) -> Settings:
+    return Settings(redis_url=f"{redis_url}?db=1")

@@ -7,29 +7,12 @@ import httpx
 import pytest
 from redis import Redis
 
-from server import backups, imports, valkey, verifying
+from server import backups, valkey, verifying
 from server.archives import BrokenBackup
-from server.imports import Options
 from server.settings import Settings
 from store.errors import StoreMismatch
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
-from tests.server.test_imports import HEADER, line
 from tests.store.reading import contents, everything
-
-
-@pytest.fixture
-def filled(tmp_path: Path, redis_url: str) -> Settings:
-    """A store of 8 partitions, with 300 stories whose voters are known and whose posters follow each other."""
-    stories = tmp_path / "stories.csv"
-    stories.write_text(HEADER + "".join(map(line, range(300))))
-    settings = Settings(redis_url=redis_url, partitions=8)
-    imports.run(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
-    return settings
-
-
-@pytest.fixture
-def empty(redis_url: str) -> Settings:
-    return Settings(redis_url=f"{redis_url}?db=1")
 
 
 def stored(settings: Settings) -> dict[str, object]:

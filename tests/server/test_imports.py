@@ -12,10 +12,9 @@ from server.rows import NotStories
 from server.settings import Settings
 from store.imports import bring_in
 from store.stores import Store, unix_milliseconds
-from tests.server.conftest import ROOT, environment
+from tests.server.conftest import HEADER, ROOT, environment, line
 from tests.store.reading import everything
 
-HEADER = "id,title,url,points,comments,author,created_at\n"
 SUMMARY = re.compile(
     r"imported (\d+), known already (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "
     r"\d+ a second\n"
@@ -47,12 +46,6 @@ def test_authors_follow_those_after_them_by_name(settings, file, redis, capsys):
     assert set(following["user-0"]) == {"user-1", "user-10", "user-11"}
     assert set(following["user-9"]) == {"user-0", "user-1", "user-10"}
     assert all(name in followers[followee] for name, followees in following.items() for followee in followees)
-
-
-def line(number: int) -> str:
-    title = "Ask HN: Why?" if number % 7 == 0 else "A title"
-    time = f"2016-08-{1 + number // 24 % 28:02d}T{number % 24:02d}:00:00Z"
-    return f"{number},{title},https://host{number % 3}.example/,{number % 50},0,user-{number % 30},{time}\n"
 
 
 def summary(capsys: pytest.CaptureFixture[str]) -> tuple[int, ...]:

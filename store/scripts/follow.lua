@@ -1,0 +1,13 @@
+-- Set or end one side of a follow.
+-- KEYS  1 followers:{p}:NAME or following:{p}:NAME   2 closed:{p}
+-- ARGV  1 username of the other side   2 since when (unix milliseconds), or "" to end it
+-- Reply {"changed"} | {"same"}
+if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
+
+local changed
+if ARGV[2] == "" then
+  changed = redis.call("ZREM", KEYS[1], ARGV[1])
+else
+  changed = redis.call("ZADD", KEYS[1], "NX", ARGV[2], ARGV[1])
+end
+return {changed == 1 and "changed" or "same"}

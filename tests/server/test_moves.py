@@ -1,0 +1,165 @@
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from server import moves, verifying
+from server.settings import Settings
+from store import keys, listings
+from store.articles import Draft
+from store.errors import StoreMismatch, StoreUnavailable
+from store.imports import Story, bring_in
+from store.listings import Window
+from store.moving import Closing
+from store.ranking import Order
+from store.records import Place, Vote
+from store.restoring import Restoration
+from store.sessions import session_of
+from store.stores import Store
+from tests import servers
+from tests.conftest import registered
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.test_backups import stored
+from tests.store.reading import everything, numbers, post, profile
+
+pytestmark = pytest.mark.one_server  # the other place is another database of the server
+
+
+async def orders(settings: Settings) -> dict[str, list[int]]:
+    """All articles of a store in every order, at one instant."""
+    store = await Store.open(settings.redis_url, clock=lambda: 1_800_000_000_000)
+    found = {order.name: await numbers(store, listings.whole(store.site, order), Window(1_000)) for order in Order}
+    await store.close()
+    return found
+
+
+def test_moved_store_is_the_same_and_all_stay_logged_in(filled, empty, capsys):
+    with serving(Path("unused"), redis_url=filled.redis_url) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        live.ask(POST, token)
+        assert moves.run(filled, empty.redis_url, 64) == 0
+        refused = live.ask(POST, token)["errors"][0]
+        read = live.ask("{ viewer { username karma } }", token)["data"]["viewer"]
+    with serving(Path("unused"), redis_url=empty.redis_url) as live:
+        assert live.ask("{ viewer { username karma } }", token)["data"]["viewer"] == read
+        assert live.ask(POST, token)["data"]["post"]["article"]
+
+    assert refused["extensions"]["code"] == "UNAVAILABLE"
+    assert "moved 301 articles, 80 users into 64 partitions" in capsys.readouterr().out
+    assert verifying.run(empty, repair=False) == 0
+
+
+def test_move_to_a_cluster_keeps_every_id_count_and_order(filled, tmp_path):
+    with servers.cluster(tmp_path) as six:
+        there = Settings(redis_url=six.url)
+        assert moves.run(filled, six.url, 16) == 0
+        assert verifying.run(there, repair=False) == 0
+        assert asyncio.run(orders(there)) == asyncio.run(orders(filled))
+
+
+async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(store, redis, redis_url):
+    for name in ("alice", "bob"):
+        await registered(store, name)
+    own = (await post(store, "alice")).number
+    await Closing(store.site).begin()
+    writes: list[Callable[[], Awaitable[object]]] = [
+        lambda: store.articles.post("alice", Draft("a title", "https://example.com/")),
+        lambda: store.articles.vote(own, "bob", Vote.UP),
+        lambda: store.articles.edit(own, "alice", {"title": "another"}),
+        lambda: store.articles.regroup(own, "alice", ["show"], []),
+        lambda: store.articles.delete(own, "alice"),
+        lambda: store.follows.follow("alice", "bob"),
+        lambda: store.follows.unfollow("alice", "bob"),
+        lambda: store.follows.mark_seen("alice", Place(1.0, keys.member(own))),
+        lambda: store.users.register("carol", "correct horse"),
+        lambda: bring_in(store, [Story("1", "a story", "", "alice", store.site.clock(), 3)]),
+    ]
+    before = everything(redis)
+    for write in writes:
+        with pytest.raises(StoreUnavailable, match="being moved"):
+            await write()
+    assert everything(redis) == before
+    assert (await profile(store, "alice")).karma == 0
+
+    await asyncio.to_thread(moves.undo, Settings(redis_url=redis_url))
+    for write in (writes[0], writes[1], writes[5], writes[8]):
+        await write()
+
+
+async def test_password_is_not_changed_while_the_store_is_moved(store, redis):
+    session = session_of((await store.users.register("carol", "correct horse")).token)
+    await Closing(store.site).begin()
+
+    with pytest.raises(StoreUnavailable, match="being moved"):
+        await store.users.change_password(session, "correct horse", "battery staple")
+    assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
+
+
+def test_move_that_fails_lets_the_store_go_on(filled, empty, monkeypatch):
+    real = Restoration.put
+
+    async def failing(restoration: Restoration, records: list[list[object]]) -> None:
+        if any(record[0] == "user" for record in records):
+            raise StoreUnavailable("the store does not answer")
+        await real(restoration, records)
+
+    before = stored(filled)
+    monkeypatch.setattr(Restoration, "put", failing)
+    with pytest.raises(StoreUnavailable):
+        moves.run(filled, empty.redis_url, None)
+
+    assert stored(filled) == before
+    with pytest.raises(StoreMismatch, match="not whole"):
+        asyncio.run(Store.open(empty.redis_url))
+    with pytest.raises(StoreMismatch, match="another restore was interrupted"):
+        moves.run(filled, empty.redis_url, None)
+
+
+def test_write_in_between_is_noticed(filled, empty, monkeypatch):
+    """As when whoever moves was stopped for longer than the marks last."""
+    real = Restoration.put
+
+    async def slow(restoration: Restoration, records: list[list[object]]) -> None:
+        await real(restoration, records)
+        with Redis.from_url(filled.redis_url) as redis:
+            redis.delete(keys.closed(0))
+
+    monkeypatch.setattr(Restoration, "put", slow)
+    with pytest.raises(StoreMismatch, match="written to while it was moved"):
+        moves.run(filled, empty.redis_url, None)
+    with pytest.raises(StoreMismatch, match="not whole"):
+        asyncio.run(Store.open(empty.redis_url))
+
+
+def test_store_in_use_is_not_moved_into(filled):
+    before = stored(filled)
+
+    with pytest.raises(StoreMismatch, match="not empty"):
+        moves.run(filled, filled.redis_url, 2)
+    assert stored(filled) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--to", "http://example.com"], "a store's URL is redis://"),
+        (["--to", "redis://127.0.0.1", "--partitions", "3"], "3 is no power of two up to 1024"),
+        ([], "one of the arguments --to --undo is required"),
+    ],
+)
+def test_wrong_place_is_said(arguments, said):
+    done = subprocess.run(
+        [sys.executable, "-m", "server", "move", *arguments],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 2
+    assert said in done.stderr
