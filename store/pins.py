@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from store import keys
 from store.connection import PIN
+from store.errors import StoreUnavailable
 from store.link import Argument
 from store.listings import Listing, Page
 from store.reads import Read
@@ -34,8 +35,15 @@ def as_of(listing: Listing, at: int) -> Listing:
     return listing._replace(decay=replace(listing.decay, at=at)) if listing.decay else listing
 
 
-async def keep(site: Site, pinned: Listing, page: Page) -> None:
-    """Pin the places of a page, unless somebody was faster. One round trip; nothing at all for an empty page."""
+async def keep(site: Site, pinned: Listing, page: Page) -> bool:
+    """
+    Pin the places of a page, unless somebody was faster, and tell whether they are: a store that can only be read keeps
+    none. One round trip; nothing at all for an empty page.
+    """
     flat: list[Argument] = [text for place in page.places for text in (repr(float(place.value)), place.member)]
-    if flat:
-        await site.connection.run(PIN.command(pinned.indexes, LIFETIME, *flat))
+    try:
+        if flat:
+            await site.connection.run(PIN.command(pinned.indexes, LIFETIME, *flat))
+    except StoreUnavailable:
+        return False
+    return True

@@ -3,13 +3,15 @@
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
 from store import keys
 from store.connection import SESSION
-from store.errors import BadCredentials, Unauthenticated
+from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
+from store.link import Command
 from store.reads import Read
 from store.site import Site
 
@@ -94,18 +96,22 @@ class Sessions:
             raise Unauthenticated
 
     async def renew(self, session: Session, login: Login) -> None:
-        """Let a session that is in use live on: one round trip in a 24th of its lifetime, none in between."""
+        """
+        Let a session that is in use live on: one round trip in a 24th of its lifetime, none in between.
+
+        Where the store can only be read it does not, and is read.
+        """
         lifetime = self._site.session_lifetime * 1000
         if login.expires_at - self._site.clock() < lifetime - lifetime // RENEWALS_IN_A_LIFETIME:
             renewed = self.login(login.username)
             index = keys.sessions(self._site.home_of_user(login.username), login.username)
-            await self._site.connection.pipeline(
-                [
-                    (*self._setting(session, renewed), "XX"),
-                    ("ZADD", index, "XX", renewed.expires_at, session.digest),
-                    ("PEXPIRE", index, lifetime),
-                ]
-            )
+            commands: list[Command] = [
+                (*self._setting(session, renewed), "XX"),
+                ("ZADD", index, "XX", renewed.expires_at, session.digest),
+                ("PEXPIRE", index, lifetime),
+            ]
+            with suppress(StoreUnavailable):
+                await self._site.connection.pipeline(commands)
 
     async def username(self, session: Session) -> str:
         """

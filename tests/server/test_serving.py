@@ -1,6 +1,7 @@
 import signal
 import subprocess
 import sys
+import time
 
 import httpx
 import pytest
@@ -199,3 +200,21 @@ def test_schema_command_prints_the_contract():
 
 def test_installed_command_knows_its_way():
     assert subprocess.run([sys.executable, "-m", "server", "--help"], cwd=ROOT, capture_output=True).returncode == 0
+
+
+@pytest.mark.one_server
+def test_store_without_memory_is_read_as_ever_and_refuses_writes(redis, redis_url, tmp_path):
+    """By those too whose session is to be renewed, and whose first page is to be pinned."""
+    with serving(tmp_path, redis_url=redis_url, session_ttl=24, rate_limits="on") as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        live.ask(POST, token)
+        time.sleep(1.1)  # the 24th part of the session's lifetime, after which it is renewed
+        redis.config_set("maxmemory", 1)
+        try:
+            page = live.ask("{ viewer { username } articles(pinned: true) { nodes { viewerVote } } }", token)
+            write = live.ask(POST, token)
+        finally:
+            redis.config_set("maxmemory", 0)
+
+    assert page == {"data": {"viewer": {"username": "alice"}, "articles": {"nodes": [{"viewerVote": "UP"}]}}}
+    assert [error["extensions"]["code"] for error in write["errors"]] == ["UNAVAILABLE"]
