@@ -20,7 +20,7 @@ async def page(context: Context, listing: Listing, window: Window) -> Page:
         (first,) = await context.reads.pages([(live, Window(pins.PLACES))])
         is_kept = await pins.keep(context.store.site, pinned, first)
     (found,) = await context.reads.pages([(pinned, window)])
-    if found.total or is_kept and not window.beyond:
+    if found.total or (is_kept and not window.beyond):
         return found._replace(at=at, is_pinned=True)
     context.note_expired_pin(listing.name)
     (found,) = await context.reads.pages([(live, window)])

@@ -216,5 +216,6 @@ def test_store_without_memory_is_read_as_ever_and_refuses_writes(redis, redis_ur
         finally:
             redis.config_set("maxmemory", 0)
 
-    assert page == {"data": {"viewer": {"username": "alice"}, "articles": {"nodes": [{"viewerVote": "UP"}]}}}
+    assert page["data"] == {"viewer": {"username": "alice"}, "articles": {"nodes": [{"viewerVote": "UP"}]}}
+    assert (page["extensions"]["expiredPins"], page.get("errors")) == (["score"], None)
     assert [error["extensions"]["code"] for error in write["errors"]] == ["UNAVAILABLE"]
