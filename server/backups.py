@@ -108,8 +108,8 @@ async def _restore(settings: Settings, backup: Checked, tally: Tally, *, alone: 
 
 
 def policy_of(made_with: dict[str, Any], settings: Settings) -> Policy:
-    """That of the store that is copied, so that its indexes stay as they are."""
-    weights = {name: float(made_with[name]) for name in BUILT_WITH}
+    """That of the store that is copied, so that its indexes stay as they are. What it does not tell is as always."""
+    weights = {name: float(made_with[name]) for name in BUILT_WITH if name in made_with}
     return Policy(int(made_with["good_votes"]), voting_window=settings.voting_window, **weights)
 
 

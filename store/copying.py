@@ -122,7 +122,9 @@ async def _follows(site: Site, found: Sequence[Key]) -> list[Record]:
         ]
     )
     read = zip(replies[::2], replies[1::2], strict=True)
-    return [["follows", name, {followee: int(since) for followee, since in pairs}] for name, pairs in read if name]
+    return [
+        ["follows", name, {followee: int(since) for followee, since in pairs}] for name, pairs in read if name and pairs
+    ]
 
 
 async def _users(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:

@@ -114,7 +114,8 @@ def _imported(site: Site, numbers: dict[str, str]) -> Iterator[Command]:
 def _follows(site: Site, follower: str, followees: dict[str, int]) -> Iterator[Command]:
     for followee, since in followees.items():
         yield ("ZADD", keys.followers(site.home_of_user(followee), followee), since, follower)
-        yield ("ZADD", keys.following(site.home_of_user(follower), follower), since, followee)
+    members = [part for followee, since in followees.items() for part in (since, followee)]
+    yield ("ZADD", keys.following(site.home_of_user(follower), follower), *members)
 
 
 def _user(site: Site, fields: dict[str, str]) -> Iterator[Command]:

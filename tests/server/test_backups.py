@@ -8,8 +8,10 @@ import pytest
 from redis import Redis
 
 from server import backups, valkey, verifying
+from server.__main__ import main
 from server.archives import BrokenBackup
 from server.settings import Settings
+from store import keys
 from store.errors import StoreMismatch
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
 from tests.store.reading import contents, everything
@@ -95,8 +97,7 @@ def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, mon
 
 def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_path):
     vote = "mutation($id: ID!, $value: VoteValue!) { vote(input: {articleId: $id, value: $value}) { changed } }"
-    listed = '{ articles(order: VOTES) { nodes { id votes } } user(username: "alice") { karma } }'
-    with serving(tmp_path / "data", rate_posts=1_000_000, rate_posts_a_day=1_000_000) as live:
+    with serving(tmp_path / "data") as live:
         alice = live.ask(REGISTER)["data"]["register"]["token"]
         bob = live.ask(REGISTER.replace("alice", "bob"))["data"]["register"]["token"]
         before = [live.ask(POST, alice)["data"]["post"]["article"]["id"] for _ in range(20)]
@@ -110,17 +111,16 @@ def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_
         going_on.join()
 
     assert (made.returncode, made.stderr) == (0, "")
-    restored = command("restore", tmp_path / "backup", "--partitions", 16, data_dir=tmp_path / "copy")
-    assert (restored.returncode, restored.stderr) == (0, "")
-    verified = command("verify", data_dir=tmp_path / "copy")
-    assert (verified.returncode, verified.stdout) == (0, "nothing is broken\n")
-    with serving(tmp_path / "copy") as live:
-        data = live.ask(listed)["data"]
-        logged_in = live.ask("{ viewer { username } }", alice)["data"]["viewer"]
-    votes = {node["id"]: node["votes"] for node in data["articles"]["nodes"]}
-    assert {votes[article] for article in before} == {2}
-    assert data["user"]["karma"] == 20
-    assert logged_in is None
+    copy = Settings(data_dir=tmp_path / "copy", partitions=16)
+    assert backups.restore(copy, tmp_path / "backup") == 0
+    assert verifying.run(copy, repair=False) == 0
+    with valkey.running(copy.data_dir) as url:
+        there = stored(Settings(redis_url=url))
+    numbers = [int(article.removeprefix("article:")) for article in before]
+    articles = [there[keys.article(number % 16, number)] for number in numbers]
+    assert {article["up"] for article in articles} == {"2"}
+    assert there[keys.user(keys.slot("alice") % 16, "alice")]["karma"] == "20"
+    assert not any(key.startswith("session") for key in there)
 
 
 def post_and_vote(url: str, token: str, done: threading.Event) -> None:
@@ -128,16 +128,20 @@ def post_and_vote(url: str, token: str, done: threading.Event) -> None:
         until(lambda: not client.post(f"{url}/graphql", json={"query": POST}).is_success or done.is_set())
 
 
-def test_command_says_what_stops_it(tmp_path):
-    (tmp_path / "backup").write_text("nonsense")
-    broken = command("restore", tmp_path / "backup", data_dir=tmp_path / "data")
-    odd = command("restore", tmp_path / "backup", "--partitions", 3, data_dir=tmp_path / "data")
-    missing = command("restore", tmp_path / "nothing", data_dir=tmp_path / "data")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "upvote: {}/nonsense is no backup, or was made by another version of Upvote"),
+        (["nonsense", "--partitions", "3"], "upvote: UPVOTE_PARTITIONS=3: "),
+        (["nothing"], "upvote: [Errno 2] No such file or directory: '{}/nothing'"),
+    ],
+)
+def test_command_says_what_stops_it(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("UPVOTE_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "nonsense").write_text("nonsense")
 
-    assert broken.stderr == f"upvote: {tmp_path / 'backup'} is no backup, or was made by another version of Upvote\n"
-    assert odd.stderr.startswith("upvote: UPVOTE_PARTITIONS=3: ")
-    assert missing.stderr.startswith("upvote: ")
-    assert {broken.returncode, odd.returncode, missing.returncode} == {2}
+    assert main(["restore", str(tmp_path / arguments[0]), *arguments[1:]]) == 2
+    assert capsys.readouterr().err.startswith(said.format(tmp_path))
     assert not (tmp_path / "data").exists()
 
 

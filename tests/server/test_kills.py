@@ -59,7 +59,7 @@ class Crowd:
             try:
                 answer = (await client.post("/graphql", json=request)).json()
             except httpx.HTTPError:
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.5)
                 continue
             if "errors" not in answer:
                 return answer["data"]

@@ -1,6 +1,4 @@
 import asyncio
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -8,6 +6,7 @@ import pytest
 from redis import Redis
 
 from server import moves, verifying
+from server.__main__ import main
 from server.settings import Settings
 from store import keys, listings
 from store.articles import Draft
@@ -22,7 +21,7 @@ from store.sessions import session_of
 from store.stores import Store
 from tests import servers
 from tests.conftest import registered
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.conftest import POST, REGISTER, serving
 from tests.server.test_backups import stored
 from tests.store.reading import everything, numbers, post, profile
 
@@ -151,15 +150,8 @@ def test_store_in_use_is_not_moved_into(filled):
         ([], "one of the arguments --to --undo is required"),
     ],
 )
-def test_wrong_place_is_said(arguments, said):
-    done = subprocess.run(
-        [sys.executable, "-m", "server", "move", *arguments],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def test_wrong_place_is_said(arguments, said, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["move", *arguments])
 
-    assert done.returncode == 2
-    assert said in done.stderr
+    assert said in capsys.readouterr().err
