@@ -14,7 +14,7 @@ from store.link import Command
 from store.reads import Read
 from store.records import Place, places
 
-STEP = 1_000
+STEP = 400
 AT_ONCE = 500  # places that are looked for in one walk, which steps make up
 
 

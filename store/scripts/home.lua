@@ -97,17 +97,20 @@ local function weights_of(text)
 end
 
 local function rules_of(groups)
-  local fields, own, coming = {"ORDERS"}, {}, {}
+  local rules = {orders = ORDERS, own = {}, coming = {}}
+  if redis.call("HLEN", RANKING) == 0 then return rules end
+  local fields = {"ORDERS"}
   for _, group in ipairs(groups) do
     fields[#fields + 1] = group
     fields[#fields + 1] = "next:" .. group
   end
   local found = redis.call("HMGET", RANKING, unpack(fields))
+  if found[1] then rules.orders = words(found[1]) end
   for i, group in ipairs(groups) do
-    if found[2 * i] then own[group] = weights_of(found[2 * i]) end
-    if found[2 * i + 1] then coming[group] = weights_of(found[2 * i + 1]) end
+    if found[2 * i] then rules.own[group] = weights_of(found[2 * i]) end
+    if found[2 * i + 1] then rules.coming[group] = weights_of(found[2 * i + 1]) end
   end
-  return {orders = found[1] and words(found[1]) or ORDERS, own = own, coming = coming}
+  return rules
 end
 
 local function put_in_group(article, order, group, rules, place)
