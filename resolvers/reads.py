@@ -121,15 +121,18 @@ class Reads:
 
     async def _records(self, kind: Kind[T], ids: Iterable[Any]) -> list[T | None]:
         """What this request has seen of a kind, then what the process knows since it began, then what the store has."""
-        ids = list(ids)
+        ids, site = list(ids), self._store.site
         seen = self._seen.setdefault(kind, {})
         new = [id for id in ids if id not in seen] if seen else ids
         if new:
-            seen.update(reads.cached(self._store.site, kind, new, self._began))
+            seen.update(reads.cached(site, kind, new, self._began))
         unknown = [id for id in dict.fromkeys(new) if id not in seen]
         if unknown:
-            read = await self._all([reads.of(self._store.site, kind, id) for id in unknown])
-            seen.update(zip(unknown, read, strict=True))
+            hashes = await self._all([reads.hash_of(site, kind, id) for id in unknown])
+            known = reads.cached(site, kind, unknown, self._began)  # others may have made the same records before
+            seen.update(
+                (id, known.get(id) or kind.decode(id, stored)) for id, stored in zip(unknown, hashes, strict=True)
+            )
         return [seen[id] for id in ids]
 
     async def _one(self, read: Read[T]) -> T:

@@ -40,8 +40,9 @@ ARTICLES = Kind(Site.home_of_article, keys.article, records.article)
 PROFILES = Kind(Site.home_of_user, keys.user, records.profile)
 
 
-def of(site: Site, kind: Kind[T], id: Any) -> Read[T | None]:
-    return Read(("HGETALL", kind.key(kind.home(site, id), id)), kind.decode, (id,))
+def hash_of(site: Site, kind: Kind[Any], id: Any) -> Read[dict[str, str]]:
+    """A hash as it is stored; the kind knows how to decode it."""
+    return Read(("HGETALL", kind.key(kind.home(site, id), id)), dict)
 
 
 def cached(site: Site, kind: Kind[T], ids: Collection[Any], since: float) -> dict[Any, T]:

@@ -8,7 +8,7 @@ from redis import Redis
 from store import keys, listings, reads, verification
 from store.articles import Draft, Posted
 from store.listings import Listing, Page, Window
-from store.reads import Read
+from store.reads import Kind, Read
 from store.records import Article, Profile
 from store.stores import Store
 from store.verification import Finding
@@ -21,11 +21,16 @@ async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
 
 
 async def article(store: Store, number: int) -> Article | None:
-    return (await read(store, reads.of(store.site, reads.ARTICLES, number)))[0]
+    return await _record(store, reads.ARTICLES, number)
 
 
 async def profile(store: Store, username: str) -> Profile | None:
-    return (await read(store, reads.of(store.site, reads.PROFILES, username)))[0]
+    return await _record(store, reads.PROFILES, username)
+
+
+async def _record(store: Store, kind: Kind[Any], id: int | str) -> Any:
+    (stored,) = await read(store, reads.hash_of(store.site, kind, id))
+    return kind.decode(id, stored)
 
 
 async def voters(store: Store, number: int) -> list[str]:
