@@ -41,7 +41,7 @@ class DataInUse(Exception):
 
 
 class ValkeyFailed(Exception):
-    """Valkey did not start; its log says why."""
+    """Valkey does not start; its log says why."""
 
 
 @contextmanager
@@ -66,15 +66,14 @@ def running(
         with _locked(data_dir) as lock:
             keeper = Keeper(_command(data_dir.resolve(), at, durability), at, lock, given_up)
             try:
-                if not keeper.start():
-                    raise ValkeyFailed(f"Valkey did not start; see {data_dir / 'valkey.log'}")
-                _address_file(data_dir).write_text(str(at))
-                with _synced(data_dir / LOG_FOLDER) if durability == "everysec" else nullcontext():
-                    yield f"unix://{at}"
+                if keeper.start():
+                    _address_file(data_dir).write_text(str(at))
+                    with _synced(data_dir / LOG_FOLDER) if durability == "everysec" else nullcontext():
+                        yield f"unix://{at}"
             finally:
                 keeper.stop()
-            if keeper.has_given_up:
-                raise ValkeyFailed(f"Valkey ended and did not start again; see {data_dir / 'valkey.log'}")
+                if keeper.has_given_up:
+                    raise ValkeyFailed(f"Valkey does not start; see {data_dir / 'valkey.log'}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -183,17 +182,14 @@ def _synced(folder: Path) -> Iterator[None]:
 
 def _sync(folder: Path, stopping: threading.Event) -> None:
     while not stopping.wait(SYNC_SECONDS):
-        for file in folder.iterdir():
+        for name in os.listdir(folder):
             try:
-                descriptor = os.open(file, os.O_RDONLY)
+                with (folder / name).open("rb") as file:
+                    os.fsync(file.fileno())
             except FileNotFoundError:
-                continue  # it was rewritten meanwhile
-            try:
-                os.fsync(descriptor)
+                pass  # it was rewritten meanwhile
             except OSError as error:
                 logger.error("what is written is not on the disk: %s", error)
-            finally:
-                os.close(descriptor)
 
 
 @contextmanager

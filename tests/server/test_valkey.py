@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from server import valkey
 from server.valkey import ValkeyFailed
-from tests.server.conftest import until
+from tests.server.conftest import serving, until
 
 
 def ended(redis: "Redis") -> None:
@@ -78,7 +78,7 @@ def test_always_means_before_it_is_answered(tmp_path):
 def test_data_that_cannot_be_loaded_stops_the_start(tmp_path):
     broken(tmp_path)
 
-    with pytest.raises(ValkeyFailed, match="did not start"), valkey.running(tmp_path):
+    with pytest.raises(ValkeyFailed, match="does not start"), valkey.running(tmp_path):
         pass
 
 
@@ -86,7 +86,7 @@ def test_valkey_that_does_not_start_again_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(valkey, "PAUSE", 0.1)
     told = threading.Event()
     with (
-        pytest.raises(ValkeyFailed, match="did not start again"),
+        pytest.raises(ValkeyFailed, match="does not start"),
         valkey.running(tmp_path, given_up=told.set) as url,
         Redis.from_url(url) as redis,
     ):
@@ -101,3 +101,13 @@ def broken(data_dir: Path) -> None:
     folder = data_dir / valkey.LOG_FOLDER
     folder.mkdir(exist_ok=True)
     (folder / "appendonly.aof.manifest").write_text("nonsense\n")
+
+
+def test_server_whose_valkey_does_not_start_again_ends_and_says_so(tmp_path):
+    with serving(tmp_path) as live:
+        broken(tmp_path)
+        with Redis(unix_socket_path=(tmp_path / "address").read_text()) as redis:
+            ended(redis)
+
+        assert live.process.wait(60) == 2
+        assert f"upvote: Valkey does not start; see {tmp_path}/valkey.log" in live.errors.read_text()
