@@ -45,9 +45,12 @@ class Event:
 
     @classmethod
     def read(cls, message: str) -> Self:
-        """An event as `home.lua` publishes it."""
-        kind, number, poster, *groups = message.split()
-        return cls(Kind(kind), int(number), poster, tuple(groups))
+        """An event as `home.lua` publishes it; one that is not understood may be of anything."""
+        try:
+            kind, number, poster, *groups = message.split()
+            return cls(Kind(kind), int(number), poster, tuple(groups))
+        except ValueError:
+            return cls(Kind.MISSED)
 
 
 Topic = tuple[str, int | str | None]

@@ -51,7 +51,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if is_on_cluster(config) and item.get_closest_marker("one_server"):
-            item.add_marker(pytest.mark.skip("it looks into one server, or counts what one partition costs"))
+            item.add_marker(pytest.mark.skip("it looks into one server, or starts servers of its own"))
 
 
 def is_on_cluster(config: pytest.Config) -> bool:
@@ -69,18 +69,22 @@ def running_valkey(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
             yield url
 
 
-@pytest.fixture
-def redis_url(running_valkey: str) -> str:
+@pytest.fixture(scope="session")
+def running_client(running_valkey: str) -> "Iterator[Redis]":
     with client(running_valkey) as redis:
-        redis.flushall()
+        yield redis
+
+
+@pytest.fixture
+def redis_url(running_valkey: str, running_client: "Redis") -> str:
+    running_client.flushall()
     return running_valkey
 
 
 @pytest.fixture
-def redis(redis_url: str) -> "Iterator[Redis]":
+def redis(redis_url: str, running_client: "Redis") -> "Redis":
     """For looking at what the store wrote, and for breaking it."""
-    with client(redis_url) as redis:
-        yield redis
+    return running_client
 
 
 def client(url: str) -> "Redis":
@@ -95,6 +99,11 @@ def kill(redis: "Redis", *filters: str) -> None:
     """End the connections of others, to any server."""
     everywhere = {"target_nodes": "all"} if isinstance(redis, RedisCluster) else {}
     redis.execute_command("CLIENT", "KILL", *filters, **everywhere)
+
+
+def servers_of(redis: "Redis") -> list[dict[str, object]]:
+    """How to name each server that takes writes, in a call of the client."""
+    return [{"target_nodes": node} for node in redis.get_primaries()] if isinstance(redis, RedisCluster) else [{}]
 
 
 def clients(redis: "Redis", **filters: str) -> list[dict[str, str]]:

@@ -18,6 +18,8 @@ from tests.servers import Server, Six, cluster, until
 from tests.store.crowds import voting
 from tests.store.reading import article, numbers, post
 
+pytestmark = pytest.mark.one_server
+
 PARTITIONS = 16
 SLACK = 1.0  # seconds that a busy machine may take beyond
 
