@@ -155,14 +155,15 @@ def events(p: int) -> str:
     return f"events:{{{p}}}"
 
 
-def home(p: int, orders: tuple[str, ...]) -> list[str]:
+@lru_cache(maxsize=SLOTS)
+def home(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
     """
     All keys of a partition, as scripts get them in KEYS.
 
     A key of one article, user, group or session is given without its name, which the script appends: it learns the
     poster and the groups of an article only inside, and every such key carries the declared tag.
     """
-    return [
+    return (
         article(p, ""),
         voted(p, ""),
         downvoted(p, ""),
@@ -181,7 +182,7 @@ def home(p: int, orders: tuple[str, ...]) -> list[str]:
         *(index(p, order) for order in orders),
         closed(p),
         events(p),
-    ]
+    )
 
 
 def parts(text: str) -> tuple[str, int, str] | None:

@@ -5,6 +5,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -49,6 +50,7 @@ def slot_of(actor: Actor) -> int:
     return actor.slot if isinstance(actor, Session) else keys.slot(actor)
 
 
+@lru_cache(maxsize=4_096)
 def session_of(token: str) -> Session | None:
     """The session that a token claims; None of text that is no token."""
     try:

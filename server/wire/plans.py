@@ -9,7 +9,6 @@ its outcome is remembered, and graphql-core goes on from there.
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Protocol
 
 Column = list[Any]
@@ -105,11 +104,17 @@ class Level:
         return all(field.is_lasting for field in self.fields)
 
     def rows(self, parents: Column, run: Run) -> Pending:
-        columns = started(partial(field.column, parents, run) for field in self.fields)
-        waiting = [place for place, column in enumerate(columns) if not isinstance(column, list)]
-        if waiting:
-            return self._later(columns, waiting)
-        return self._built(columns)
+        columns: list[Any] = []
+        waiting = []
+        try:
+            for place, field in enumerate(self.fields):
+                columns.append(field.column(parents, run))
+                if not isinstance(columns[place], list):
+                    waiting.append(place)
+        except BaseException:
+            abandon(columns)
+            raise
+        return self._later(columns, waiting) if waiting else self._built(columns)
 
     async def _later(self, columns: list[Any], waiting: list[int]) -> Column:
         if len(waiting) == 1:
@@ -203,7 +208,10 @@ class Abstracts:
         for place, value in enumerate(values):
             if value is not None:
                 places.setdefault(self._way(value), []).append(place)
-        return self._later(values, places, run)
+        parts = self._parts(values, places, run)
+        if all(isinstance(part, list) for part in parts):
+            return self._placed(len(values), places, parts)
+        return self._later(len(values), places, parts)
 
     def _way(self, value: Any) -> int:
         known = self.classes.get(type(value))
@@ -214,12 +222,22 @@ class Abstracts:
                 return way
         raise Bail("type")
 
-    async def _later(self, values: Column, places: Mapping[int, list[int]], run: Run) -> Column:
-        parts = started(
-            partial(self.ways[way][1].rows, [values[place] for place in taken], run) for way, taken in places.items()
-        )
-        answers: Column = [None] * len(values)
-        for taken, rows in zip(places.values(), await gather(*map(_now, parts)), strict=True):
+    def _parts(self, values: Column, places: Mapping[int, list[int]], run: Run) -> list[Any]:
+        parts: list[Pending] = []
+        try:
+            for way, taken in places.items():
+                parts.append(self.ways[way][1].rows([values[place] for place in taken], run))
+        except BaseException:
+            abandon(parts)
+            raise
+        return parts
+
+    async def _later(self, size: int, places: Mapping[int, list[int]], parts: list[Any]) -> Column:
+        return self._placed(size, places, await gather(*map(_now, parts)))
+
+    def _placed(self, size: int, places: Mapping[int, list[int]], parts: list[Column]) -> Column:
+        answers: Column = [None] * size
+        for taken, rows in zip(places.values(), parts, strict=True):
             for place, row in zip(taken, rows, strict=True):
                 answers[place] = row
         return answers
@@ -254,18 +272,11 @@ def _one_of_each_class(values: Column) -> Iterable[Any]:
     return {type(value): value for value in values}.values()
 
 
-def started(calls: Iterable[Callable[[], Pending]]) -> list[Any]:
-    """What calls give, at once or later; where one raises, what was begun is not left waiting for ever."""
-    begun: list[Any] = []
-    try:
-        for call in calls:
-            begun.append(call())
-    except BaseException:
-        for pending in begun:
-            if not isinstance(pending, list):
-                pending.close()
-        raise
-    return begun
+def abandon(begun: Iterable[Any]) -> None:
+    """Where something raises, what was begun beside it is not left waiting for ever."""
+    for pending in begun:
+        if not isinstance(pending, list):
+            pending.close()
 
 
 async def _now(pending: Pending) -> Column:
