@@ -107,9 +107,11 @@ class Connection:
         (reply,) = await self.pipeline([command])
         return reply
 
-    async def pipeline(self, commands: Sequence[Command]) -> list[Any]:
+    async def pipeline(self, commands: Sequence[Command], server: Server | None = None) -> list[Any]:
         """
         Send commands, all at once, and give their replies in order, as RESP3 has them. One round trip.
+
+        They go wherever they belong, or all to one of several servers.
 
         What fails for a reason that may pass is sent again, with pauses that grow, for 2 seconds in all, or 4 where
         there are several servers. So every command has to be safe to send again when nobody knows whether it ran.
@@ -117,11 +119,16 @@ class Connection:
         Raises:
             StoreUnavailable: the store does not answer, or refuses one of the commands.
         """
-        return await self._persist(self._server, commands)
+        server, started = server or self._server, monotonic()
+        _count(commands)
+        replies = await server.send(commands)
+        if ReplyError in map(type, replies):
+            await self._again(server, commands, replies, started)
+        return replies
 
     async def size(self) -> int:
         """How many keys the store has. One round trip."""
-        sizes = [self._persist(server, [("DBSIZE",)]) for server in await self._server.primaries()]
+        sizes = [self.pipeline([("DBSIZE",)], server) for server in await self._server.primaries()]
         return sum(count for (count,) in await asyncio.gather(*sizes))
 
     async def scan(self, count: int) -> AsyncIterator[list[str]]:
@@ -129,16 +136,8 @@ class Connection:
         for server in await self._server.primaries():
             cursor = ""
             while cursor != "0":
-                ((cursor, keys),) = await self._persist(server, [("SCAN", cursor or "0", "COUNT", count)])
+                ((cursor, keys),) = await self.pipeline([("SCAN", cursor or "0", "COUNT", count)], server)
                 yield keys
-
-    async def _persist(self, server: Server, commands: Sequence[Command]) -> list[Any]:
-        started = monotonic()
-        _count(commands)
-        replies = await server.send(commands)
-        if ReplyError in map(type, replies):
-            await self._again(server, commands, replies, started)
-        return replies
 
     async def _again(self, server: Server, commands: Sequence[Command], replies: list[Any], started: float) -> None:
         """Send again what failed, until there is a reply to everything or the time is over."""

@@ -1,7 +1,7 @@
 """One server, by links that are made when first used, and again whenever they were lost; and confirmed writes to it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from time import monotonic
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ Connect = Callable[[], Awaitable[Link]]
 class Server(Protocol):
     """One server, or what does as one."""
 
-    async def send(self, commands: Sequence[Command]) -> list[Any]:
+    def send(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
         """The replies to commands, in order, errors among them; all LOST where nothing answers."""
 
     async def primaries(self) -> "Sequence[Server]":
@@ -43,14 +43,9 @@ class Node:
         self._since = 0.0
         self._making: asyncio.Task[Link] | None = None
 
-    async def send(self, commands: Sequence[Command]) -> list[Any]:
+    def send(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
         link = self._link
-        if link is None or not link.is_open:
-            try:
-                link = await self.link()
-            except Unreachable as error:
-                return lost(commands, error)
-        return await link.send(commands)
+        return link.send(commands) if link and link.is_open else self._send_first(commands)
 
     async def link(self) -> Link:
         """The link, which is made unless it is open. Raises Unreachable."""
@@ -66,6 +61,13 @@ class Node:
             if making.cancelled() and ourselves and not ourselves.cancelling():
                 raise Unreachable("it was closed") from None
             raise
+
+    async def _send_first(self, commands: Sequence[Command]) -> list[Any]:
+        try:
+            link = await self.link()
+        except Unreachable as error:
+            return lost(commands, error)
+        return await link.send(commands)
 
     async def primaries(self) -> Sequence[Server]:
         return [self]
