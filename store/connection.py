@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
@@ -10,7 +10,7 @@ from typing import Any
 
 from hiredis import ReplyError
 
-from store import routes
+from store import faults, routes
 from store.caching import Cache
 from store.cluster import Cluster
 from store.commands import READING_DIGESTS, Script, in_full
@@ -43,21 +43,6 @@ READING_DIGESTS.update(script.digest for script in (*READING, *RANKING))
 BUDGET = 2.0  # seconds that a pipeline may take in all, with what is sent again
 BUDGET_OF_MANY = 4.0  # where a failover is waited for
 PAUSES = (0.01, 0.25)  # seconds: the first before something is sent again, and the longest
-PASSING = {  # faults that may be gone when a command is sent again
-    *("LOST", "CROWDED", "NOSCRIPT", "MOVED", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "LOADING", "BUSY"),
-    *("UNCONFIRMED", "NOREPLICAS", "UNBLOCKED"),
-}
-AT_ONCE = {"NOSCRIPT", "MOVED"}  # those for which nothing has to be waited for
-ELSEWHERE = {"LOST", "MOVED", "CLUSTERDOWN", "MASTERDOWN", "READONLY"}  # those after which another server may be right
-REASONS = {
-    "OOM": "the store is out of memory: it can be read only, and nothing was changed",
-    "MISCONF": "the store cannot keep anything on its disk: it can be read only, and nothing was changed",
-    "NOREPLICAS": "too few replicas are there: nothing was changed",
-    "UNCONFIRMED": "too few replicas have confirmed a change: it may hold or not, and is safe to be sent again",
-    "LOADING": "the store is starting",
-    "CLOSED": "the store is being moved, or was: it can be read only, and nothing was changed",
-    "CROWDED": "too many wait for the store",
-}
 
 
 @dataclass(slots=True)
@@ -144,21 +129,23 @@ class Connection:
         deadline = started + (BUDGET_OF_MANY if self._has_many else BUDGET)
         sent, pause = started, PAUSES[0]
         while failed := [place for place, reply in enumerate(replies) if type(reply) is ReplyError]:
-            faults = {_kind(replies[place]) for place in failed}
-            if faults & ELSEWHERE:
+            kinds = {faults.kind(replies[place]) for place in failed}
+            if not kinds <= faults.PASSING:
+                raise faults.unavailable(replies[place] for place in failed)
+            if kinds & faults.ELSEWHERE:
                 server.doubt(sent)
-            if sent > started or not faults <= AT_ONCE:
+            if sent > started or not kinds <= faults.AT_ONCE:
                 await asyncio.sleep(pause * random.uniform(0.5, 1))
                 pause = min(2 * pause, PAUSES[1])
             sent = monotonic()
-            if sent >= deadline or not faults <= PASSING:
-                raise _unavailable(replies[place] for place in failed)
+            if sent >= deadline:
+                raise faults.unavailable(replies[place] for place in failed)
             again = [_repeated(commands[place], replies[place]) for place in failed]
             _count(again)
             try:
                 answers = await asyncio.wait_for(server.send(again), deadline - sent)
             except TimeoutError:
-                unavailable = _unavailable(replies[place] for place in failed)
+                unavailable = faults.unavailable(replies[place] for place in failed)
                 raise unavailable from unavailable.__cause__
             for place, reply in zip(failed, answers, strict=True):
                 replies[place] = reply
@@ -197,19 +184,5 @@ def _count(commands: Sequence[Command]) -> None:
         counting.commands += len(commands)
 
 
-def _kind(error: ReplyError) -> str:
-    return str(error).partition(" ")[0]
-
-
 def _repeated(command: Command, error: ReplyError) -> Command:
-    return in_full(command) if _kind(error) == "NOSCRIPT" else command
-
-
-def _unavailable(errors: Iterable[ReplyError]) -> StoreUnavailable:
-    """The fault that a pipeline ends with: the first that does not pass, if there is one."""
-    errors = sorted(errors, key=lambda error: _kind(error) in PASSING)
-    kind = _kind(errors[0])
-    default = "the store does not answer" if kind in PASSING else "the store refused a command"
-    unavailable = StoreUnavailable(REASONS.get(kind, default))
-    unavailable.__cause__ = errors[0]
-    return unavailable
+    return in_full(command) if faults.kind(error) == "NOSCRIPT" else command
