@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from server import valkey
+from server import keeping, valkey
 from server.valkey import ValkeyFailed
 from tests.server.conftest import serving, until
 
@@ -83,7 +83,7 @@ def test_data_that_cannot_be_loaded_stops_the_start(tmp_path):
 
 
 def test_valkey_that_does_not_start_again_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(valkey, "PAUSE", 0.1)
+    monkeypatch.setattr(keeping, "PAUSE", 0.1)
     told = threading.Event()
     with (
         pytest.raises(ValkeyFailed, match="does not start"),
