@@ -48,7 +48,10 @@ class Reads:
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command a partition."""
         known = self._votes.setdefault(voter, {})
-        asked = [number for number in numbers if number not in known]
+        asked: Sequence[int] = [number for number in numbers if number not in known] if known else numbers
+        if asked:
+            known.update(reads.cached_votes(self._store.site, asked, voter, self._began))
+            asked = [number for number in asked if number not in known]
         for part in await self._all(reads.votes(self._store.site, asked, voter)):
             known.update(part)
         return [known[number] for number in numbers]

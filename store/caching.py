@@ -7,7 +7,7 @@ it have been heard, and what is found here then is what reading it again would g
 through whatever process. The link's end is the end of what is kept here.
 """
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from hiredis import ReplyError
@@ -23,14 +23,19 @@ ELSEWHERE = ("MOVED", "READONLY", "CLUSTERDOWN", "MASTERDOWN")  # faults that sa
 
 class Cache:
     """
-    Hashes of some kinds, of at most so many keys: as they were read, then as the records that were made of them.
+    Hashes of some kinds, of at most so many keys: as they were read, then as the records that were made of them. And
+    votes as a script told them, of ten times as many.
 
-    `as_of` is the instant of the monotonic clock up to which all changes have been heard.
+    `as_of` is the instant of the monotonic clock up to which all changes have been heard, `telling` the digest of the
+    script that tells a voter's votes on articles.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, telling: str = "") -> None:
         self.as_of = float("-inf")
         self._most = most
+        self._telling = telling
+        self._votes: dict[int, dict[str, int]] = {}  # by article, by voter
+        self._votes_kept = 0
         self._hashes: dict[str, dict[str, str]] = {}  # by key
         self._records: dict[Any, Any] = {}  # by id
         self._ids: dict[str, Any] = {}  # of the records, by key
@@ -41,7 +46,7 @@ class Cache:
 
     def begin(self) -> tuple[str, ...]:
         """The command that makes the server tell of changes."""
-        prefixes = [word for prefix in keys.CACHED for word in ("PREFIX", prefix)]
+        prefixes = [word for prefix in (*keys.CACHED, *keys.CACHED_VOTES) for word in ("PREFIX", prefix)]
         return ("CLIENT", "TRACKING", "ON", "BCAST", *prefixes)
 
     def find(self, ids: Collection[Id], key: Callable[[Id], str], decode: Callable[[Id, Any], T]) -> dict[Id, T]:
@@ -55,11 +60,24 @@ class Cache:
                     self._ids[key(id)] = id
         return found
 
-    def replied(self, command: Sequence[object], reply: dict[str, str] | ReplyError) -> None:
-        """Keep a hash, unless it is long; forget everything where the server says that others are to be asked."""
+    def votes(self, numbers: Collection[int], voter: str) -> dict[int, int]:
+        """A voter's votes on those of some articles of which they are known."""
+        votes = self._votes
+        return {
+            number: vote
+            for number in numbers
+            if (known := votes.get(number)) and (vote := known.get(voter)) is not None
+        }
+
+    def replied(self, command: Sequence[Any], reply: dict[str, str] | list[Any] | ReplyError) -> None:
+        """Keep a hash, unless it is long, and votes; forget all where the server says that others are to be asked."""
         if isinstance(reply, ReplyError):
             if str(reply).startswith(ELSEWHERE):
                 self.changed(None)
+        elif isinstance(reply, list):
+            if command[1] == self._telling:
+                _, _, _, _, _, voter, *numbers = command
+                self._keep_votes(voter, zip(numbers, reply, strict=True))
         elif reply and command[0] == "HGETALL" and sum(map(len, reply.values())) <= LONGEST:
             key = str(command[1])
             if key.startswith(keys.CACHED) and key not in self._ids:
@@ -72,11 +90,26 @@ class Cache:
             self._hashes.clear()
             self._records.clear()
             self._ids.clear()
-        else:
-            for name in names:
-                self._hashes.pop(name, None)
-                if name in self._ids:
-                    del self._records[self._ids.pop(name)]
+            self._forget_votes()
+            return
+        for name in names:
+            if name.startswith(keys.CACHED_VOTES):
+                self._votes_kept -= len(self._votes.pop(int(name.rpartition(":")[2]), ()))
+            self._hashes.pop(name, None)
+            if name in self._ids:
+                del self._records[self._ids.pop(name)]
+
+    def _keep_votes(self, voter: str, votes: Iterable[tuple[int, int]]) -> None:
+        if self._votes_kept > 10 * self._most:
+            self._forget_votes()
+        for number, vote in votes:
+            known = self._votes.setdefault(number, {})
+            self._votes_kept += voter not in known
+            known[voter] = vote
+
+    def _forget_votes(self) -> None:
+        self._votes.clear()
+        self._votes_kept = 0
 
     def _make_room(self) -> None:
         if self.size >= self._most:

@@ -156,7 +156,7 @@ def server_of(route: Route, confirming: int, cached: int) -> Server:
         link = await connecting
         try:
             if cached:
-                await link.track(Cache(cached))
+                await link.track(Cache(cached, VOTES.digest))
         except BaseException:
             link.close()  # nobody else can
             raise

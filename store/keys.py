@@ -11,6 +11,7 @@ from functools import lru_cache
 
 SLOTS = 1024
 CACHED = ("article:{", "user:{")  # what keys begin with that processes keep what they read of
+CACHED_VOTES = ("voted:{", "downvoted:{")
 TAGGED = re.compile(r"([a-z]+):\{(0|[1-9][0-9]{0,3})\}(?::(.+))?", re.ASCII)
 
 

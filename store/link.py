@@ -91,7 +91,7 @@ class Link(asyncio.Protocol):
                 continue
             batch = self._waiting[0]
             replies = batch.replies
-            if self.cache and (kind is dict or kind is ReplyError):
+            if self.cache and (kind is dict or kind is list or kind is ReplyError):
                 self.cache.replied(batch.commands[len(replies)], reply)
             replies.append(reply)
             if len(replies) == len(batch.commands):

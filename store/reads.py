@@ -59,6 +59,15 @@ def cached(site: Site, kind: Kind[T], ids: Collection[Any], since: float) -> dic
     return found
 
 
+def cached_votes(site: Site, numbers: Collection[int], voter: str, since: float) -> dict[int, Vote]:
+    """As `cached`: one voter's votes on articles."""
+    found: dict[int, Vote] = {}
+    for p, part in _homes(site, ARTICLES, numbers).items():
+        if cache := site.connection.cache(keys.voted(p, ""), since):
+            found.update((number, CAST[vote]) for number, vote in cache.votes(part, voter).items())
+    return found
+
+
 def _homes(site: Site, kind: Kind[Any], ids: Collection[Any]) -> Mapping[int, Collection[Any]]:
     if site.partitions == 1:
         return {0: ids}

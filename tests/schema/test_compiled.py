@@ -220,7 +220,7 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
     ),
     (
         """mutation { vote(input: {articleId: "article:5"}) { userErrors {
-          __typename code field ... on RateLimited { retryAt } ... on VotingClosed { closedAt } ... on Refusal { message }
+          __typename code field ... on RateLimited { retryAt } ... on Refusal { message }
         } } }""",
         {},
     ),

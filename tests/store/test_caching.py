@@ -67,6 +67,25 @@ async def test_profile_is_as_it_stands(store, other, alice, bob):
         assert profile.karma == expected
 
 
+async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
+    posted = await post(store, alice)
+
+    async def vote_of(voter: str) -> tuple[Vote, int]:
+        connection.tally.set(cost := Tally())
+        reads = Reads(store, None)
+        await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
+        (vote,) = await reads.votes([posted.number], voter)
+        return vote, cost.round_trips
+
+    await vote_of(alice)
+    for vote in (Vote.UP, Vote.NONE, Vote.DOWN):
+        await other.articles.vote(posted.number, bob, vote)
+        assert [await vote_of(bob), await vote_of(bob)] == [(vote, 2), (vote, 1)]
+        assert [await vote_of(alice), await vote_of(alice)] == [(Vote.UP, 2), (Vote.UP, 1)]
+    await other.articles.delete(posted.number, alice)
+    assert await vote_of(alice) == (Vote.NONE, 2)
+
+
 async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice):
     """Without a reply since then nobody knows what was changed: here, what the server told is not even received yet."""
     posted = await post(store, alice)
@@ -118,6 +137,8 @@ async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, 
         assert article.upvotes >= expected
         seen = article.upvotes
         spared += commands == store.site.partitions
+        (vote,) = await Reads(store, None).votes([posted.number], f"voter-{expected - 2}")
+        assert expected < 2 or vote is Vote.UP
     cutting.cancel()
 
     assert await writer.wait() == 0
