@@ -29,7 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = chosen.run(chosen)
         return code
     except FAULTS as error:
-        cause = f" ({error.__cause__})".replace("LOST ", "") if isinstance(error, StoreError) and error.__cause__ else ""
+        cause = (
+            f" ({error.__cause__})".replace("LOST ", "") if isinstance(error, StoreError) and error.__cause__ else ""
+        )
         print(f"upvote: {error}{cause}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
