@@ -70,10 +70,10 @@ class Crowd:
 
 
 @asynccontextmanager
-async def voting(store: Store) -> AsyncIterator[Crowd]:
+async def voting(store: Store, posters: int = POSTERS) -> AsyncIterator[Crowd]:
     """A crowd that votes on one article of each of some posters, who are everywhere in the store."""
     numbers = []
-    for poster in range(POSTERS):
+    for poster in range(posters):
         name = await registered(store, f"poster-{poster}")
         numbers.append((await post(store, name)).number)
     crowd = Crowd(store, numbers)

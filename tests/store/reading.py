@@ -5,9 +5,12 @@ from typing import Any
 
 from redis import Redis
 
-from store import keys, listings, reads, verification
+from resolvers.reads import Reads
+from store import connection, keys, listings, reads, verification
 from store.articles import Draft, Posted
+from store.connection import Tally
 from store.listings import Listing, Page, Window
+from store.ranking import Order
 from store.reads import Kind, Read
 from store.records import Article, Profile
 from store.stores import Store
@@ -40,6 +43,15 @@ async def voters(store: Store, number: int) -> list[str]:
 async def page(store: Store, listing: Listing, window: Window | None = None) -> Page:
     window = window or Window(25)
     return listings.merge(await read(store, *listings.shares(listing, window)), window)
+
+
+async def request(store: Store) -> tuple[list[Article | None], int]:
+    """The newest articles as a request reads them, with what its process keeps, and for how many commands."""
+    cost = Tally()
+    connection.tally.set(cost)
+    reads = Reads(store, None)
+    (found,) = await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
+    return await reads.articles(place.number for place in found.places), cost.commands
 
 
 async def numbers(store: Store, listing: Listing, window: Window | None = None) -> list[int]:

@@ -12,10 +12,10 @@ from store import caching, connection, keys, listings, records
 from store.connection import Tally
 from store.listings import Window
 from store.ranking import Order
-from store.records import Article, Vote
+from store.records import Vote
 from store.stores import Store
 from tests.conftest import kill, registered
-from tests.store.reading import post
+from tests.store.reading import post, request
 
 VOTES = 300
 
@@ -28,19 +28,10 @@ async def other(store, redis_url, partitions, clock):
     await other.close()
 
 
-async def page(store: Store) -> tuple[list[Article | None], int]:
-    """The newest articles as a request reads them, and for how many commands."""
-    cost = Tally()
-    connection.tally.set(cost)
-    reads = Reads(store, None)
-    (found,) = await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
-    return await reads.articles(place.number for place in found.places), cost.commands
-
-
 async def test_page_that_was_read_costs_no_hash_again(store, alice):
     for _ in range(3):
         await post(store, alice)
-    (first, commands), second = await page(store), await page(store)
+    (first, commands), second = await request(store), await request(store)
 
     assert commands >= store.site.partitions + 3
     assert second == (first, store.site.partitions)
@@ -49,20 +40,20 @@ async def test_page_that_was_read_costs_no_hash_again(store, alice):
 async def test_change_is_seen_by_whoever_reads_later(store, other, alice, bob):
     posted = await post(store, alice)
     for vote in (Vote.UP, Vote.NONE, Vote.DOWN):
-        await page(store)
-        await page(store)
+        await request(store)
+        await request(store)
         voted = await other.articles.vote(posted.number, bob, vote)
-        assert await page(store) == ([voted.article], store.site.partitions + 1)
-        assert (await page(other))[0] == [voted.article]
+        assert await request(store) == ([voted.article], store.site.partitions + 1)
+        assert (await request(other))[0] == [voted.article]
     await other.articles.delete(posted.number, alice)
-    assert (await page(store))[0] == []
+    assert (await request(store))[0] == []
 
 
 async def test_profile_is_as_it_stands(store, other, alice, bob):
     posted = await post(store, alice)
     for expected, vote in ((1, Vote.UP), (-1, Vote.DOWN)):
         await other.articles.vote(posted.number, bob, vote)
-        await page(store)
+        await request(store)
         (profile,) = await Reads(store, None).profiles([alice])
         assert profile.karma == expected
 
@@ -89,8 +80,8 @@ async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
 async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice):
     """Without a reply since then nobody knows what was changed: here, what the server told is not even received yet."""
     posted = await post(store, alice)
-    await page(store)
-    await page(store)
+    await request(store)
+    await request(store)
     redis.hset(keys.article(store.site.home_of_article(posted.number), posted.number), "up", 7)
     (article,) = await Reads(store, None).articles([posted.number])
 
@@ -104,7 +95,7 @@ async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
         await post(store, "alice")
     await store.site.connection.run(("HSET", keys.article(0, 7), "title", "x" * (caching.LONGEST + 1)))
     await store.site.connection.run(("HGETALL", keys.article(0, 7)))
-    await page(store)
+    await request(store)
     kept = store.site.connection.cache(keys.article(store.site.home_of_user("alice"), ""), 0)
     await store.close()
 
@@ -133,7 +124,7 @@ async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, 
     listening, cutting = asyncio.create_task(listen()), asyncio.create_task(cut())
     while not listening.done():
         expected = max(acknowledged, seen)
-        ((article,), commands) = await page(store)
+        ((article,), commands) = await request(store)
         assert article.upvotes >= expected
         seen = article.upvotes
         spared += commands == store.site.partitions

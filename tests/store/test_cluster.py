@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -15,8 +16,8 @@ from store.records import Vote
 from store.stores import Store
 from tests.conftest import Clock, client, registered
 from tests.servers import Server, Six, cluster, until
-from tests.store.crowds import voting
-from tests.store.reading import article, numbers, post
+from tests.store.crowds import Crowd, voting
+from tests.store.reading import article, numbers, post, request
 
 pytestmark = pytest.mark.one_server
 
@@ -139,6 +140,41 @@ async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, f
     assert crowd.longest < BUDGET_OF_MANY + SLACK
     assert await crowd.missing() == {}
     assert await crowd.findings() == []
+
+
+async def test_no_reader_sees_an_older_state_while_a_primary_is_replaced(store, six, clock):  # issue 5
+    reader = await Store.open(six.url, clock=clock)
+    seen = spared = 0
+
+    async def hunt(crowd: Crowd) -> None:
+        nonlocal seen, spared
+        number = crowd.articles[0]
+        while True:
+            expected = max(seen, 1 + len(crowd.acknowledged.get(number, ())))
+            with suppress(StoreUnavailable):
+                articles, commands = await request(reader)
+                (found,) = [article for article in articles if article.number == number]
+                assert found.upvotes >= expected
+                seen, spared = found.upvotes, spared + (commands == PARTITIONS)
+            await asyncio.sleep(0.005)
+
+    async with voting(store, 1) as crowd:
+        hunting = asyncio.create_task(hunt(crowd))
+        await asyncio.sleep(0.3)
+        lost, slots = server_of(six, store, crowd.articles[0]), slot(str(store.site.home_of_article(crowd.articles[0])))
+        await asyncio.to_thread(lost.kill)
+        await asyncio.to_thread(until, lambda: six.primary_of(slots, but=lost) is not lost)
+        six.launch()
+        await asyncio.to_thread(six.settle)
+        before = seen
+        await asyncio.to_thread(until, lambda: hunting.done() or seen > before + 20)
+        hunting.cancel()
+        with suppress(asyncio.CancelledError):
+            await hunting
+    await reader.close()
+
+    assert seen > before
+    assert spared
 
 
 async def test_too_few_replicas_leave_a_write_unconfirmed(store, six, monkeypatch):
