@@ -61,6 +61,6 @@ async def test_server_that_nobody_vouches_for_is_refused(port, monkeypatch):
 async def test_wrong_password_is_told_to_whoever_starts_the_server(redis_url, monkeypatch):
     monkeypatch.setattr(connection, "BUDGET", 0.2)
     with pytest.raises(StoreUnavailable) as refused:
-        await Store.open(redis_url.replace("unix://", "unix://upvote:secret@"))
+        await Store.open(redis_url.replace("unix://", "unix://nobody:secret@"))
     assert "invalid username-password pair" in str(refused.value.__cause__)
     assert "secret" not in str(refused.value.__cause__)
