@@ -35,25 +35,11 @@ from graphql.execution.values import VariableValues
 from strawberry.types.field import StrawberryField
 
 from server.wire.arguments import Fields, arguments_of
+from server.wire.completions import Abstracts, Leaves, Lists, Objects, TypeTest
 from server.wire.lasting import Memory, level_of
 from server.wire.leaves import writer
 from server.wire.operations import Operation
-from server.wire.plans import (
-    Abstracts,
-    Bail,
-    Begun,
-    Column,
-    Completion,
-    Field,
-    Leaves,
-    Lists,
-    Objects,
-    Outcome,
-    Pending,
-    Rows,
-    Run,
-    TypeTest,
-)
+from server.wire.plans import Bail, Begun, Column, Completion, Field, Outcome, Pending, Rows, Run
 
 
 @dataclass(frozen=True, slots=True)

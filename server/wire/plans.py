@@ -9,11 +9,10 @@ its outcome is remembered, and graphql-core goes on from there.
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 Column = list[Any]
 Pending = Column | Awaitable[Column]
-TypeTest = Callable[[Any], bool]
 
 
 class Bail(Exception):
@@ -145,163 +144,8 @@ def builder(keys: Sequence[str], given: Container[str]) -> Callable[[list[Column
     return built
 
 
-@dataclass(frozen=True, slots=True)
-class Leaves:
-    """`write` takes a column without nulls."""
-
-    write: Callable[[Column], Column]
-    nullable: bool
-    is_lasting: ClassVar[bool] = True
-
-    def __call__(self, values: Column, run: Run) -> Pending:
-        if None not in values:
-            return self.write(values)
-        _allow_null(self.nullable)
-        return _with_nulls(values, self.write([value for value in values if value is not None]))
-
-
-@dataclass(frozen=True, slots=True)
-class Objects:
-    level: Rows
-    nullable: bool
-    is_type_of: TypeTest | None = None
-
-    @property
-    def is_lasting(self) -> bool:
-        return self.level.is_lasting
-
-    def __call__(self, values: Column, run: Run) -> Pending:
-        present = values
-        if None in values:
-            _allow_null(self.nullable)
-            present = [value for value in values if value is not None]
-        if not present:
-            return values
-        if self.is_type_of and not all(map(self.is_type_of, _one_of_each_class(present))):
-            raise Bail("type")
-        rows = self.level.rows(present, run)
-        if not isinstance(rows, list):
-            return self._later(values, rows)
-        return rows if present is values else _with_nulls(values, rows)
-
-    async def _later(self, values: Column, rows: Awaitable[Column]) -> Column:
-        return _with_nulls(values, await rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Abstracts:
-    """
-    Objects of an interface or a union: each goes the way of its type.
-
-    Those of Strawberry's own classes are of the type of their class, whatever the tests say.
-    """
-
-    ways: tuple[tuple[TypeTest, Rows], ...]
-    classes: Mapping[type, int]
-    nullable: bool
-    is_lasting: ClassVar[bool] = False
-
-    def __call__(self, values: Column, run: Run) -> Pending:
-        if None in values:
-            _allow_null(self.nullable)
-        places: dict[int, list[int]] = {}
-        for place, value in enumerate(values):
-            if value is not None:
-                places.setdefault(self._way(value), []).append(place)
-        parts = self._parts(values, places, run)
-        if all(isinstance(part, list) for part in parts):
-            return self._placed(len(values), places, parts)
-        return self._later(len(values), places, parts)
-
-    def _way(self, value: Any) -> int:
-        known = self.classes.get(type(value))
-        if known is not None:
-            return known
-        for way, (is_type_of, _) in enumerate(self.ways):
-            if is_type_of(value):
-                return way
-        raise Bail("type")
-
-    def _parts(self, values: Column, places: Mapping[int, list[int]], run: Run) -> list[Any]:
-        parts: list[Pending] = []
-        try:
-            for way, taken in places.items():
-                parts.append(self.ways[way][1].rows([values[place] for place in taken], run))
-        except BaseException:
-            abandon(parts)
-            raise
-        return parts
-
-    async def _later(self, size: int, places: Mapping[int, list[int]], parts: list[Any]) -> Column:
-        return self._placed(size, places, await gather(*map(_now, parts)))
-
-    def _placed(self, size: int, places: Mapping[int, list[int]], parts: list[Column]) -> Column:
-        answers: Column = [None] * size
-        for taken, rows in zip(places.values(), parts, strict=True):
-            for place, row in zip(taken, rows, strict=True):
-                answers[place] = row
-        return answers
-
-
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """Lists are laid end to end, completed as one column, and cut again."""
-
-    item: Completion
-    nullable: bool
-
-    @property
-    def is_lasting(self) -> bool:
-        return self.item.is_lasting
-
-    def __call__(self, values: Column, run: Run) -> Pending:
-        if None in values:
-            _allow_null(self.nullable)
-        for value in values:
-            if value is not None and not isinstance(value, list | tuple):
-                raise Bail("list")
-        flat = self.item([item for value in values if value is not None for item in value], run)
-        return _cut(values, flat) if isinstance(flat, list) else self._later(values, flat)
-
-    async def _later(self, values: Column, flat: Awaitable[Column]) -> Column:
-        return _cut(values, await flat)
-
-
-def _one_of_each_class(values: Column) -> Iterable[Any]:
-    """That a resolver gave objects of the right type is a check on the resolver, which one of each class satisfies."""
-    return {type(value): value for value in values}.values()
-
-
 def abandon(begun: Iterable[Any]) -> None:
     """Where something raises, what was begun beside it is not left waiting for ever."""
     for pending in begun:
         if not isinstance(pending, list):
             pending.close()
-
-
-async def _now(pending: Pending) -> Column:
-    return pending if isinstance(pending, list) else await pending
-
-
-def _cut(values: Column, flat: Column) -> Column:
-    answers: Column = []
-    start = 0
-    for value in values:
-        if value is None:
-            answers.append(None)
-        else:
-            answers.append(flat[start : start + len(value)])
-            start += len(value)
-    return answers
-
-
-def _with_nulls(values: Column, completed: Column) -> Column:
-    if len(values) == len(completed):
-        return completed
-    rest = iter(completed)
-    return [None if value is None else next(rest) for value in values]
-
-
-def _allow_null(nullable: bool) -> None:
-    if not nullable:
-        raise Bail("null")
