@@ -1,11 +1,10 @@
 """How columns of what resolvers gave become columns of what the answer says: leaves, objects, lists of them."""
 
-from asyncio import gather
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from server.wire.plans import Bail, Column, Completion, Pending, Rows, Run, abandon
+from server.wire.plans import Bail, Column, Completion, Pending, Rows, Run, abandon, together
 
 TypeTest = Callable[[Any], bool]
 
@@ -98,7 +97,7 @@ class Abstracts:
         return parts
 
     async def _later(self, size: int, places: Mapping[int, list[int]], parts: list[Any]) -> Column:
-        return self._placed(size, places, await gather(*map(_now, parts)))
+        return self._placed(size, places, await together([_now(part) for part in parts]))
 
     def _placed(self, size: int, places: Mapping[int, list[int]], parts: list[Column]) -> Column:
         answers: Column = [None] * size

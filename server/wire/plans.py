@@ -6,7 +6,7 @@ graphql-core executes the operation anew, and it alone makes error answers. What
 its outcome is remembered, and graphql-core goes on from there.
 """
 
-from asyncio import gather
+from asyncio import CancelledError, ensure_future, gather
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -116,11 +116,8 @@ class Level:
         return self._later(columns, waiting) if waiting else self._built(columns)
 
     async def _later(self, columns: list[Any], waiting: list[int]) -> Column:
-        if len(waiting) == 1:
-            columns[waiting[0]] = await columns[waiting[0]]
-        else:
-            for place, column in zip(waiting, await gather(*(columns[place] for place in waiting)), strict=True):
-                columns[place] = column
+        for place, column in zip(waiting, await together([columns[place] for place in waiting]), strict=True):
+            columns[place] = column
         return self._built(columns)
 
     def _built(self, columns: list[Column]) -> Column:
@@ -142,6 +139,25 @@ def builder(keys: Sequence[str], given: Container[str]) -> Callable[[list[Column
     columns = ", ".join(names.values())
     built: Callable[[list[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {columns}, in zip(*columns)]")
     return built
+
+
+async def together(pending: Sequence[Awaitable[Column]]) -> list[Column]:
+    """
+    What is waited for at once. The first is waited for right here, so that one alone needs no task.
+
+    Whatever fails, all are waited for; who is cancelled cancels them.
+    """
+    first, *rest = pending
+    tasks = [ensure_future(each) for each in rest]
+    try:
+        return [await first, *[await task for task in tasks]]
+    except Exception:
+        await gather(*tasks, return_exceptions=True)
+        raise
+    except CancelledError:
+        for task in tasks:
+            task.cancel()
+        raise
 
 
 def abandon(begun: Iterable[Any]) -> None:
