@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 from store.connection import Connection
@@ -25,29 +24,28 @@ class Question:
 
 
 class Batch:
-    """Questions that leave together, and what became of them."""
+    """Questions that leave together. Somebody has them answered, the others wait for that."""
 
-    __slots__ = ("_ended", "error", "questions")
+    __slots__ = ("_turn", "error", "is_led", "questions")
 
     def __init__(self) -> None:
         self.questions: list[Question] = []
+        self.is_led = True
         self.error: Exception | None = None
-        self._ended: asyncio.Event | None = None
+        self._turn: asyncio.Event | None = None
 
-    @property
-    def is_awaited(self) -> bool:
-        return self._ended is not None
+    def leave(self, error: Exception | None = None) -> None:
+        """Whoever led has the answers or an error, or goes away; then one of the others leads."""
+        self.is_led, self.error = False, error
+        if self._turn:
+            self._turn.set()
+            self._turn = None
 
-    def end(self, error: Exception | None = None) -> None:
-        self.error = error
-        if self._ended:
-            self._ended.set()
-
-    async def ended(self) -> None:
-        """Wait for the answers. Raises what asking raised."""
-        if self.error is None:
-            self._ended = self._ended or asyncio.Event()
-            await self._ended.wait()
+    async def turn(self) -> None:
+        """Wait until nobody leads any more. Raises what asking raised."""
+        if self.is_led:
+            self._turn = self._turn or asyncio.Event()
+            await self._turn.wait()
         if self.error:
             raise self.error
 
@@ -64,7 +62,6 @@ class Loader:
         self._connection = connection
         self._questions: dict[Read[Any], Question] = {}
         self._gathering: Batch | None = None
-        self._rescue: asyncio.Task[None] | None = None
 
     def learn(self, read: Read[Any], result: Any) -> None:
         """Spare a read."""
@@ -83,8 +80,10 @@ class Loader:
                 new.append(self._question(beside))
             await self._ask(new)
         for question in asked:
-            if question.batch:
-                await question.batch.ended()
+            while batch := question.batch:
+                await batch.turn()
+                if question.batch and not batch.is_led:
+                    await self._lead(batch)
         return [question.result for question in asked]
 
     def _question(self, read: Read[Any]) -> Question:
@@ -98,38 +97,27 @@ class Loader:
         for question in new:
             question.batch = batch
         if is_first:
-            await self._gather(batch)
+            await self._lead(batch)
 
-    async def _gather(self, batch: Batch) -> None:
+    async def _lead(self, batch: Batch) -> None:
+        batch.is_led = True
         try:
-            try:
+            if batch is self._gathering:
                 for _ in range(TICKS):
                     await asyncio.sleep(0)
-            finally:
                 self._gathering = None
             await self._send(batch)
-        except asyncio.CancelledError:
-            self._leave(batch)
+        except Exception as error:
+            batch.leave(error)
             raise
+        except asyncio.CancelledError:
+            if batch is self._gathering:
+                self._gathering = None
+            batch.leave()
+            raise
+        batch.leave()
 
     async def _send(self, batch: Batch) -> None:
-        try:
-            replies = await self._connection.pipeline([question.read.command for question in batch.questions])
-            for question, reply in zip(batch.questions, replies, strict=True):
-                question.answer(question.read.result(reply))
-        except Exception as error:
-            batch.end(error)
-            raise
-        batch.end()
-
-    def _leave(self, batch: Batch) -> None:
-        """Whoever would have sent a batch goes away: it is sent for the others, or nobody has asked."""
-        if batch.is_awaited:
-            self._rescue = asyncio.create_task(self._resend(batch))
-        else:
-            for question in batch.questions:
-                self._questions.pop(question.read, None)
-
-    async def _resend(self, batch: Batch) -> None:
-        with suppress(Exception):  # which those who wait are told
-            await self._send(batch)
+        replies = await self._connection.pipeline([question.read.command for question in batch.questions])
+        for question, reply in zip(batch.questions, replies, strict=True):
+            question.answer(question.read.result(reply))
