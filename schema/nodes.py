@@ -1,7 +1,8 @@
 """
 The things that have an id, as GraphQL types. Their plain fields are attributes of the records they are read from.
 
-Those with `is_lasting` have records that never change: another article stands for a changed one.
+Those with `is_short` have records that never change, for another one stands for what has changed: what is said of them
+can be remembered, unless it is long.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,14 @@ ID = "The id, which names the node for ever."
 assert enums  # describes the enums that fields refer to
 
 
+def has_little_content(article: records.Article) -> bool:
+    return len(article.content or "") <= 1_000
+
+
+def always(record: object) -> bool:
+    return True
+
+
 @strawberry.interface(description="Anything that has an id and can be asked for by it.")
 class Node:
     id: strawberry.ID = strawberry.field(description=ID)
@@ -31,7 +40,7 @@ class Node:
 
 @strawberry.type(description="Something posted, for others to vote on.")
 class Article(Node):
-    is_lasting = True
+    is_short = staticmethod(has_little_content)
 
     title: str = strawberry.field(description="1 to 300 characters.")
     link: Link | None = strawberry.field(description="Where the article points.")
@@ -68,7 +77,7 @@ class Article(Node):
 
 @strawberry.type(description="A person who posts and votes.")
 class User(Node):
-    is_lasting = True
+    is_short = staticmethod(always)
 
     username: str = strawberry.field(description="The name as its owner writes it; unique in any case of letters.")
     joined_at: DateTime = field_of(users.joined_at, "When they registered.")
@@ -91,7 +100,7 @@ class User(Node):
 
 @strawberry.type(description="A named set of articles, with rankings of its own. It is there as soon as it is named.")
 class Group(Node):
-    is_lasting = True
+    is_short = staticmethod(always)
 
     name: str = strawberry.field(description="The name, in lower case.")
     articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(

@@ -7,8 +7,8 @@ A field is compiled in one of four ways: a plain attribute is read off the paren
 parent, `root(context, **arguments)`. All else is for graphql-core, and so are mutations of more than one field, which
 run in series.
 
-A Strawberry type with `is_lasting` is one of records that never change and come again: what is read off them, and off
-nothing else, is remembered.
+A Strawberry type with `is_short` is one of records that never change and come again: what is read off them, and off
+nothing else, is remembered of those that are short.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -102,7 +102,7 @@ class Compiler:
 
     def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Rows:
         fields = [self._field(parent, key, details) for key, details in grouped.items()]
-        return level_of(fields, self.memory if getattr(_origin(parent), "is_lasting", False) else None)
+        return level_of(fields, self.memory, getattr(_origin(parent), "is_short", None))
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails]) -> Field:
         node = details[0].node

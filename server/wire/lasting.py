@@ -5,7 +5,7 @@ What a field says of such a record, if it looks at nothing else, it says for eve
 rows are copies with the other fields filled in.
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -28,10 +28,11 @@ class Memory:
         found = [rows.get((level, id(record))) for record in records]
         return [entry and entry[1] for entry in found]
 
-    def keep(self, level: int, records: Column, rows: Column) -> None:
-        if len(self._rows) + len(records) > self.most:
+    def keep(self, level: int, rows: Sequence[tuple[Any, dict[str, Any]]]) -> None:
+        """Remember rows, each after its record."""
+        if len(self._rows) + len(rows) > self.most:
             self._rows.clear()
-        self._rows.update(((level, id(record)), (record, row)) for record, row in zip(records, rows, strict=True))
+        self._rows.update(((level, id(record)), (record, row)) for record, row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Remembered:
     passing: Level | None
     memory: Memory
     number: int
+    is_short: Callable[[Any], bool]
 
     @property
     def is_lasting(self) -> bool:
@@ -64,24 +66,25 @@ class Remembered:
             records = [parents[place] for place in places]
             rows = self.lasting.rows(records, run)
             assert isinstance(rows, list), "what lasts is not waited for"
-            self.memory.keep(self.number, records, rows)
+            self.memory.keep(self.number, [pair for pair in zip(records, rows, strict=True) if self.is_short(pair[0])])
             for place, row in zip(places, rows, strict=True):
                 found[place] = row
         return found
 
 
-def level_of(fields: Sequence[Field], memory: Memory | None) -> Rows:
-    """The level of these fields; with a memory, what lasts of its rows is remembered."""
+def level_of(fields: Sequence[Field], memory: Memory, is_short: Callable[[Any], bool] | None) -> Rows:
+    """The level of these fields; of records that last, those that are short enough to keep have a part remembered."""
     keys = [field.key for field in fields]
-    lasting = tuple(field for field in fields if memory and field.is_lasting)
+    lasting = tuple(field for field in fields if is_short and field.is_lasting)
     passing = tuple(field for field in fields if field not in lasting)
-    if not lasting or not memory:
+    if not lasting or not is_short:
         return Level(passing, builder(keys, keys))
     return Remembered(
         Level(lasting, builder(keys, {field.key for field in lasting})),
         Level(passing, builder([field.key for field in passing], keys)) if passing else None,
         memory,
         next(memory.levels),
+        is_short,
     )
 
 

@@ -104,6 +104,8 @@ async def both_ways(store: Store, token: str | None, text: str, variables: dict[
         else:
             answers.append(orjson.dumps([result.data, errors_of(result)]))
             ways.append(way)
+        for _ in range(10):
+            await asyncio.sleep(0)  # what graphql-core has left beside an error begins, before a loop may end
     assert ways[0] in ("new", "refused")
     return ways[1], answers[0], answers[1]
 
@@ -141,6 +143,7 @@ SOME_DATA = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # graphql-core begins not all it makes
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=queries(contract.text(), custom_scalars=SOME_DATA, allow_null=True), odd=st.booleans())
 def test_generated_documents_are_answered_alike(running_valkey, text, odd):
