@@ -68,7 +68,7 @@ def run(settings: Settings, file: Path, options: Options) -> int:
     tally = Tally()
     with bars() as progress:
         found = stories.in_groups(read(file, tally, progress))
-        with serving.store_of(settings) as opened:
+        with serving.store_of(settings, joining=True) as opened:
             try:
                 asyncio.run(_import(opened, found, options, tally, progress))
             finally:

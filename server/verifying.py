@@ -36,7 +36,7 @@ class Report:
 def run(settings: Settings, repair: bool) -> int:
     """Report every broken invariant of the store; 1 where something is left broken."""
     report = Report()
-    with serving.store_of(settings) as opened:
+    with serving.store_of(settings, joining=True) as opened:
         asyncio.run(_verify(opened, repair, report))
     print(report)
     return int(report.broken > report.mended)
