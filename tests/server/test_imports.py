@@ -12,7 +12,7 @@ from server.rows import NotStories
 from server.settings import Settings
 from store.imports import bring_in
 from store.stores import Store, unix_milliseconds
-from tests.server.conftest import HEADER, ROOT, environment, line
+from tests.server.conftest import HEADER, ROOT, environment, line, serving
 from tests.store.reading import everything
 
 SUMMARY = re.compile(
@@ -180,10 +180,16 @@ async def _partitions(url: str) -> int:
 
 def test_command_says_what_stops_it(file, tmp_path):
     nothing = command(tmp_path / "nothing.csv", data_dir=tmp_path / "data")
-    with valkey.running(tmp_path / "data"):
-        in_use = command(file, data_dir=tmp_path / "data")
 
-    assert nothing.returncode == in_use.returncode == 2
+    assert nothing.returncode == 2
     assert nothing.stderr.startswith("upvote: ")
     assert nothing.stderr.endswith("nothing.csv'\n")
-    assert in_use.stderr == f"upvote: another server uses the data in {tmp_path / 'data'}\n"
+
+
+def test_running_server_shows_what_is_imported(file, tmp_path):
+    with serving(tmp_path) as live:
+        done = command(file, data_dir=tmp_path)
+        listed = live.ask("{ articles { totalCount } }")["data"]["articles"]["totalCount"]
+
+    assert SUMMARY.fullmatch(done.stdout)
+    assert listed > 0
