@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from hiredis import ReplyError
 
 from store import keys
+from store.faults import ELSEWHERE, kind
 
 Id = TypeVar("Id", bound=Hashable)
 T = TypeVar("T")
 
 LONGEST = 4_000  # characters of a hash that is worth keeping
-ELSEWHERE = ("MOVED", "READONLY", "CLUSTERDOWN", "MASTERDOWN")  # faults that say that this is not the server to ask
 
 
 class Cache:
@@ -72,7 +72,7 @@ class Cache:
     def replied(self, command: Sequence[Any], reply: dict[str, str] | list[Any] | ReplyError) -> None:
         """Keep a hash, unless it is long, and votes; forget all where the server says that others are to be asked."""
         if isinstance(reply, ReplyError):
-            if str(reply).startswith(ELSEWHERE):
+            if kind(reply) in ELSEWHERE:
                 self.changed(None)
         elif isinstance(reply, list):
             if command[1] == self._telling:

@@ -1,11 +1,12 @@
 """Everything that is read by id: the command to send, and what its reply means; or what is known without sending it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from store import keys, records
+from store.caching import Cache
 from store.connection import VOTES
 from store.link import Command
 from store.records import Vote
@@ -52,20 +53,26 @@ def cached(site: Site, kind: Kind[T], ids: Collection[Any], since: float) -> dic
     Whoever began at that instant finds what is known of a partition once something was read of it since.
     """
     found: dict[Any, T] = {}
-    for p, part in _homes(site, kind, ids).items():
-        key = partial(kind.key, p)
-        if cache := site.connection.cache(key(""), since):
-            found.update(cache.find(part, key, kind.decode))
+    for p, part, cache in _caches(site, kind, ids, since):
+        found.update(cache.find(part, partial(kind.key, p), kind.decode))
     return found
 
 
 def cached_votes(site: Site, numbers: Collection[int], voter: str, since: float) -> dict[int, Vote]:
     """As `cached`: one voter's votes on articles."""
     found: dict[int, Vote] = {}
-    for p, part in _homes(site, ARTICLES, numbers).items():
-        if cache := site.connection.cache(keys.voted(p, ""), since):
-            found.update((number, CAST[vote]) for number, vote in cache.votes(part, voter).items())
+    for _, part, cache in _caches(site, ARTICLES, numbers, since):
+        found.update((number, CAST[vote]) for number, vote in cache.votes(part, voter).items())
     return found
+
+
+def _caches(
+    site: Site, kind: Kind[Any], ids: Collection[Any], since: float
+) -> Iterator[tuple[int, Collection[Any], Cache]]:
+    """Some ids by partition, each with what is known of its server, if that is as of an instant or later."""
+    for p, part in _homes(site, kind, ids).items():
+        if cache := site.connection.cache(kind.key(p, ""), since):
+            yield p, part, cache
 
 
 def _homes(site: Site, kind: Kind[Any], ids: Collection[Any]) -> Mapping[int, Collection[Any]]:

@@ -49,9 +49,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        if is_on_cluster(config) and item.get_closest_marker("one_server"):
-            item.add_marker(pytest.mark.skip("it looks into one server, or starts servers of its own"))
+    """What looks into one server, or starts servers of its own, has nothing to do on a cluster: it runs without."""
+    if is_on_cluster(config):
+        elsewhere = [item for item in items if item.get_closest_marker("one_server")]
+        config.hook.pytest_deselected(items=elsewhere)
+        items[:] = [item for item in items if item not in elsewhere]
 
 
 def is_on_cluster(config: pytest.Config) -> bool:

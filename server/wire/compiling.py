@@ -24,6 +24,7 @@ from graphql import (
     GraphQLLeafType,
     GraphQLObjectType,
     GraphQLOutputType,
+    GraphQLString,
     OperationType,
     is_abstract_type,
     is_leaf_type,
@@ -108,7 +109,7 @@ class Compiler:
         node = details[0].node
         name = node.name.value
         if name == "__typename":
-            return Field(key, partial(_repeated, parent.name), Leaves(_as_it_is, False), True)
+            return Field(key, partial(_repeated, parent.name), Leaves(writer(GraphQLString), False), True)
         definition = parent.fields.get(name)
         if definition is None:
             raise Bail("introspection")
@@ -173,10 +174,6 @@ def _is_of_type(is_type_of: Callable[[Any, Any], Any], value: Any) -> bool:
 
 def _undecided(value: Any) -> bool:
     raise Bail("type")
-
-
-def _as_it_is(values: Column) -> Column:
-    return values
 
 
 def _repeated(name: str, parents: Column, run: Run) -> Pending:

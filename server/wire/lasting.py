@@ -75,10 +75,10 @@ class Remembered:
 def level_of(fields: Sequence[Field], memory: Memory, is_short: Callable[[Any], bool] | None) -> Rows:
     """The level of these fields; of records that last, those that are short enough to keep have a part remembered."""
     keys = [field.key for field in fields]
-    lasting = tuple(field for field in fields if is_short and field.is_lasting)
-    passing = tuple(field for field in fields if field not in lasting)
-    if not lasting or not is_short:
-        return Level(passing, builder(keys, keys))
+    lasting = tuple(field for field in fields if field.is_lasting)
+    passing = tuple(field for field in fields if not field.is_lasting)
+    if not is_short or not lasting:
+        return Level(tuple(fields), builder(keys, keys))
     return Remembered(
         Level(lasting, builder(keys, {field.key for field in lasting})),
         Level(passing, builder([field.key for field in passing], keys)) if passing else None,

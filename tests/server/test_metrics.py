@@ -18,6 +18,11 @@ def of(name, **labels):
     return name + "{" + ",".join(f'{label}="{value}"' for label, value in sorted(labels.items())) + "}"
 
 
+def family(shown, prefix):
+    """The rows whose names begin alike."""
+    return {name: value for name, value in shown.items() if name.startswith(prefix)}
+
+
 def test_operation_is_counted_with_its_seconds_and_cost(live):
     request = {"query": PAGE.format(name="Counted")}
     answers = [live.post(request, {"x-upvote-stats": "1"}).json() for _ in range(3)]
@@ -40,8 +45,7 @@ def test_executions_are_counted_by_how(tmp_path):
         live.ask("mutation { logOut { userErrors { code } } }")
         shown = live.metrics()
 
-    ways = {name: value for name, value in shown.items() if name.startswith("upvote_executions_total")}
-    assert ways == {
+    assert family(shown, "upvote_executions_total") == {
         of("upvote_executions_total", way="new"): 3,
         of("upvote_executions_total", way="compiled"): 2,
         of("upvote_executions_total", way="error"): 2,
@@ -56,9 +60,8 @@ def test_errors_are_counted_by_operation_and_code(live):
 
     assert shown[of("upvote_operations_total", operation="Failing")] == 2
     assert shown[of("upvote_operation_seconds_count", operation="Failing")] == 2
-    assert {name: value for name, value in shown.items() if name.startswith("upvote_errors") and "Failing" in name} == {
-        of("upvote_errors_total", operation="Failing", code="BAD_USER_INPUT"): 2
-    }
+    failing = {name: value for name, value in family(shown, "upvote_errors").items() if "Failing" in name}
+    assert failing == {of("upvote_errors_total", operation="Failing", code="BAD_USER_INPUT"): 2}
 
 
 def test_requests_without_an_operation_are_counted_by_code(tmp_path):
@@ -68,7 +71,7 @@ def test_requests_without_an_operation_are_counted_by_code(tmp_path):
 
         shown = live.metrics()
 
-    assert {name: value for name, value in shown.items() if name.startswith("upvote_refusals")} == {
+    assert family(shown, "upvote_refusals") == {
         of("upvote_refusals_total", code="GRAPHQL_PARSE_FAILED"): 2,
         of("upvote_refusals_total", code="GRAPHQL_VALIDATION_FAILED"): 1,
     }
@@ -83,8 +86,7 @@ def test_only_the_first_hundred_names_are_told_apart(tmp_path):
 
         shown = live.metrics()
 
-    counts = {name: value for name, value in shown.items() if name.startswith("upvote_operations_total")}
-    assert counts == {
+    assert family(shown, "upvote_operations_total") == {
         of("upvote_operations_total", operation=""): 1,
         of("upvote_operations_total", operation="Q0"): 2,
         **{of("upvote_operations_total", operation=f"Q{number}"): 1 for number in range(1, 99)},
