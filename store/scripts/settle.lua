@@ -1,10 +1,14 @@
 -- Let what was built take its place: write so many orders from now on, or give a group its new weights and indexes.
 -- ARGV  7 group, or ""   8 what RANKING has of it while it is built, or "" where nothing was built   9 the orders, or the group's weights, which may
 --       be ""
--- Reply {"settled"} | {"stale"} when something else is built now
+-- Reply {"settled"}, also where that was done before and nothing else is built now | {"stale"} when something else is
 local group = ARGV[7]
-local building = group == "" and "REINDEX" or "next:" .. group
-if ARGV[8] ~= "" and redis.call("HGET", RANKING, building) ~= ARGV[8] then return {"stale"} end
+local building, kept = group == "" and "REINDEX" or "next:" .. group, group == "" and "ORDERS" or group
+if ARGV[8] ~= "" then
+  local built = redis.call("HGET", RANKING, building)
+  if not built and (redis.call("HGET", RANKING, kept) or "") == ARGV[9] then return {"settled"} end -- sent again
+  if built ~= ARGV[8] then return {"stale"} end
+end
 
 for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHED or {}) do
   local old, new = GROUP .. group .. ":" .. order, COMING .. group .. ":" .. order
@@ -15,9 +19,9 @@ for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHED or {}) do
 end
 if ARGV[8] ~= "" then redis.call("HDEL", RANKING, building) end
 if ARGV[9] == "" then
-  redis.call("HDEL", RANKING, group)
+  redis.call("HDEL", RANKING, kept)
 else
-  redis.call("HSET", RANKING, group == "" and "ORDERS" or group, ARGV[9])
+  redis.call("HSET", RANKING, kept, ARGV[9])
 end
 redis.call("PUBLISH", EVENTS, "ranked 0 - " .. group)
 return {"settled"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from store import listings, verification
+from store import listings, rebuilding, verification
 from store.articles import Draft
-from store.connection import PASSWORD
+from store.connection import PASSWORD, SETTLE
 from store.errors import StoreUnavailable
 from store.ranking import Order
 from store.records import Vote
@@ -19,7 +19,7 @@ from store.stores import Store
 from tests.conftest import Clock, registered
 from tests.proxy import Proxy, counting
 from tests.servers import Server, running
-from tests.store.reading import article, everything, numbers, post, profile
+from tests.store.reading import article, everything, numbers, post, profile, verified
 
 DRAFT = Draft("a title", "https://example.com/")
 
@@ -101,6 +101,26 @@ async def test_password_whose_change_was_not_answered_is_changed(store, proxy):
 
     assert await lost(proxy, changing, PASSWORD.digest) == "carol"
     await store.users.log_in("carol", "battery staple")
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("weight", [100.0, None])
+async def test_weights_whose_change_was_not_answered_are_changed(store, alice, proxy, weight):
+    await post(store, alice, groups=["show"])
+    await rebuilding.set_weights(store.site, "show", {"vote_score": 200.0}, lambda count: None)
+    changing = rebuilding.set_weights(store.site, "show", {"vote_score": weight}, lambda count: None)
+
+    assert (await lost(proxy, changing, SETTLE.digest)).vote_score == (weight or store.site.policy.vote_score)
+    assert await verified(store) == []
+
+
+@pytest.mark.one_server
+async def test_orders_whose_change_was_not_answered_are_kept(store, alice, proxy):
+    await post(store, alice)
+    await lost(proxy, rebuilding.reindex(store.site, [Order.HOT], lambda count: None), SETTLE.digest)
+
+    assert store.site.rankings.orders == (Order.HOT,)
+    assert await verified(store) == []
 
 
 @pytest.mark.one_server
