@@ -5,6 +5,7 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 
 from redis import Redis
 
@@ -97,19 +98,26 @@ def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:
             redis.pexpire(key, left - seconds * 1000)
 
 
-async def meanwhile(scene: Scene, doing: Callable[[], Awaitable[object]]) -> int:
-    """How often something was done, again and again, while 20 people used the store."""
-    people = asyncio.gather(*(use(scene, random.Random(seed), 60) for seed in range(20)))
-    times = 0
-    while not people.done():
-        await doing()
-        times += 1
-    await people
-    return times
+async def meanwhile(scene: Scene, doing: Callable[[], Awaitable[object]], times: int = 1) -> None:
+    """
+    Do something again and again while 20 people use the store: as long as they do, who go on until it was done so often.
+    """
+    done = 0
+    people = asyncio.gather(*(use(scene, random.Random(seed), 60, lambda: done < times) for seed in range(20)))
+    try:
+        while not people.done():
+            await doing()
+            done += 1
+        await people
+    finally:
+        people.cancel()
 
 
-async def use(scene: Scene, chance: random.Random, times: int) -> None:
-    for number in range(times):
+async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callable[[], bool] = lambda: False) -> None:
+    """Do so many things, and more as long as they are wanted."""
+    for number in count():
+        if number >= times and not is_wanted():
+            return
         scene.clock.advance(0.001)
         with suppress(Refusal):
             await something(scene.store, chance, number)

@@ -167,7 +167,7 @@ async def test_copy_of_a_store_in_use_is_whole_and_has_what_was_done_before(scen
     async def copy() -> None:
         copies.append(await copy_of(scene.store))
 
-    assert await meanwhile(scene, copy) > 1
+    await meanwhile(scene, copy, times=2)
     deleted = {number for number in before if await article(scene.store, number) is None}
     store = await restored(place, scene, copies[0])
     assert await verified(store) == []
