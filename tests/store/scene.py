@@ -100,7 +100,7 @@ def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:
 
 async def meanwhile(scene: Scene, doing: Callable[[], Awaitable[object]], times: int = 1) -> None:
     """
-    Do something again and again while 20 people use the store: as long as they do, who go on until it was done so often.
+    Do something again and again beside 20 people who use the store, as long as they do: until it was done so often.
     """
     done = 0
     people = asyncio.gather(*(use(scene, random.Random(seed), 60, lambda: done < times) for seed in range(20)))

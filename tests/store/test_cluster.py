@@ -15,7 +15,7 @@ from store.ranking import Order
 from store.records import Vote
 from store.stores import Store
 from tests.conftest import Clock, client, registered
-from tests.servers import Server, Six, cluster, until
+from tests.servers import BUSY, NODE_TIMEOUT, PATIENCE, Server, Six, cluster, until
 from tests.store.crowds import Crowd, voting
 from tests.store.reading import article, numbers, post, request
 
@@ -36,9 +36,16 @@ def six(settled: Six) -> Iterator[Six]:
     """A whole cluster, emptied."""
     settled.launch()
     settled.settle()
+    settled.give_up_after(BUSY)
     with client(settled.url) as redis:
         redis.flushall()
     yield settled
+
+
+@pytest.fixture
+def watchful(six: Six) -> None:
+    """Whoever is lost is replaced soon."""
+    six.give_up_after(NODE_TIMEOUT)
 
 
 @pytest.fixture
@@ -106,7 +113,7 @@ async def test_slot_that_moves_at_once_holds_up_nobody(store, six):
         id = there.execute_command("CLUSTER MYID")
         here.execute_command("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", moving, moving, "NODE", id)
     votes = 0
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while six.primary_of(moving) is not target:
             await store.articles.vote(number, f"voter-{votes}", Vote.UP)
             votes += 1
@@ -119,10 +126,11 @@ def moving_to(six: Six, server: Server, moving: int) -> bool:
     return server is not six.primary_of(moving) and server in [six.primary_of(each) for each in range(0, SLOTS, 1000)]
 
 
+@pytest.mark.usefixtures("watchful")
 @pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
 async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, fault):
     async with voting(store) as crowd:
-        await asyncio.sleep(0.3)
+        await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         number = crowd.articles[0]
         lost, slots = server_of(six, store, number), slot(str(store.site.home_of_article(number)))
         if fault is signal.SIGKILL:
@@ -132,16 +140,15 @@ async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, f
         lost.send(signal.SIGCONT)
         six.launch()
         await asyncio.to_thread(six.settle)
-        await asyncio.sleep(0.5)
-        answered = sum(map(len, crowd.acknowledged.values()))
-        await asyncio.sleep(0.5)
+        before = {number: len(names) for number, names in crowd.acknowledged.items()}
+        await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
 
-    assert sum(map(len, crowd.acknowledged.values())) > answered, "all goes on"
     assert crowd.longest < BUDGET_OF_MANY + SLACK
     assert await crowd.missing() == {}
     assert await crowd.findings() == []
 
 
+@pytest.mark.usefixtures("watchful")
 async def test_no_reader_sees_an_older_state_while_a_primary_is_replaced(store, six, clock):  # issue 5
     reader = await Store.open(six.url, clock=clock)
     seen = spared = 0
@@ -160,7 +167,7 @@ async def test_no_reader_sees_an_older_state_while_a_primary_is_replaced(store, 
 
     async with voting(store, 1) as crowd:
         hunting = asyncio.create_task(hunt(crowd))
-        await asyncio.sleep(0.3)
+        await asyncio.to_thread(until, lambda: hunting.done() or seen > 1)
         lost, slots = server_of(six, store, crowd.articles[0]), slot(str(store.site.home_of_article(crowd.articles[0])))
         await asyncio.to_thread(lost.kill)
         await asyncio.to_thread(until, lambda: six.primary_of(slots, but=lost) is not lost)
@@ -178,25 +185,26 @@ async def test_no_reader_sees_an_older_state_while_a_primary_is_replaced(store, 
 
 
 async def test_too_few_replicas_leave_a_write_unconfirmed(store, six, monkeypatch):
-    monkeypatch.setattr(connection, "BUDGET_OF_MANY", 1.5)
     number = (await post(store, await registered(store, "alice"))).number
     primary = server_of(six, store, number)
     with primary.client() as redis:
         port = redis.info("replication")["slave0"]["port"]
     replica = next(server for server in six.servers if server.port == port)
     replica.send(signal.SIGSTOP)
-    try:
+    with monkeypatch.context() as shorter:
+        shorter.setattr(connection, "BUDGET_OF_MANY", 1.5)
         with pytest.raises(StoreUnavailable, match="too few replicas have confirmed"):
             await store.articles.vote(number, "bob", Vote.UP)
         assert (await article(store, number)).votes == 2, "it may hold or not"
         with pytest.raises(StoreUnavailable, match="too few replicas have confirmed"):
             await store.articles.vote(number, "bob", Vote.UP)  # though it changes nothing
-    finally:
-        replica.send(signal.SIGCONT)
+    replica.send(signal.SIGCONT)
+    await asyncio.to_thread(six.settle)
 
     assert (await store.articles.vote(number, "bob", Vote.UP)).article.votes == 2
 
 
+@pytest.mark.usefixtures("watchful")
 async def test_events_are_heard_whoever_is_lost(store, six, monkeypatch):
     monkeypatch.setattr(events, "CHECKED", 0.3)
     number = (await post(store, await registered(store, "alice"))).number
@@ -204,11 +212,11 @@ async def test_events_are_heard_whoever_is_lost(store, six, monkeypatch):
         with heard.mailbox(events.of_article(number)) as mailbox:
             (teller,) = [server for server in six.servers if is_listened_to(server)]
             teller.kill()
-            assert (await asyncio.wait_for(anext(mailbox), 10)).kind is events.Kind.MISSED
+            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.Kind.MISSED
             six.launch()
             await asyncio.to_thread(six.settle)
             await store.articles.edit(number, "alice", {"title": "another"})
-            assert (await asyncio.wait_for(anext(mailbox), 10)).kind is events.Kind.EDITED
+            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.Kind.EDITED
 
 
 def is_listened_to(server: Server) -> bool:

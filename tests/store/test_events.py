@@ -1,7 +1,9 @@
 """What the scripts publish, and who hears it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+import os
+import signal
+from collections.abc import AsyncIterator
 
 import pytest
 from redis import Redis
@@ -14,26 +16,7 @@ from store.records import Vote
 from store.stores import Store
 from tests.conftest import clients, kill, servers_of
 from tests.store.reading import post
-
-Said = Callable[[], list[str]]
-
-
-@pytest.fixture
-def said(redis: Redis, partitions: int) -> Iterator[Said]:
-    """`said()` gives what was published since it was last called."""
-    ear = redis.pubsub(ignore_subscribe_messages=True)
-    ear.subscribe("said", *(keys.events(p) for p in range(partitions)))
-
-    def said() -> list[str]:
-        found = []
-        for server in servers_of(redis):
-            redis.execute_command("PUBLISH", "said", "that is all", **server)
-            found += iter(lambda: (ear.get_message(timeout=5) or {}).get("data"), "that is all")
-        return [message for message in found if message]
-
-    said()
-    yield said
-    ear.close()
+from tests.wire.sample import until
 
 
 @pytest.fixture
@@ -53,10 +36,13 @@ async def caught_up(redis: Redis, heard: Events) -> None:
 
 
 async def heard_all(store: Store, heard: Events) -> None:
-    """Wait until all that was published by now is heard."""
+    """Wait until all that was published by now, by any server, is heard."""
+    connection = store.site.connection
     with heard.mailbox(events.of_listing("last")) as last:
-        await store.site.connection.run(("PUBLISH", keys.events(0), "imported 1 nobody last"))
-        await anext(last)
+        for number, server in enumerate(await connection._server.primaries()):
+            await connection.pipeline([("PUBLISH", keys.events(0), f"imported {number} nobody last")], server)
+            while (await anext(last)).number != number:
+                pass
 
 
 def whole(event: Event) -> tuple[Kind, int, str, tuple[str, ...]]:
@@ -116,6 +102,7 @@ async def test_listener_hears_its_topic_and_no_other(store, alice, bob, heard):
         heard.mailbox(events.of_posts("show")) as posts,
     ):
         await store.articles.vote(second.number, alice, Vote.UP)
+        await heard_all(store, heard)  # or else the next, of another server, might be heard before it
         await store.articles.vote(first.number, bob, Vote.UP)
         third = await post(store, alice, groups=["show"])
 
@@ -159,14 +146,20 @@ async def test_connection_is_asked_whether_it_lives_and_kept(redis_url, partitio
 
 
 @pytest.mark.one_server
-async def test_connection_that_does_not_answer_is_rebuilt(redis_url, partitions, redis, monkeypatch):
-    """A paused server answers no PING, as one behind a broken network."""
+async def test_connection_that_does_not_answer_is_rebuilt(redis_url, partitions, redis, monkeypatch, caplog):
+    """A stopped server answers no PING, as one behind a broken network."""
     monkeypatch.setattr(events, "CHECKED", 0.05)
-    monkeypatch.setattr(link, "TIMEOUT", 0.3)
+    server = redis.info("server")["process_id"]
     async with events.listening(redis_url, partitions) as heard:
         (before,) = listeners(redis)
         with heard.mailbox(events.of_posts(None)) as mailbox:
-            redis.client_pause(1000, all=True)
+            with monkeypatch.context() as hasty:
+                hasty.setattr(link, "TIMEOUT", 0.3)
+                os.kill(server, signal.SIGSTOP)
+                try:
+                    await until(lambda: "was lost" in caplog.text)
+                finally:
+                    os.kill(server, signal.SIGCONT)
 
             assert (await anext(mailbox)).kind is Kind.MISSED
         (after,) = listeners(redis)
