@@ -37,17 +37,20 @@ ARGUMENTS = {
 TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None}
 
 
-def field_of(resolver: Callable[..., Any], description: str) -> Any:
+def field_of(resolver: Callable[..., Any], description: str, *, is_lasting: bool = False) -> Any:
     """
     The field of every parent that a batch resolver resolves: the parents of a tick go to it together.
 
-    A resolver without a context looks at nothing but the parents.
+    A resolver without a context looks at nothing but the parents. One that `is_lasting` looks at the context, but only
+    at what stays as it is as long as the process lives.
     """
     parameters = list(signature(resolver).parameters.values())
     if len(parameters) == 1:
         resolve = _alone(resolver)
     else:
         resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
+    if is_lasting:
+        resolve.is_lasting = True  # type: ignore[attr-defined]  # for whoever compiles operations
     return _field(resolve, parameters[2:], description)
 
 

@@ -1,8 +1,8 @@
 """
 The things that have an id, as GraphQL types. Their plain fields are attributes of the records they are read from.
 
-Those with `is_short` have records that never change, for another one stands for what has changed: what is said of them
-can be remembered, unless it is long.
+Those with `comes_again` have records that never change, for another one stands for what has changed: what is said of
+them can be remembered, unless it is long.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,7 +40,7 @@ class Node:
 
 @strawberry.type(description="Something posted, for others to vote on.")
 class Article(Node):
-    is_short = staticmethod(has_little_content)
+    comes_again = staticmethod(has_little_content)
 
     title: str = strawberry.field(description="1 to 300 characters.")
     link: Link | None = strawberry.field(description="Where the article points.")
@@ -54,10 +54,13 @@ class Article(Node):
     score: float = field_of(
         articles.score,
         "What SCORE orders by: posting time in unix seconds plus 432 for each vote, unless the site says otherwise.",
+        is_lasting=True,
     )
-    is_good: bool = field_of(articles.is_good, "Whether it has votes enough for the front page.")
+    is_good: bool = field_of(articles.is_good, "Whether it has votes enough for the front page.", is_lasting=True)
     is_voting_open: bool = field_of(articles.is_voting_open, "Whether it can be voted on: for a week after posting.")
-    voting_closes_at: DateTime = field_of(articles.voting_closes_at, "The last instant at which it can be voted on.")
+    voting_closes_at: DateTime = field_of(
+        articles.voting_closes_at, "The last instant at which it can be voted on.", is_lasting=True
+    )
     viewer_vote: Vote | None = field_of(
         articles.viewer_vote,
         "The viewer's vote; null if nobody is logged in, or voting has closed and the voters are forgotten.",
@@ -77,7 +80,7 @@ class Article(Node):
 
 @strawberry.type(description="A person who posts and votes.")
 class User(Node):
-    is_short = staticmethod(always)
+    comes_again = staticmethod(always)
 
     username: str = strawberry.field(description="The name as its owner writes it; unique in any case of letters.")
     joined_at: DateTime = field_of(users.joined_at, "When they registered.")
@@ -100,7 +103,7 @@ class User(Node):
 
 @strawberry.type(description="A named set of articles, with rankings of its own. It is there as soon as it is named.")
 class Group(Node):
-    is_short = staticmethod(always)
+    comes_again = staticmethod(always)
 
     name: str = strawberry.field(description="The name, in lower case.")
     articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(

@@ -2,13 +2,14 @@
 Compiles an operation into a plan. Knows GraphQL and Strawberry, and nothing of what a schema is about.
 
 A field is compiled in one of four ways: a plain attribute is read off the parents; a resolver function that carries
-`batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`, and one with
-`batch_alone` one that looks at nothing else, `batch_alone(parents)`; one that carries `root` names one that needs no
+`batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`, and with
+`is_lasting` says the same of the same parent to everyone; `batch_alone` names one that looks at nothing else,
+`batch_alone(parents)`; one that carries `root` names one that needs no
 parent, `root(context, **arguments)`. All else is for graphql-core, and so are mutations of more than one field, which
 run in series.
 
-A Strawberry type with `is_short` is one of records that never change and come again: what is read off them, and off
-nothing else, is remembered of those that are short.
+A Strawberry type with `comes_again` is one of records that never change, as nothing does that is read off them: what
+is read off those of which it says so is remembered.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,10 +38,12 @@ from strawberry.types.field import StrawberryField
 
 from server.wire.arguments import Fields, arguments_of
 from server.wire.completions import Abstracts, Leaves, Lists, Objects, TypeTest
-from server.wire.lasting import Memory, level_of
+from server.wire.lasting import Memory, Remembered
 from server.wire.leaves import writer
 from server.wire.operations import Operation
-from server.wire.plans import Bail, Begun, Column, Completion, Field, Outcome, Pending, Rows, Run
+from server.wire.plans import Bail, Begun, Column, Completion, Field, Level, Outcome, Pending, Rows, Run, builder
+
+Resolve = Callable[[Column, Run], Pending]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class Compiler:
     variables: VariableValues
     memory: Memory
     arguments: list[Fields] = field(default_factory=list)
+    fields: list[Field] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.core = self.schema._schema
@@ -103,13 +107,23 @@ class Compiler:
 
     def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Rows:
         fields = [self._field(parent, key, details) for key, details in grouped.items()]
-        return level_of(fields, self.memory, getattr(_origin(parent), "is_short", None))
+        level = Level(tuple(fields), builder(list(grouped)))
+        comes_again = getattr(_origin(parent), "comes_again", None)
+        if comes_again is None:
+            return level
+        return Remembered(level, self.fields, self.memory, next(self.memory.levels), comes_again)
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails]) -> Field:
+        resolve, complete, is_lasting = self._way(parent, details)
+        self.fields.append(Field(len(self.fields), key, resolve, complete, is_lasting))
+        return self.fields[-1]
+
+    def _way(self, parent: GraphQLObjectType, details: list[FieldDetails]) -> tuple[Resolve, Completion, bool]:
+        """How a field is resolved and completed, and whether its value lasts."""
         node = details[0].node
         name = node.name.value
         if name == "__typename":
-            return Field(key, partial(_repeated, parent.name), Leaves(writer(GraphQLString), False), True)
+            return partial(_repeated, parent.name), Leaves(writer(GraphQLString), False), True
         definition = parent.fields.get(name)
         if definition is None:
             raise Bail("introspection")
@@ -118,15 +132,13 @@ class Compiler:
             raise Bail("field")
         complete = self._completion(definition.type, details)
         if own.base_resolver is None:
-            return Field(key, partial(_attributes, attrgetter(own.python_name)), complete, complete.is_lasting)
+            return partial(_attributes, attrgetter(own.python_name)), complete, True
         function: Any = own.base_resolver.wrapped_func
         if hasattr(function, "batch_alone"):
-            return Field(key, partial(_alone, function.batch_alone), complete, complete.is_lasting)
-        return Field(key, self._resolver(function, own, node, parent), complete, False)
+            return partial(_alone, function.batch_alone), complete, True
+        return self._resolver(function, own, node, parent), complete, hasattr(function, "is_lasting")
 
-    def _resolver(
-        self, function: Any, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType
-    ) -> Callable[[Column, Run], Pending]:
+    def _resolver(self, function: Any, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType) -> Resolve:
         place = len(self.arguments)
         self.arguments.append(arguments_of(self.schema, own, parent.fields[node.name.value], node))
         if hasattr(function, "batch"):

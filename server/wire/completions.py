@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from server.wire.plans import Bail, Column, Completion, Pending, Rows, Run, abandon, together
+from server.wire.plans import Bail, Column, Completion, Pending, Rows, Run, abandon, are_there, together
 
 TypeTest = Callable[[Any], bool]
 
@@ -15,7 +15,6 @@ class Leaves:
 
     write: Callable[[Column], Column]
     nullable: bool
-    is_lasting: ClassVar[bool] = True
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None not in values:
@@ -29,10 +28,6 @@ class Objects:
     level: Rows
     nullable: bool
     is_type_of: TypeTest | None = None
-
-    @property
-    def is_lasting(self) -> bool:
-        return self.level.is_lasting
 
     def __call__(self, values: Column, run: Run) -> Pending:
         present = values
@@ -63,7 +58,6 @@ class Abstracts:
     ways: tuple[tuple[TypeTest, Rows], ...]
     classes: Mapping[type, int]
     nullable: bool
-    is_lasting: ClassVar[bool] = False
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None in values:
@@ -73,7 +67,7 @@ class Abstracts:
             if value is not None:
                 places.setdefault(self._way(value), []).append(place)
         parts = self._parts(values, places, run)
-        if all(isinstance(part, list) for part in parts):
+        if are_there(parts):
             return self._placed(len(values), places, parts)
         return self._later(len(values), places, parts)
 
@@ -97,7 +91,7 @@ class Abstracts:
         return parts
 
     async def _later(self, size: int, places: Mapping[int, list[int]], parts: list[Any]) -> Column:
-        return self._placed(size, places, await together([_now(part) for part in parts]))
+        return self._placed(size, places, await together(parts))
 
     def _placed(self, size: int, places: Mapping[int, list[int]], parts: list[Column]) -> Column:
         answers: Column = [None] * size
@@ -113,10 +107,6 @@ class Lists:
 
     item: Completion
     nullable: bool
-
-    @property
-    def is_lasting(self) -> bool:
-        return self.item.is_lasting
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None in values:
@@ -134,10 +124,6 @@ class Lists:
 def _one_of_each_class(values: Column) -> Iterable[Any]:
     """That a resolver gave objects of the right type is a check on the resolver, which one of each class satisfies."""
     return {type(value): value for value in values}.values()
-
-
-async def _now(pending: Pending) -> Column:
-    return pending if isinstance(pending, list) else await pending
 
 
 def _cut(values: Column, flat: Column) -> Column:

@@ -24,4 +24,8 @@ def encode(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError:
         # orjson takes no integers beyond 64 bits, no lone surrogates and no more than 254 levels.
-        return json.dumps(value, default=str).encode()
+        return json.dumps(value, default=_plain).encode()
+
+
+def _plain(value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value)) if isinstance(value, orjson.Fragment) else str(value)

@@ -1,92 +1,116 @@
 """
-Rows that are remembered: of records that never change and come again in many requests.
+Objects that are remembered: of records that never change and come again in many requests.
 
-What a field says of such a record, if it looks at nothing else, it says for ever. So it is computed once, and later
-rows are copies with the other fields filled in.
+What a field says of such a record, if it looks at nothing else, it says for ever. So an object is written once, as the
+text that it has in an answer, with holes for what passes; then only the holes are filled, and nothing else is looked
+at. Texts of objects within it become part of its own.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, repeat
 from typing import Any
 
-from server.wire.plans import Column, Field, Level, Pending, Rows, Run, builder
+import orjson
 
-MOST = 20_000  # rows that are remembered, of all plans together
+from server.wire.plans import EDGE, Column, Field, Holes, Level, Pending, Run, are_there, begun, together
+
+MOST = 32_000_000  # bytes that are remembered, of all plans together
+OVERHEAD = 500  # bytes that an object takes beside its text
+
+
+class Template:
+    """The text of an object: `pieces` in turn with the numbers of the fields whose values fill the holes."""
+
+    __slots__ = ("fragment", "holes", "order", "pieces", "record")
+
+    def __init__(self, record: Any, row: Mapping[str, Any], holes: Holes) -> None:
+        text = orjson.dumps(row)
+        self.record = record  # as long as it is kept, no other can have its identity
+        self.fragment = orjson.Fragment(text)
+        self.holes = holes
+        self.pieces = text.split(EDGE)
+        self.order = [int(number) for number in self.pieces[1::2]]
+
+    @property
+    def size(self) -> int:
+        return 2 * sum(map(len, self.pieces)) + OVERHEAD
+
+    def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
+        pieces = self.pieces.copy()
+        pieces[1::2] = [next(texts[number]) for number in self.order]
+        return orjson.Fragment(b"".join(pieces))
 
 
 @dataclass(slots=True)
 class Memory:
-    """Rows by level and record, each with its record: as long as that is kept, no other can have its identity."""
+    """Templates by level and record; when they are too many, the oldest go."""
 
     most: int = MOST
     levels: "count[int]" = field(default_factory=count)  # numbers of levels: none is used twice
-    _rows: dict[tuple[int, int], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
+    _templates: dict[tuple[int, int], Template] = field(default_factory=dict)
+    _size: int = 0
 
-    def find(self, level: int, records: Column) -> list[dict[str, Any] | None]:
-        rows = self._rows
-        found = [rows.get((level, id(record))) for record in records]
-        return [entry and entry[1] for entry in found]
+    def find(self, level: int, records: Column) -> list[Template | None]:
+        return list(map(self._templates.get, zip(repeat(level), map(id, records), strict=False)))
 
-    def keep(self, level: int, rows: Sequence[tuple[Any, dict[str, Any]]]) -> None:
-        """Remember rows, each after its record."""
-        if len(self._rows) + len(rows) > self.most:
-            self._rows.clear()
-        self._rows.update(((level, id(record)), (record, row)) for record, row in rows)
+    def keep(self, level: int, template: Template) -> None:
+        self._templates[level, id(template.record)] = template
+        self._size += template.size
+        while self._size > self.most:
+            self._size -= self._templates.pop(next(iter(self._templates))).size
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A level in two parts: `lasting` has the rows that are remembered, with a null for every key of `passing`."""
+    """A level of objects that are remembered where `comes_again` says so of their records."""
 
-    lasting: Level
-    passing: Level | None
+    level: Level
+    fields: Sequence[Field]  # of the whole plan, in the order of their numbers
     memory: Memory
     number: int
-    is_short: Callable[[Any], bool]
-
-    @property
-    def is_lasting(self) -> bool:
-        return self.passing is None
+    comes_again: Callable[[Any], bool]
 
     def rows(self, parents: Column, run: Run) -> Pending:
-        kept = self._kept(parents, run)
-        if self.passing is None:
-            return kept
-        values = self.passing.rows(parents, run)
-        return _filled(kept, values) if isinstance(values, list) else self._later(kept, values)
+        templates = self._templates(parents, run)
+        holes = templates[0].holes if len(templates) == 1 else _together(templates)
+        if run.holes is not None:
+            for number, waiting in holes.items():
+                run.holes.setdefault(number, []).extend(waiting)
+        if run.holes is not None or not holes:
+            return [template.fragment for template in templates]
+        columns = begun([(self.fields[number], waiting) for number, waiting in holes.items()], run)
+        return _filled(templates, holes, columns) if are_there(columns) else self._later(templates, holes, columns)
 
-    async def _later(self, kept: Column, values: Awaitable[Column]) -> Column:
-        return _filled(kept, await values)
+    async def _later(self, templates: Sequence[Template], holes: Holes, columns: Sequence[Pending]) -> Column:
+        return _filled(templates, holes, await together(columns))
 
-    def _kept(self, parents: Column, run: Run) -> Column:
-        found: Column = self.memory.find(self.number, parents)
-        if None in found:
-            places = [place for place, row in enumerate(found) if row is None]
-            records = [parents[place] for place in places]
-            rows = self.lasting.rows(records, run)
-            assert isinstance(rows, list), "what lasts is not waited for"
-            self.memory.keep(self.number, [pair for pair in zip(records, rows, strict=True) if self.is_short(pair[0])])
-            for place, row in zip(places, rows, strict=True):
-                found[place] = row
+    def _templates(self, records: Column, run: Run) -> list[Template]:
+        found: list[Any] = self.memory.find(self.number, records)
+        if not all(found):
+            for place, template in enumerate(found):
+                if template is None:
+                    found[place] = self._template(records[place], run)
         return found
 
-
-def level_of(fields: Sequence[Field], memory: Memory, is_short: Callable[[Any], bool] | None) -> Rows:
-    """The level of these fields; of records that last, those that are short enough to keep have a part remembered."""
-    keys = [field.key for field in fields]
-    lasting = tuple(field for field in fields if field.is_lasting)
-    passing = tuple(field for field in fields if not field.is_lasting)
-    if not is_short or not lasting:
-        return Level(tuple(fields), builder(keys, keys))
-    return Remembered(
-        Level(lasting, builder(keys, {field.key for field in lasting})),
-        Level(passing, builder([field.key for field in passing], keys)) if passing else None,
-        memory,
-        next(memory.levels),
-        is_short,
-    )
+    def _template(self, record: Any, run: Run) -> Template:
+        holes: Holes = {}
+        rows = self.level.rows([record], Run(run.context, run.arguments, holes=holes))
+        assert isinstance(rows, list), "what is waited for is a hole"
+        template = Template(record, rows[0], holes)
+        if self.comes_again(record):
+            self.memory.keep(self.number, template)
+        return template
 
 
-def _filled(kept: Column, values: Column) -> Column:
-    return [row | value for row, value in zip(kept, values, strict=True)]
+def _together(templates: Sequence[Template]) -> Holes:
+    holes: Holes = {}
+    for template in templates:
+        for number, waiting in template.holes.items():
+            holes.setdefault(number, []).extend(waiting)
+    return holes
+
+
+def _filled(templates: Sequence[Template], holes: Holes, columns: Sequence[Column]) -> Column:
+    texts = {number: map(orjson.dumps, column) for number, column in zip(holes, columns, strict=True)}
+    return [template.filled(texts) for template in templates]

@@ -7,12 +7,16 @@ its outcome is remembered, and graphql-core goes on from there.
 """
 
 from asyncio import CancelledError, ensure_future, gather
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import orjson
+
 Column = list[Any]
 Pending = Column | Awaitable[Column]
+Holes = dict[int, Column]  # what is left open in a text: by the number of a field, the parents that it is asked for
+EDGE = b"\0"  # around the number of a field that fills a hole; no JSON has it
 
 
 class Bail(Exception):
@@ -44,18 +48,18 @@ class Run:
     """
     One execution: what resolvers get as their context, and the arguments of each field, coerced; then the outcome, if
     it is a mutation's.
+
+    With `holes` no field is resolved that does not last: it leaves a hole, which is noted there.
     """
 
     context: Any
     arguments: Sequence[Mapping[str, Any]]
     outcome: Outcome | None = None
+    holes: Holes | None = None
 
 
 class Completion(Protocol):
     """Turns a column of what resolvers gave into a column of what the answer says."""
-
-    @property
-    def is_lasting(self) -> bool: ...
 
     def __call__(self, values: Column, run: Run) -> Pending: ...
 
@@ -65,13 +69,22 @@ class Field:
     """
     `resolve` takes the parents of a level and gives their values, at once or later.
 
-    `is_lasting` says that a parent's value, completed, is the same for everyone and for ever.
+    `is_lasting` says that a parent's value is the same for everyone and for ever.
     """
 
+    number: int  # of the fields of a plan
     key: str
     resolve: Callable[[Column, Run], Pending]
     complete: Completion
-    is_lasting: bool
+    is_lasting: bool = False
+
+    def outline(self, parents: Column, run: Run) -> Pending:
+        """As `column`, but for a hole where its value does not last."""
+        if self.is_lasting:
+            return self.column(parents, run)
+        assert run.holes is not None, "asked for where there are holes"
+        run.holes.setdefault(self.number, []).extend(parents)
+        return [orjson.Fragment(b"%b%d%b" % (EDGE, self.number, EDGE))] * len(parents)
 
     def column(self, parents: Column, run: Run) -> Pending:
         values = self.resolve(parents, run)
@@ -85,9 +98,6 @@ class Field:
 class Rows(Protocol):
     """All objects of one type at one place of an operation."""
 
-    @property
-    def is_lasting(self) -> bool: ...
-
     def rows(self, parents: Column, run: Run) -> Pending: ...
 
 
@@ -96,61 +106,69 @@ class Level:
     """All fields of the objects of a level. What they wait for, they wait for at once."""
 
     fields: tuple[Field, ...]
-    build: Callable[[list[Column]], Column]
-
-    @property
-    def is_lasting(self) -> bool:
-        return all(field.is_lasting for field in self.fields)
+    build: Callable[[Sequence[Column]], Column]
 
     def rows(self, parents: Column, run: Run) -> Pending:
-        columns: list[Any] = []
-        waiting = []
-        try:
-            for place, field in enumerate(self.fields):
-                columns.append(field.column(parents, run))
-                if not isinstance(columns[place], list):
-                    waiting.append(place)
-        except BaseException:
-            abandon(columns)
-            raise
-        return self._later(columns, waiting) if waiting else self._built(columns)
+        if run.holes is not None:
+            return self._built([field.outline(parents, run) for field in self.fields])
+        columns = begun([(field, parents) for field in self.fields], run)
+        return self._built(columns) if are_there(columns) else self._later(columns)
 
-    async def _later(self, columns: list[Any], waiting: list[int]) -> Column:
-        for place, column in zip(waiting, await together([columns[place] for place in waiting]), strict=True):
-            columns[place] = column
-        return self._built(columns)
+    async def _later(self, columns: Sequence[Pending]) -> Column:
+        return self._built(await together(columns))
 
-    def _built(self, columns: list[Column]) -> Column:
+    def _built(self, columns: Sequence[Any]) -> Column:
         if len(set(map(len, columns))) > 1:
             raise Bail("length")
         return self.build(columns)
 
 
-def builder(keys: Sequence[str], given: Container[str]) -> Callable[[list[Column]], Column]:
+def builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
     """
-    What makes rows of the columns that are given, with null for all other keys: one comprehension with a dict display.
+    What makes rows of columns: one comprehension with a dict display.
 
     The keys are names of GraphQL, letters, digits and `_`, so that they can stand in the text of a function.
     """
     if not keys:
         raise Bail("nothing")
-    names = {key: f"v{place}" for place, key in enumerate(keys) if key in given}
-    pairs = ", ".join(f"{key!r}: {names.get(key)}" for key in keys)
-    columns = ", ".join(names.values())
-    built: Callable[[list[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {columns}, in zip(*columns)]")
+    pairs = ", ".join(f"{key!r}: v{place}" for place, key in enumerate(keys))
+    columns = ", ".join(f"v{place}" for place, _ in enumerate(keys))
+    built: Callable[[Sequence[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {columns}, in zip(*columns)]")
     return built
 
 
-async def together(pending: Sequence[Awaitable[Column]]) -> list[Column]:
+def begun(asked: Sequence[tuple[Field, Column]], run: Run) -> list[Any]:
+    """The columns of fields for their parents, some of them still to be waited for."""
+    columns: list[Any] = []
+    try:
+        for field, parents in asked:
+            columns.append(field.column(parents, run))
+    except BaseException:
+        abandon(columns)
+        raise
+    return columns
+
+
+def are_there(columns: Sequence[Any]) -> bool:
+    """Whether none of these columns has to be waited for."""
+    return all([isinstance(column, list) for column in columns])
+
+
+async def together(columns: Sequence[Any]) -> list[Column]:
     """
-    What is waited for at once. The first is waited for right here, so that one alone needs no task.
+    All columns, when those are there that have to be waited for, at least one. They are waited for at once; the first
+    right here, so that one alone needs no task.
 
     Whatever fails, all are waited for; who is cancelled cancels them.
     """
-    first, *rest = pending
-    tasks = [ensure_future(each) for each in rest]
+    first, *rest = [place for place, column in enumerate(columns) if not isinstance(column, list)]
+    tasks = [ensure_future(columns[place]) for place in rest]
+    complete = list(columns)
     try:
-        return [await first, *[await task for task in tasks]]
+        complete[first] = await columns[first]
+        for place, task in zip(rest, tasks, strict=True):
+            complete[place] = await task
+        return complete
     except Exception:
         await gather(*tasks, return_exceptions=True)
         raise
