@@ -1,6 +1,7 @@
 """The fields of an article that its hash alone does not give."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 from resolvers import ids, orders
 from resolvers.connections import Connection, of_names
@@ -33,8 +34,8 @@ def voting_closes_at(articles: Sequence[Article], context: Context) -> list[int]
 
 
 def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
-    now, closes_at = context.now, context.store.site.policy.closes_at
-    return [now <= closes_at(article) for article in articles]
+    oldest = context.now - context.store.site.policy.voting_ms
+    return [article.posted_at >= oldest for article in articles]
 
 
 async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vote | None]:
@@ -43,12 +44,11 @@ async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vot
     if viewer is None:
         return [None] * len(articles)
     open_to_votes = is_voting_open(articles, context)
-    numbers = [article.number for article, is_open in zip(articles, open_to_votes, strict=True) if is_open]
-    votes = await context.reads.votes(numbers, viewer)
-    if len(votes) == len(articles):
-        return [*votes]
-    of_open = iter(votes)
-    return [next(of_open) if is_open else None for is_open in open_to_votes]
+    numbers = [article.number for article in articles]
+    if all(open_to_votes):
+        return [*await context.reads.votes(numbers, viewer)]
+    votes = iter(await context.reads.votes(list(compress(numbers, open_to_votes)), viewer))
+    return [next(votes) if is_open else None for is_open in open_to_votes]
 
 
 async def voters(
@@ -62,7 +62,7 @@ async def voters(
     """Everyone whose vote counts, by name; None once they are forgotten."""
     asked = Asked(first, after, last, before)
     open_to_votes = is_voting_open(articles, context)
-    numbers = [article.number for article, is_open in zip(articles, open_to_votes, strict=True) if is_open]
+    numbers = [article.number for article in compress(articles, open_to_votes)]
     known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     return [
         of_names(f"voters:{article.number}", known[article.number], asked, records.user)

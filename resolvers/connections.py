@@ -3,6 +3,7 @@
 from asyncio import gather
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -49,6 +50,7 @@ class Connection(NamedTuple, Generic[T]):
     edges: Sequence[Edge[T]]
     page_info: PageInfo
     total: Total
+    is_kept: bool = False  # whether it will come again as long as it is true
 
     @property
     def nodes(self) -> list[T]:
@@ -80,12 +82,36 @@ async def of_articles(
 
 async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
     """The connections of pages of named listings, with their totals: one round trip for the articles of all."""
-    numbers = [[int(member) for _, member in page.places] for _, page, _ in found]
-    articles = iter(await context.reads.articles([number for part in numbers for number in part]))
-    return [
-        _connection(name, page, list(islice(articles, len(part))), total)
-        for (name, page, total), part in zip(found, numbers, strict=True)
-    ]
+    shown = [_kept(*each) if isinstance(each[2], int) else Shown(*each) for each in found]
+    articles = iter(await context.reads.articles([number for each in shown for number in each.numbers]))
+    return [each.connection(list(islice(articles, len(each.numbers)))) for each in shown]
+
+
+class Shown:
+    """A page of a listing, and the connection that was made of it, as long as its articles are as they were."""
+
+    __slots__ = ("_known", "_name", "_page", "_total", "numbers")
+
+    def __init__(self, name: str, page: Page, total: Total) -> None:
+        self._name, self._page, self._total = name, page, total
+        self.numbers = [place.number for place in page.places]
+        self._known: tuple[list[Article | None], Connection[Article]] | None = None
+
+    def connection(self, articles: list[Article | None]) -> Connection[Article]:
+        """It is kept once it is asked for a second time, if that takes little room."""
+        if self._known and self._known[0] == articles:
+            connection = self._known[1]
+            if connection.is_kept:
+                return connection
+            connection = connection._replace(is_kept=True)
+        else:
+            connection = _connection(self._name, self._page, articles, self._total)
+        if all(article.is_short for article in articles if article):
+            self._known = articles, connection
+        return connection
+
+
+_kept = lru_cache(maxsize=1_024)(Shown)  # most pages come again as they were
 
 
 async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User]]:

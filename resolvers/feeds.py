@@ -52,7 +52,7 @@ async def _page(feed: Feed, context: Context, asked: Asked, unseen_only: bool) -
 def _shown(pull: Pull, window: Window) -> Page:
     """One place more was pulled than is shown, to know whether there is more."""
     more, behind = int(len(pull.places) > window.count), int(pull.behind)
-    places = pull.places[: window.count]
+    places = tuple(pull.places[: window.count])
     if window.upwards:
         return Page(places[::-1], above=more, below=behind)
     return Page(places, above=behind, below=more)

@@ -1,6 +1,6 @@
 """The one door to stored things by id: all that the batches of a tick ask for, each once, leaves as one pipeline."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -47,14 +47,16 @@ class Reads:
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command a partition."""
-        known = self._votes.setdefault(voter, {})
-        asked: Sequence[int] = [number for number in numbers if number not in known] if known else numbers
-        if asked:
-            known.update(reads.cached_votes(self._store.site, asked, voter, self._began))
-            asked = [number for number in asked if number not in known]
-        for part in await self._all(reads.votes(self._store.site, asked, voter)):
-            known.update(part)
-        return [known[number] for number in numbers]
+        site, seen = self._store.site, self._votes.setdefault(voter, {})
+
+        def known(numbers: Sequence[int]) -> list[Vote | None]:
+            return reads.cached_votes(site, numbers, voter, self._began)
+
+        async def ask(numbers: Sequence[int]) -> None:
+            for part in await self._all(reads.votes(site, numbers, voter)):
+                seen.update(part)
+
+        return await self._settled(seen, numbers, known, ask)
 
     async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
         return await self._all(feeds.follows(self._store.site, follower, username) for username in usernames)
@@ -123,20 +125,34 @@ class Reads:
         return await self._one(pins.is_there(pinned))
 
     async def _records(self, kind: Kind[T], ids: Iterable[Any]) -> list[T | None]:
-        """What this request has seen of a kind, then what the process knows since it began, then what the store has."""
-        ids, site = list(ids), self._store.site
-        seen = self._seen.setdefault(kind, {})
+        site, seen = self._store.site, self._seen.setdefault(kind, {})
+
+        def known(ids: Sequence[Any]) -> list[T | None]:
+            return reads.cached(site, kind, ids, self._began)
+
+        async def ask(ids: Sequence[Any]) -> None:
+            hashes = await self._all([reads.hash_of(site, kind, id) for id in ids])
+            for id, made, fields in zip(ids, known(ids), hashes, strict=True):
+                seen[id] = made or kind.decode(id, fields)  # others may have made the same record meanwhile
+
+        return await self._settled(seen, list(ids), known, ask)
+
+    async def _settled(
+        self,
+        seen: dict[Any, T],
+        ids: Sequence[Any],
+        known: Callable[[Sequence[Any]], list[T | None]],
+        ask: Callable[[Sequence[Any]], Awaitable[None]],
+    ) -> list[T]:
+        """What this request has seen, then what the process knows since it began, then what the store is asked for."""
         new = [id for id in ids if id not in seen] if seen else ids
-        if new:
-            seen.update(reads.cached(site, kind, new, self._began))
-        unknown = [id for id in dict.fromkeys(new) if id not in seen]
-        if unknown:
-            hashes = await self._all([reads.hash_of(site, kind, id) for id in unknown])
-            known = reads.cached(site, kind, unknown, self._began)  # others may have made the same records before
-            seen.update(
-                (id, known.get(id) or kind.decode(id, stored)) for id, stored in zip(unknown, hashes, strict=True)
-            )
-        return [seen[id] for id in ids]
+        found = known(new)
+        if all(found):
+            seen.update(zip(new, found, strict=True))  # type: ignore[arg-type]  # all of them are there
+        else:
+            seen.update((id, value) for id, value in zip(new, found, strict=True) if value)
+            await ask([id for id in dict.fromkeys(new) if id not in seen])
+        return list(map(seen.__getitem__, ids))
 
     async def _one(self, read: Read[T]) -> T:
         (result,) = await self._all([read])

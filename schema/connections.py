@@ -1,5 +1,7 @@
 """Relay connections: pages with cursors."""
 
+from operator import attrgetter
+
 import strawberry
 
 from resolvers.connections import total_count
@@ -29,6 +31,8 @@ class ArticleEdge:
 
 @strawberry.type(description="A page of articles.")
 class ArticleConnection:
+    comes_again = staticmethod(attrgetter("is_kept"))
+
     edges: list[ArticleEdge] = strawberry.field(description=EDGES)
     nodes: list[Article] = strawberry.field(description=NODES)
     page_info: PageInfo = strawberry.field(description=PAGE_INFO)

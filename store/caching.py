@@ -7,13 +7,14 @@ it have been heard, and what is found here then is what reading it again would g
 through whatever process. The link's end is the end of what is kept here.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from hiredis import ReplyError
 
 from store import keys
 from store.faults import ELSEWHERE, kind
+from store.records import CAST, Vote
 
 Id = TypeVar("Id", bound=Hashable)
 T = TypeVar("T")
@@ -34,7 +35,7 @@ class Cache:
         self.as_of = float("-inf")
         self._most = most
         self._telling = telling
-        self._votes: dict[int, dict[str, int]] = {}  # by article, by voter
+        self._votes: dict[int, dict[str, Vote]] = {}  # by article, by voter
         self._votes_kept = 0
         self._hashes: dict[str, dict[str, str]] = {}  # by key
         self._records: dict[Any, Any] = {}  # by id
@@ -49,25 +50,24 @@ class Cache:
         prefixes = [word for prefix in (*keys.CACHED, *keys.CACHED_VOTES) for word in ("PREFIX", prefix)]
         return ("CLIENT", "TRACKING", "ON", "BCAST", *prefixes)
 
-    def find(self, ids: Collection[Id], key: Callable[[Id], str], decode: Callable[[Id, Any], T]) -> dict[Id, T]:
-        """The records that are known of some ids. One is made of a hash when it is wanted for the first time."""
-        records = self._records
-        found = {id: record for id in ids if (record := records.get(id)) is not None}
-        if len(found) < len(ids):
-            for id in ids:
-                if id not in found and (stored := self._hashes.pop(key(id), None)):
-                    records[id] = found[id] = decode(id, stored)
+    def find(self, ids: Sequence[Id], key: Callable[[Id], str], decode: Callable[[Id, Any], T]) -> list[T | None]:
+        """
+        The records of ids, None where nothing is known.
+
+        One is made of a hash when it is wanted for the first time.
+        """
+        found: list[T | None] = list(map(self._records.get, ids))
+        if not all(found):
+            for place, id in enumerate(ids):
+                if found[place] is None and (stored := self._hashes.pop(key(id), None)):
+                    self._records[id] = found[place] = decode(id, stored)
                     self._ids[key(id)] = id
         return found
 
-    def votes(self, numbers: Collection[int], voter: str) -> dict[int, int]:
-        """A voter's votes on those of some articles of which they are known."""
+    def votes(self, numbers: Sequence[int], voter: str) -> list[Vote | None]:
+        """A voter's votes on articles, None where nothing is known."""
         votes = self._votes
-        return {
-            number: vote
-            for number in numbers
-            if (known := votes.get(number)) and (vote := known.get(voter)) is not None
-        }
+        return [known.get(voter) if (known := votes.get(number)) else None for number in numbers]
 
     def replied(self, command: Sequence[Any], reply: dict[str, str] | list[Any] | ReplyError) -> None:
         """Keep a hash, unless it is long, and votes; forget all where the server says that others are to be asked."""
@@ -105,7 +105,7 @@ class Cache:
         for number, vote in votes:
             known = self._votes.setdefault(number, {})
             self._votes_kept += voter not in known
-            known[voter] = vote
+            known[voter] = CAST[vote]
 
     def _forget_votes(self) -> None:
         self._votes.clear()

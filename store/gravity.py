@@ -36,7 +36,7 @@ class Share(NamedTuple):
 
     above: int
     total: int
-    places: Sequence[Place]
+    places: tuple[Place, ...]
     at: int | None = None
 
 
@@ -92,4 +92,4 @@ def _walked(walk: Walk, reply: list[str]) -> Share | Read[Any]:
         return replace(walk, position=shown[-1], found=shown, has_behind=behind).read()
     has_above, has_below = (has_more, behind) if walk.upwards else (behind, has_more)
     above = 0 if not has_above else 1 if has_below else max(int(total) - len(shown), 0)
-    return Share(above, int(total), list(shown[::-1] if walk.upwards else shown), int(walk.numbers[0]))
+    return Share(above, int(total), shown[::-1] if walk.upwards else shown, int(walk.numbers[0]))

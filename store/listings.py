@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from store import gravity, keys
@@ -45,7 +46,7 @@ class Window:
 class Page(NamedTuple):
     """`above` and `below` are how many places the listing has before and after these, `at` when, where that matters."""
 
-    places: Sequence[Place]
+    places: tuple[Place, ...]
     above: int
     below: int
     at: int | None = None
@@ -103,7 +104,7 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
 
 def merge(parts: Sequence[Share], window: Window) -> Page:
     """The page that the shares of all partitions make together."""
-    places = parts[0].places if len(parts) == 1 else list(heapq.merge(*(part.places for part in parts), reverse=True))
+    places = parts[0].places if len(parts) == 1 else tuple(heapq.merge(*(part.places for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)
     if window.upwards:
         shown = places[-window.count :]
@@ -126,5 +127,9 @@ def _ranked(site: Site, order: Order, group: str | None, name: str, index: Calla
 
 
 def _share(reply: list[str]) -> Share:
-    above, total, *flat = reply
+    return _told(*reply)
+
+
+@lru_cache(maxsize=1_024)  # most pages come again as they were, and the same reply says the same
+def _told(above: str, total: str, *flat: str) -> Share:
     return Share(int(above), int(total), places(flat))

@@ -57,7 +57,11 @@ class Policy:
 
     def closes_at(self, article: Article) -> int:
         """The last instant, in unix milliseconds, at which the article can be voted on."""
-        return article.posted_at + self.voting_window * 1000
+        return article.posted_at + self.voting_ms
+
+    @property
+    def voting_ms(self) -> int:
+        return self.voting_window * 1000
 
     def is_good(self, article: Article) -> bool:
         return article.votes >= self.good_votes

@@ -1,7 +1,7 @@
 """Everything that is read by id: the command to send, and what its reply means; or what is known without sending it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -9,13 +9,10 @@ from store import keys, records
 from store.caching import Cache
 from store.connection import VOTES
 from store.link import Command
-from store.records import Vote
+from store.records import CAST, Vote
 from store.site import Site
 
 T = TypeVar("T")
-
-
-CAST = {vote.value: vote for vote in Vote}
 
 
 class Read(NamedTuple, Generic[T]):
@@ -46,36 +43,39 @@ def hash_of(site: Site, kind: Kind[Any], id: Any) -> Read[dict[str, str]]:
     return Read(("HGETALL", kind.key(kind.home(site, id), id)), dict)
 
 
-def cached(site: Site, kind: Kind[T], ids: Collection[Any], since: float) -> dict[Any, T]:
+def cached(site: Site, kind: Kind[T], ids: Sequence[Any], since: float) -> list[T | None]:
     """
-    Those that this process knows as they were at an instant of the monotonic clock, or later. No round trip.
+    What this process knows of ids as it was at an instant of the monotonic clock, or later. No round trip.
 
     Whoever began at that instant finds what is known of a partition once something was read of it since.
     """
-    found: dict[Any, T] = {}
-    for p, part, cache in _caches(site, kind, ids, since):
-        found.update(cache.find(part, partial(kind.key, p), kind.decode))
-    return found
+    return _cached(site, kind, ids, since, lambda cache, p, part: cache.find(part, partial(kind.key, p), kind.decode))
 
 
-def cached_votes(site: Site, numbers: Collection[int], voter: str, since: float) -> dict[int, Vote]:
+def cached_votes(site: Site, numbers: Sequence[int], voter: str, since: float) -> list[Vote | None]:
     """As `cached`: one voter's votes on articles."""
-    found: dict[int, Vote] = {}
-    for _, part, cache in _caches(site, ARTICLES, numbers, since):
-        found.update((number, CAST[vote]) for number, vote in cache.votes(part, voter).items())
-    return found
+    return _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.votes(part, voter))
 
 
-def _caches(
-    site: Site, kind: Kind[Any], ids: Collection[Any], since: float
-) -> Iterator[tuple[int, Collection[Any], Cache]]:
-    """Some ids by partition, each with what is known of its server, if that is as of an instant or later."""
+def _cached(
+    site: Site,
+    kind: Kind[Any],
+    ids: Sequence[Any],
+    since: float,
+    find: Callable[[Cache, int, Sequence[Any]], list[T | None]],
+) -> list[T | None]:
+    """What is found of ids in what is known of the servers of their partitions as of an instant or later."""
+    found: dict[Any, T | None] = {}
     for p, part in _homes(site, kind, ids).items():
-        if cache := site.connection.cache(kind.key(p, ""), since):
-            yield p, part, cache
+        cache = site.connection.cache(kind.key(p, ""), since)
+        known: list[T | None] = find(cache, p, part) if cache else [None] * len(part)
+        if part is ids:
+            return known
+        found.update(zip(part, known, strict=True))
+    return list(map(found.get, ids))
 
 
-def _homes(site: Site, kind: Kind[Any], ids: Collection[Any]) -> Mapping[int, Collection[Any]]:
+def _homes(site: Site, kind: Kind[Any], ids: Sequence[Any]) -> Mapping[int, Sequence[Any]]:
     if site.partitions == 1:
         return {0: ids}
     homes: defaultdict[int, list[Any]] = defaultdict(list)

@@ -6,6 +6,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+LITTLE = 1_000  # characters
+
 
 class Vote(Enum):
     """A voter's vote, by what it adds to the votes of an article."""
@@ -13,6 +15,9 @@ class Vote(Enum):
     UP = 1
     DOWN = -1
     NONE = 0
+
+
+CAST = {vote.value: vote for vote in Vote}
 
 
 class Place(NamedTuple):
@@ -49,6 +54,11 @@ class Article(NamedTuple):
     @property
     def votes(self) -> int:
         return self.upvotes - self.downvotes
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it takes little room to be kept."""
+        return len(self.content or "") <= LITTLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +143,9 @@ def place(text: str) -> Place:
 new = tuple.__new__  # makes a tuple of names without a call in Python, of which pages would make hundreds
 
 
-def places(flat: Sequence[str]) -> list[Place]:
+def places(flat: Sequence[str]) -> tuple[Place, ...]:
     """Places from the flat list of members and values that scripts reply with."""
-    return [new(Place, (float(value), member)) for member, value in zip(flat[::2], flat[1::2], strict=True)]
+    return tuple([new(Place, (float(value), member)) for member, value in zip(flat[::2], flat[1::2], strict=True)])
 
 
 def pairs(flat: list[str]) -> dict[str, str]:
