@@ -3,11 +3,12 @@ import asyncio
 import pytest
 
 from store import connection, link
+from store.articles import Draft
 from store.errors import StoreUnavailable
-from store.records import Place
+from store.records import Place, Vote
 from store.stores import Store
 from tests.conftest import kill
-from tests.wire.sample import until
+from tests.servers import until
 
 
 async def test_empty_batch_sends_nothing_and_waits_for_nothing(store):
@@ -29,6 +30,22 @@ async def test_whoever_goes_away_takes_no_replies_of_others(store):
     gone.cancel()
 
     assert await connection.run(("ECHO", "there")) == "there"
+
+
+@pytest.mark.one_server
+async def test_votes_of_one_tick_leave_in_one_write(store, redis, alice):  # issue 5
+    posted = await store.articles.post(alice, Draft("A title", "https://example.com/"))
+    numbers = range(20)  # what the server takes in one read
+
+    def reads() -> int:
+        return redis.info("stats")["total_reads_processed"]
+
+    before, own = reads(), reads()
+    voted = [store.articles.vote(posted.article.number, f"voter-{number}", Vote.UP) for number in numbers]
+    answers = await asyncio.gather(*voted)
+
+    assert sorted(answer.article.upvotes for answer in answers) == [number + 2 for number in numbers]
+    assert reads() - own - (own - before) == 1
 
 
 async def test_lost_connection_is_made_anew_and_nobody_learns_of_it(store, redis):
@@ -70,7 +87,7 @@ async def test_whose_turn_does_not_come_in_time_is_refused(store, redis, monkeyp
     monkeypatch.setattr(link, "MOST_WAITING", 1)
     monkeypatch.setattr(link, "TIMEOUT", 30)
     first = asyncio.create_task(store.site.connection.run(("BLPOP", "answer", 0)))
-    await until(lambda: redis.info("clients")["blocked_clients"] == 1)
+    await asyncio.to_thread(until, lambda: redis.info("clients")["blocked_clients"] == 1)
     monkeypatch.setattr(link, "TIMEOUT", 0.1)
 
     asked = [store.site.connection.run(("ECHO", "here")) for _ in range(3)]
