@@ -34,8 +34,8 @@ class Context:
         self.address = address
         self.rates = rates or WriteRates()
         self.session = session_of(token) if token else None
-        self._tally = Tally()
-        tally.set(self._tally)
+        self.tally = Tally()
+        tally.set(self.tally)
         self._expired_pins: list[str] = []
         self.renew()
 
@@ -82,9 +82,6 @@ class Context:
     def notes(self) -> dict[str, Any]:
         """What clients are told beside the data."""
         return {"expiredPins": sorted(set(self._expired_pins))} if self._expired_pins else {}
-
-    def stats(self) -> dict[str, int]:
-        return {"roundTrips": self._tally.round_trips, "commands": self._tally.commands}
 
 
 async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:

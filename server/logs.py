@@ -64,8 +64,8 @@ def _fields(observation: Observation) -> dict[str, Any]:
         "document": call.operation.digest,
         "duration_ms": round(observation.seconds * 1000, 3),
         "answers": observation.answers,
-        "round_trips": observation.cost["roundTrips"],
-        "commands": observation.cost["commands"],
+        "round_trips": observation.round_trips,
+        "commands": observation.commands,
         "errors": sorted(observation.codes),
     }
 

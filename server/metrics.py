@@ -1,7 +1,6 @@
 """Metrics in Prometheus' format: of this process or, where several answer, of all of them whichever is asked."""
 
 import os
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from starlette.requests import Request
 from starlette.responses import Response
 
-from server.wire import Observation
+from server.wire import Observation, Tally
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's own name, which it reads when it is imported
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
@@ -89,10 +88,10 @@ class Metrics:
         for code in observation.codes:
             self._errors.labels(series.name, code).inc()
 
-    def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
+    def answered(self, observation: Observation, tally: Tally) -> None:
         series = self._series(observation.call.operation.name or "")
-        series.round_trips.inc(cost["roundTrips"])
-        series.commands.inc(cost["commands"])
+        series.round_trips.inc(tally.round_trips)
+        series.commands.inc(tally.commands)
 
     def refused(self, code: str) -> None:
         self._refusals.labels(code).inc()

@@ -44,8 +44,8 @@ class Spans:
 
     def ended(self, observation: Observation) -> None:
         span = observation.span
-        span.set_attribute("upvote.round_trips", observation.cost["roundTrips"])
-        span.set_attribute("upvote.commands", observation.cost["commands"])
+        span.set_attribute("upvote.round_trips", observation.round_trips)
+        span.set_attribute("upvote.commands", observation.commands)
         span.set_attribute("upvote.errors", sorted(observation.codes))
         if observation.codes & OUR_FAULT:
             span.set_status(StatusCode.ERROR)

@@ -1,12 +1,11 @@
 """Who watches the operations: metrics, logs and traces, as the one observer that the endpoint takes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from server.logs import Logs
 from server.metrics import Metrics
 from server.tracing import Tracing, trace_id_of
-from server.wire import Client, Observation
+from server.wire import Client, Observation, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,8 @@ class Watch:
         self.logs.ended(observation)
         self.tracing.ended(observation)
 
-    def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
-        self.metrics.answered(observation, cost)
+    def answered(self, observation: Observation, tally: Tally) -> None:
+        self.metrics.answered(observation, tally)
 
     def refused(self, code: str, client: Client, request_id: str) -> None:
         self.metrics.refused(code)

@@ -1,6 +1,6 @@
 """GraphQL on the wire: HTTP, WebSocket and streams for any Strawberry schema. Nothing here knows an article."""
 
-from server.wire.clients import Client, Context
+from server.wire.clients import Client, Context, Tally
 from server.wire.documents import read_trusted_documents
 from server.wire.endpoint import Endpoint
 from server.wire.errors import Code
@@ -18,5 +18,6 @@ __all__ = [
     "Observer",
     "Rates",
     "Subject",
+    "Tally",
     "read_trusted_documents",
 ]

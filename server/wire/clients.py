@@ -13,8 +13,16 @@ class Client(NamedTuple):
     traceparent: str = ""
 
 
+class Tally(Protocol):
+    """What an answer cost: how often it waited for the store, and for how many commands."""
+
+    round_trips: int
+    commands: int
+
+
 class Context(Protocol):
-    def stats(self) -> dict[str, int]: ...
+    @property
+    def tally(self) -> Tally: ...
 
     def notes(self) -> dict[str, Any]:
         """What else an answer's `extensions` say."""

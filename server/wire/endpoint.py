@@ -6,6 +6,7 @@ import strawberry
 from starlette.types import Receive, Scope, Send
 
 from server.wire.clients import OpenContext
+from server.wire.deadlines import Deadlines
 from server.wire.documents import Documents
 from server.wire.engine import Engine
 from server.wire.errors import Faults
@@ -59,6 +60,7 @@ class Endpoint:
             open_context,
             observer or Unobserved(),
             limits,
+            Deadlines(limits.seconds),
             frozenset(trusted_proxies),
             rates,
         )

@@ -1,6 +1,5 @@
 """From a GraphQL request to its answers, whatever they travel on: find the operation, open a context, execute."""
 
-from asyncio import timeout
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from typing import Any, NamedTuple
 from graphql import ExecutionResult
 
 from server.wire.calls import Call
-from server.wire.clients import Client, Context, OpenContext
+from server.wire.clients import Client, Context, OpenContext, Tally
+from server.wire.deadlines import Deadline, Deadlines
 from server.wire.documents import Documents
 from server.wire.encoding import encode
 from server.wire.errors import Code, Faults, Refused
@@ -38,6 +38,7 @@ class Engine:
     open_context: OpenContext
     observer: Observer
     limits: Limits
+    deadlines: Deadlines
     proxies: frozenset[str]
     rates: Rates | None
 
@@ -94,12 +95,8 @@ class Engine:
     async def _only_answer(self, observation: Observation) -> Answer:
         call = observation.call
         context = self.open_context(call.client)
-        try:
-            async with timeout(self.limits.seconds):
-                result, observation.way = await self.execution.execute(call.operation, call.variables, context)
-        except TimeoutError:
-            reason = f"not answered within {self.limits.seconds:g} seconds"
-            raise Refused(Code.TIMED_OUT, reason) from None
+        with Deadline(self.deadlines):
+            result, observation.way = await self.execution.execute(call.operation, call.variables, context)
         return self._answer(observation, result, context)
 
     async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:
@@ -120,16 +117,17 @@ class Engine:
         return source
 
     def _answer(self, observation: Observation, result: ExecutionResult, context: Context) -> Answer:
-        call, cost = observation.call, context.stats()
+        call, extensions = observation.call, context.notes()
         content: dict[str, Any] = {"data": result.data}
         if result.errors:
             content["errors"] = self.faults.describe(result.errors, call.request_id)
             observation.codes.update(error["extensions"]["code"] for error in content["errors"])
-        if extensions := context.notes() | ({"stats": cost, "cost": call.cost} if call.client.stats else {}):
+        if call.client.stats:
+            extensions |= {"stats": stats(context.tally), "cost": call.cost}
+        if extensions:
             content["extensions"] = extensions
-        observation.answers += 1
-        observation.cost.update(cost)
-        self.observer.answered(observation, cost)
+        observation.count(context.tally)
+        self.observer.answered(observation, context.tally)
         return Answer(encode(content), bool(result.errors))
 
 
@@ -153,9 +151,14 @@ class Observed:
             request_id = observation.call.request_id
             refused = error if isinstance(error, Refused) else self._engine.faults.refusal(error, request_id)
             observation.codes.add(refused.code)
+        observation.seconds = perf_counter() - observation.call.started
         self._engine.observer.ended(observation)
         if refused is not None and refused is not error:
             raise refused from None
+
+
+def stats(tally: Tally) -> dict[str, int]:
+    return {"roundTrips": tally.round_trips, "commands": tally.commands}
 
 
 async def close(events: object) -> None:

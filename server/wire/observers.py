@@ -1,30 +1,35 @@
 """How an application watches the operations that it answers, for its metrics, its logs or its traces."""
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any, Protocol
 
 from server.wire.calls import Call
-from server.wire.clients import Client
+from server.wire.clients import Client, Tally
 
 
 @dataclass(slots=True)
 class Observation:
-    """An operation, and what it has come to so far: answers, the sum of their cost, the codes of their errors."""
+    """
+    An operation, and what it has come to so far: answers, the sum of their cost, the codes of their errors.
+
+    When it has ended, it took this many `seconds`.
+    """
 
     call: Call
     answers: int = 0
-    cost: Counter[str] = field(default_factory=Counter)
+    round_trips: int = 0
+    commands: int = 0
     codes: set[str] = field(default_factory=set)
+    seconds: float = 0.0
     way: str = ""  # how a query or mutation was executed: "compiled", or why it was not
     trace_id: str | None = None
     span: Any = None  # of those who trace
 
-    @property
-    def seconds(self) -> float:
-        return perf_counter() - self.call.started
+    def count(self, tally: Tally) -> None:
+        """One answer more."""
+        self.answers += 1
+        self.round_trips += tally.round_trips
+        self.commands += tally.commands
 
 
 class Observer(Protocol):
@@ -34,7 +39,7 @@ class Observer(Protocol):
     def ended(self, observation: Observation) -> None:
         """It had its last answer or its refusal, or its client has no interest any more."""
 
-    def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
+    def answered(self, observation: Observation, tally: Tally) -> None:
         """An operation has one answer more, at this cost."""
 
     def refused(self, code: str, client: Client, request_id: str) -> None:
@@ -50,7 +55,7 @@ class Unobserved:
     def ended(self, observation: Observation) -> None:
         pass
 
-    def answered(self, observation: Observation, cost: Mapping[str, int]) -> None:
+    def answered(self, observation: Observation, tally: Tally) -> None:
         pass
 
     def refused(self, code: str, client: Client, request_id: str) -> None:

@@ -37,14 +37,8 @@ class Operation:
     document: DocumentNode
     node: OperationDefinitionNode
     cost: Cost
-
-    @property
-    def name(self) -> str | None:
-        return self.node.name.value if self.node.name else None
-
-    @property
-    def kind(self) -> OperationType:
-        return self.node.operation
+    name: str | None
+    kind: OperationType
 
 
 class Operations:
@@ -78,7 +72,8 @@ class Operations:
         node = chosen(document, name)
         self._validate(document)
         cost = cost_of(self._schema, fragments_of(document), node, self._limits.weights)
-        return Operation(text, sha256(text.encode()).hexdigest(), document, node, cost)
+        digest = sha256(text.encode()).hexdigest()
+        return Operation(text, digest, document, node, cost, node.name.value if node.name else None, node.operation)
 
     def _parse(self, text: str) -> DocumentNode:
         try:

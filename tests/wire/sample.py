@@ -33,18 +33,21 @@ class StillNotToday(NotToday):
 
 
 @dataclass
+class Tally:
+    round_trips: int = 0
+    commands: int = 0
+
+
+@dataclass
 class Opened:
     """The context of one operation or one event."""
 
     client: Client
     number: int
-    reads: int = 0
+    tally: Tally = field(default_factory=Tally)
 
     def notes(self) -> dict[str, Any]:
         return {}
-
-    def stats(self) -> dict[str, int]:
-        return {"reads": self.reads}
 
 
 @dataclass
@@ -106,7 +109,7 @@ class Query:
 
     @strawberry.field
     async def hello(self, info: Info, name: str = "world") -> str:
-        info.context.reads += 1
+        info.context.tally.round_trips += 1
         return f"hello {name}"
 
     @strawberry.field

@@ -87,4 +87,4 @@ async def test_huge_pages_are_refused_before_they_are_read(ask, http, socket, co
 async def test_cost_is_told_to_those_who_ask(ask):
     response = await ask("{ shelf(first: 7) { books { title } } }", {"x-upvote-stats": "1"})
 
-    assert response.json()["extensions"] == {"stats": {"reads": 0}, "cost": 8}
+    assert response.json()["extensions"] == {"stats": {"roundTrips": 0, "commands": 0}, "cost": 8}

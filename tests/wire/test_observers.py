@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from server.wire import Observation
+from server.wire import Observation, Tally
 from tests.wire.sample import serving, until
 
 CONTEXTS_TWICE = "subscription { contexts }"
@@ -18,7 +18,7 @@ class Recorder:
 
     open: int = 0
     recorded: list[Observation] = field(default_factory=list)
-    costs: list[dict[str, int]] = field(default_factory=list)
+    tallies: list[Tally] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
 
     def began(self, observation):
@@ -28,8 +28,8 @@ class Recorder:
         self.open -= 1
         self.recorded.append(observation)
 
-    def answered(self, observation, cost):
-        self.costs.append(cost)
+    def answered(self, observation, tally):
+        self.tallies.append(tally)
 
     def refused(self, code, client, request_id):
         self.refusals.append((code, request_id))
@@ -46,7 +46,7 @@ def running():
 def recorder(running):
     _, recorder = running
     recorder.recorded.clear()
-    recorder.costs.clear()
+    recorder.tallies.clear()
     recorder.refusals.clear()
     return recorder
 
@@ -64,7 +64,7 @@ async def test_operation_is_told_with_its_answer_and_cost(recorder, http):
     [observation] = recorder.recorded
     assert observation.call.request_id == "r-1"
     assert (observation.answers, observation.codes) == (1, set())
-    assert observation.cost == {"reads": 2}
+    assert (observation.round_trips, observation.commands) == (2, 0)
     assert observation.seconds > 0
 
 
@@ -101,7 +101,7 @@ async def test_subscription_is_one_operation_that_sums_its_events(recorder, http
 
     [observation] = recorder.recorded
     assert (observation.answers, observation.codes) == (2, set())
-    assert recorder.costs == [{"reads": 0}, {"reads": 0}]
+    assert [tally.round_trips for tally in recorder.tallies] == [0, 0]
 
 
 async def test_subscription_that_breaks_ends_with_its_code(recorder, http):

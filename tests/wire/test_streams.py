@@ -111,7 +111,7 @@ async def test_each_event_has_a_context_of_its_own(ask, contexts):
 async def test_costs_of_each_event_are_told(ask):
     response = await ask("subscription { count(to: 1) }", EVENTS | {"x-upvote-stats": "1"})
 
-    assert '{"data":{"count":0},"extensions":{"stats":{"reads":0},"cost":0}}' in response.text
+    assert '{"data":{"count":0},"extensions":{"stats":{"roundTrips":0,"commands":0},"cost":0}}' in response.text
 
 
 async def test_slow_reader_holds_its_source_back(server, contexts):
