@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from server import imports
 from server.imports import Options
 from server.settings import Settings
+from tests.servers import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 POST = """mutation { post(input: {title: "Redis in Action", link: "https://example.com/", groups: ["show"]}) {
@@ -41,7 +41,7 @@ class Live:
         return self.post({"query": query, "variables": variables}, headers).json()
 
     def post(self, request: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response:
-        return httpx.post(f"{self.url}/graphql", json=request, headers=headers)
+        return httpx.post(f"{self.url}/graphql", json=request, headers=headers, timeout=PATIENCE)
 
     def logged(self, **fields: Any) -> list[dict[str, Any]]:
         """The lines of the log that have these fields."""
@@ -50,7 +50,7 @@ class Live:
 
     def metrics(self) -> dict[str, float]:
         """What a scrape shows, by names and labels."""
-        text = httpx.get(f"{self.url}/metrics").raise_for_status().text
+        text = httpx.get(f"{self.url}/metrics", timeout=PATIENCE).raise_for_status().text
         rows = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
         return {name: float(value) for name, _, value in rows}
 
@@ -89,11 +89,6 @@ def serving(data_dir: Path, *arguments: object, **settings: object) -> Iterator[
         os.close(handle)
         print(Path(errors).read_text(), file=sys.stderr)
         os.remove(errors)
-
-
-def until(condition: Callable[[], object]) -> None:
-    while not condition():
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,8 @@ from server.archives import BrokenBackup
 from server.settings import Settings
 from store import keys
 from store.errors import StoreMismatch
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.servers import PATIENCE
 from tests.store.reading import contents, everything
 
 
@@ -124,8 +125,9 @@ def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_
 
 
 def post_and_vote(url: str, token: str, done: threading.Event) -> None:
-    with httpx.Client(headers={"Authorization": f"Bearer {token}"}) as client:
-        until(lambda: not client.post(f"{url}/graphql", json={"query": POST}).is_success or done.is_set())
+    with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
+        while client.post(f"{url}/graphql", json={"query": POST}).is_success and not done.is_set():
+            pass
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.server.conftest import REGISTER, serving, until
+from tests.server.conftest import REGISTER, serving
+from tests.servers import until
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 NAMED = "query Named { articles { nodes { title } } }"

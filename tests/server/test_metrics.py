@@ -7,7 +7,8 @@ import httpx
 from websockets.sync.client import connect
 
 from server.metrics import forget_the_dead
-from tests.server.conftest import serving, until
+from tests.server.conftest import serving
+from tests.servers import until
 
 PAGE = "query {name} {{ articles {{ nodes {{ title poster {{ karma }} }} }} }}"
 SUBSCRIBE = '{"type":"subscribe","id":"1","payload":{"query":"subscription { articlePosted { id } }"}}'

@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import Frame, Opcode
 
-from server.protocols import Door
+from server.doors import Door
 from server.readers import Readers
 from tests.wire.sample import CONTEXTS, serving, until
 from tests.wire.talking import introduce
@@ -21,7 +21,14 @@ BODY = b'{"query": "{ hello }"}'
 
 @pytest.fixture(scope="module")
 def server():
-    with serving(door=Door(seconds=0.2)) as running:
+    with serving(door=Door()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hasty():
+    """A server that gives its clients little time."""
+    with serving(door=Door(seconds=0.4)) as running:
         yield running
 
 
@@ -53,17 +60,17 @@ def refusal(answer):
     ],
     ids=["nothing", "method", "headers", "no body", "half a body", "half a chunk"],
 )
-async def test_half_sent_request_is_cut(server, pieces):
-    assert refusal(await said_to(server, *pieces)) == (408, "TIMEOUT")
+async def test_half_sent_request_is_cut(hasty, pieces):
+    assert refusal(await said_to(hasty, *pieces)) == (408, "TIMEOUT")
 
 
-async def test_request_that_trickles_in_is_cut(server):
+async def test_request_that_trickles_in_is_cut(hasty):
     async def trickle(writer):
         while not writer.is_closing():
             writer.write(b" ")
             await asyncio.sleep(0.02)
 
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", hasty.port)
     writer.write(POST + b"Content-Length: 90000\r\n\r\n")
     trickling = asyncio.create_task(trickle(writer))
     answer = await reader.readuntil(b"}]}")
@@ -100,11 +107,11 @@ async def test_headers_at_the_limit_are_taken(server):
         assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
 
 
-async def test_connection_is_used_again_for_longer_than_a_request_may_take(server):
-    async with httpx.AsyncClient(base_url=server.url) as client, server.socket() as socket:
+async def test_connection_is_used_again_for_longer_than_a_request_may_take(hasty):
+    async with httpx.AsyncClient(base_url=hasty.url) as client, hasty.socket() as socket:
         for _ in range(4):
             assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
-            await asyncio.sleep(0.08)
+            await asyncio.sleep(0.15)
         await introduce(socket)
 
 
@@ -151,13 +158,14 @@ def patient(seconds):
 
 
 @asynccontextmanager
-async def deaf(server, *pieces, told_first=b""):
+async def deaf(server, door, *pieces, told_first=b""):
     """A client that says something and then does not read: its window is small, and the answers are beyond it."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
         client.setblocking(False)
         loop = asyncio.get_running_loop()
         await loop.sock_connect(client, ("127.0.0.1", server.port))
+        await until(lambda: door.inside.total() == 1)
         if told_first:
             await loop.sock_sendall(client, told_first)
             await loop.sock_recv(client, 4096)
@@ -169,15 +177,14 @@ async def deaf(server, *pieces, told_first=b""):
 async def test_client_that_does_not_read_its_answers_is_cut():
     large = request({**LARGE, "variables": {"x": "x" * 90_000}})
     with patient(0.3) as (server, door):
-        async with deaf(server, *[large] * 5):
-            await until(lambda: door.inside.total() == 1)
+        async with deaf(server, door, *[large] * 5):
             await until(lambda: not door.inside)
 
 
 async def test_client_that_does_not_read_its_events_is_cut():
     ended = CONTEXTS.ended
     with patient(0.3) as (server, door):
-        async with deaf(server, request({"query": ENDLESS}, "text/event-stream")):
+        async with deaf(server, door, request({"query": ENDLESS}, "text/event-stream")):
             await until(lambda: CONTEXTS.ended == ended + 1)
             await until(lambda: not door.inside)
 
@@ -185,21 +192,21 @@ async def test_client_that_does_not_read_its_events_is_cut():
 async def test_socket_that_is_not_read_is_cut():
     ended = CONTEXTS.ended
     with patient(0.3) as (server, door):
-        async with deaf(server, message(INIT), message(SUBSCRIBE), told_first=UPGRADE):
+        async with deaf(server, door, message(INIT), message(SUBSCRIBE), told_first=UPGRADE):
             await until(lambda: CONTEXTS.ended == ended + 1)
             await until(lambda: not door.inside)
 
 
 async def test_client_that_reads_slowly_is_served():
     large = request({**LARGE, "variables": {"x": "x" * 90_000}})
-    with patient(0.4) as (server, _):
-        async with deaf(server, *[large] * 5) as client:
+    with patient(1.0) as (server, door):
+        async with deaf(server, door, *[large] * 5) as client:
             read = 0
             while read < 5 * 20 * 90_000:
                 received = await asyncio.get_running_loop().sock_recv(client, 65_536)
                 assert received
                 read += len(received)
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0.01)
 
 
 async def test_flood_of_pings_is_cut(server):

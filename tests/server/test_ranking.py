@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from server.__main__ import main
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.servers import until
 
 PAGE = "{ articles(order: %s) { totalCount } }"
 STANDING = """{ article(id: "article:1773") { standing(group: "show") { terms { value } } } }"""

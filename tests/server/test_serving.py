@@ -9,8 +9,8 @@ import pytest
 from schema import contract
 from server import valkey
 from server.settings import WrongSetting, read_settings
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving, until
-from tests.servers import Server, running
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.servers import Server, running, until
 
 TITLES = "{ articles { nodes { title votes } } viewer { username } }"
 

@@ -4,13 +4,16 @@ import json
 import signal
 import threading
 from collections.abc import Iterator
+from socket import socket
 
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from tests.server.conftest import POST, REGISTER, Live, serving, until
+from tests.server.conftest import POST, REGISTER, Live, serving
+from tests.server.test_kills import redis_of
+from tests.servers import until
 
 LISTEN = 'subscription { articleChanged(id: "article:1773") { votes } }'
 VOTE = 'mutation($v: VoteValue!) { vote(input: {articleId: "article:1773", value: $v}) { changed article { votes } } }'
@@ -47,26 +50,37 @@ def test_stream_ends_but_is_not_complete(stopped, accepted):
     assert stopped.process.wait() == 0
 
 
-def test_socket_answers_what_was_asked_and_is_closed_to_come_again(stopped):
+def test_socket_answers_what_was_asked_and_is_closed_to_come_again(stopped, tmp_path):
+    """What is asked cannot be answered before the server stops, as its Valkey takes no writes until then."""
     user(stopped, "bob")
-    with connect(stopped.url.replace("http", "ws") + "/graphql", subprotocols=["graphql-transport-ws"]) as socket:
-        socket.send('{"type": "connection_init"}')
-        assert json.loads(socket.recv())["type"] == "connection_ack"
-        socket.send(json.dumps({"id": "lasting", "type": "subscribe", "payload": {"query": LISTEN}}))
+    url = stopped.url.replace("http", "ws") + "/graphql"
+    with connect(url, subprotocols=["graphql-transport-ws"]) as talk, redis_of(tmp_path) as redis:
+        redis.client_pause(30_000, all=False)
+        talk.send('{"type": "connection_init"}')
+        assert json.loads(talk.recv())["type"] == "connection_ack"
+        talk.send(json.dumps({"id": "lasting", "type": "subscribe", "payload": {"query": LISTEN}}))
         log_in = 'mutation { logIn(input: {username: "bob", password: "correct horse"}) { user { username } } }'
-        socket.send(json.dumps({"id": "slow", "type": "subscribe", "payload": {"query": log_in}}))
-        socket.send('{"type": "ping"}')
-        assert json.loads(socket.recv())["type"] == "pong"
+        talk.send(json.dumps({"id": "slow", "type": "subscribe", "payload": {"query": log_in}}))
+        talk.send('{"type": "ping"}')
+        assert json.loads(talk.recv())["type"] == "pong"
         stopped.process.send_signal(signal.SIGTERM)
+        until(lambda: takes_nobody(stopped))
+        redis.client_unpause()
         said = []
         with pytest.raises(ConnectionClosed) as closed:
             while True:
-                said.append(json.loads(socket.recv(timeout=30)))
+                said.append(json.loads(talk.recv(timeout=30)))
 
     assert [(message["id"], message["type"]) for message in said] == [("slow", "next"), ("slow", "complete")]
     assert said[0]["payload"]["data"]["logIn"]["user"] == {"username": "bob"}
     assert closed.value.rcvd.code == 1012
     assert stopped.process.wait() == 0
+
+
+def takes_nobody(live: Live) -> bool:
+    host, _, port = live.url.removeprefix("http://").partition(":")
+    with socket() as client:
+        return client.connect_ex((host, int(port))) != 0
 
 
 def test_every_request_of_a_crowd_is_answered(stopped):

@@ -13,7 +13,8 @@ from redis.exceptions import RedisError
 
 from server import keeping, valkey
 from server.valkey import ValkeyFailed
-from tests.server.conftest import serving, until
+from tests.server.conftest import serving
+from tests.servers import until
 
 
 def ended(redis: "Redis") -> None:

@@ -15,8 +15,8 @@ from store.imports import Story, bring_in
 from store.records import Vote
 from store.stores import Store
 from tests.conftest import clients, kill, servers_of
+from tests.servers import until
 from tests.store.reading import post
-from tests.wire.sample import until
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ async def test_connection_that_does_not_answer_is_rebuilt(redis_url, partitions,
                 hasty.setattr(link, "TIMEOUT", 0.3)
                 os.kill(server, signal.SIGSTOP)
                 try:
-                    await until(lambda: "was lost" in caplog.text)
+                    await asyncio.to_thread(until, lambda: "was lost" in caplog.text)
                 finally:
                     os.kill(server, signal.SIGCONT)
 

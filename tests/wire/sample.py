@@ -14,8 +14,10 @@ import uvicorn
 from strawberry.types import Info
 from websockets.asyncio.client import connect
 
-from server.protocols import Door, Guarded, GuardedSocket
+from server.doors import Door
+from server.protocols import Guarded, GuardedSocket
 from server.wire import Client, Endpoint
+from tests.servers import PATIENCE
 
 PROTOCOL = "graphql-transport-ws"
 
@@ -237,5 +239,6 @@ def serving(door: Door | None = None, **settings: Any) -> Iterator[Server]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110 - the server runs in another thread, with a loop of its own
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 - the server runs in another thread, with a loop of its own
+            await asyncio.sleep(0.01)

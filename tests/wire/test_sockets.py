@@ -196,10 +196,10 @@ async def test_client_that_does_not_introduce_itself_is_closed():
 
 
 async def test_introduced_client_may_take_its_time():
-    with serving(init_timeout=0.05) as server:
+    with serving(init_timeout=0.5) as server:
         async with server.socket() as socket:
             await introduce(socket)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.6)
             await say(socket, type="ping")
 
             assert await hear(socket) == {"type": "pong"}
