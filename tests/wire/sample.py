@@ -14,8 +14,7 @@ import uvicorn
 from strawberry.types import Info
 from websockets.asyncio.client import connect
 
-from server.doors import Door
-from server.protocols import Guarded, GuardedSocket
+from server.protocols import Door, Guarded, GuardedSocket
 from server.wire import Client, Endpoint
 from tests.servers import PATIENCE
 
