@@ -4,7 +4,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from resolvers.rates import WriteRates
-from server.protocols import Door
+from server.doors import Door
 from server.settings import Settings
 from server.wire import Limits, Rates
 

@@ -1,16 +1,18 @@
 """Connections as uvicorn serves them, within bounds: how many, how much before a request is whole, and for how long."""
 
-from asyncio import TimerHandle, Transport
-from collections import Counter
-from dataclasses import dataclass, field
+from asyncio import Event, Transport
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import unquote
 
+from httptools import parse_url
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
-from server.readers import Readers
+from server.cycles import Cycle
+from server.doors import Door
+from server.timers import Timer
 from server.wire import Code
 from server.wire.answers import refusal_body
 from server.wire.errors import Refused
@@ -24,37 +26,6 @@ LINGER = 0.3  # seconds that an idle connection has for a request which is on it
 CLOSING = 1.0  # seconds that a socket's client has to close it, too, while we stop
 
 
-@dataclass
-class Door:
-    """
-    Lets connections in, up to so many of a process and of an address; `trusted` are proxies, who come for many.
-
-    Once inside, a request has to be whole within `seconds`, and answers have to be read.
-    """
-
-    connections: int = 1_000
-    of_an_address: int | None = 100
-    trusted: frozenset[str] = frozenset()
-    seconds: float = 10.0
-    headers: int = 100
-    header_bytes: int = 16_384
-    url_bytes: int = 65_536
-    readers: Readers = field(default_factory=Readers)
-    inside: Counter[str] = field(default_factory=Counter)
-
-    def enter(self, address: str) -> bool:
-        is_crowded = self.of_an_address is not None and self.inside[address] >= self.of_an_address
-        if self.inside.total() >= self.connections or (is_crowded and address not in self.trusted):
-            return False
-        self.inside[address] += 1
-        return True
-
-    def leave(self, address: str) -> None:
-        self.inside[address] -= 1
-        if not self.inside[address]:
-            del self.inside[address]
-
-
 class TooLong(Exception):
     """Stops the parser; the connection knows what to answer."""
 
@@ -65,11 +36,12 @@ class Guarded(HttpToolsProtocol):
     def __init__(self, door: Door, **given: Any) -> None:
         super().__init__(**given)
         self._door = door
+        self._timer = Timer(self.loop, self._cut)
         self._is_inside = False
-        self._timer: TimerHandle | None = None
-        self._is_in_head = False
+        self._is_receiving = True
+        self._is_in_head = self._has_received = False
         self._is_stopping = False
-        self._head_bytes = self._header_bytes = 0
+        self._head_bytes = self._new_bytes = 0
         self._status, self._refused = 400, Refused(Code.BAD_REQUEST, "this is not HTTP")
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -77,33 +49,34 @@ class Guarded(HttpToolsProtocol):
         self._door.readers.watch(transport)
         self._is_inside = self._door.enter(address_of(self))
         if self._is_inside:
-            self._start_timer()
+            self._timer.set(self._door.seconds)
         else:
             self._refuse(503, Code.TOO_MANY_CONNECTIONS, "too many connections")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timer()
+        self._timer.stop()
         self._door.readers.forget(self.transport)
         if self._is_inside:
             self._door.leave(address_of(self))
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._new_bytes, self._has_received = len(data), False
         super().data_received(data)
-        if self._is_in_head and not self.transport.is_closing():
+        if self._is_in_head and not self._has_received:  # then all of the data is of this head
             self._head_bytes += len(data)
-            if self._head_bytes > self._door.header_bytes + self._door.url_bytes:
+            if self._head_bytes > self._door.header_bytes + self._door.url_bytes and not self.transport.is_closing():
                 self._refuse(431, Code.HEADERS_TOO_LARGE, "the headers are too large")
 
     def handle_websocket_upgrade(self) -> None:
-        self._stop_timer()
+        self._timer.stop()
         super().handle_websocket_upgrade()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._is_in_head = True
-        self._head_bytes = self._header_bytes = 0
-        self._start_timer()
+        self._is_receiving = self._is_in_head = True
+        self._head_bytes = 0
+        self._timer.set(self._door.seconds)
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -111,22 +84,66 @@ class Guarded(HttpToolsProtocol):
             self._stop_parsing(414, f"the URL is longer than {self._door.url_bytes} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        super().on_header(name, value)
-        self._header_bytes += len(name) + len(value) + len(": \r\n")
+        name = name.lower()
+        if name == b"expect":
+            self.expect_100_continue = value.lower() == b"100-continue"
+        self.headers.append((name, value))
         if len(self.headers) > self._door.headers:
             self._stop_parsing(431, f"there are more than {self._door.headers} headers")
-        if self._header_bytes > self._door.header_bytes:
-            self._stop_parsing(431, f"the headers are longer than {self._door.header_bytes} bytes")
 
     def on_headers_complete(self) -> None:
+        """As uvicorn has it, without what is never asked of us, and with cycles of ours."""
         self._is_in_head = False
-        super().on_headers_complete()
-        if self._is_stopping:
-            self.cycle.keep_alive = False
+        if self._head_bytes + self._new_bytes > self._door.header_bytes:
+            self._measure_headers()
+        parser, scope = self.parser, self.scope
+        scope["method"] = parser.get_method().decode("ascii")
+        scope["http_version"] = version = parser.get_http_version()
+        if parser.should_upgrade() and self._should_upgrade():
+            return
+        url = parse_url(self.url)
+        scope["path"], scope["raw_path"] = unquote(url.path.decode("ascii")), url.path
+        scope["query_string"] = url.query or b""
+        before, self.cycle = (
+            self.cycle,
+            Cycle(
+                scope=scope,
+                transport=self.transport,
+                flow=self.flow,
+                logger=self.logger,
+                access_logger=self.access_logger,
+                access_log=self.access_log,
+                default_headers=self.server_state.default_headers,
+                message_event=Event(),
+                expect_100_continue=self.expect_100_continue,
+                keep_alive=version != "1.0" and parser.should_keep_alive() and not self._is_stopping,
+                on_response=self.on_response_complete,
+            ),
+        )
+        if before is None or before.response_complete:
+            self._start_asgi_task(self.cycle, self.app)
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((self.cycle, self.app))
 
     def on_message_complete(self) -> None:
-        self._stop_timer()
+        self._is_receiving, self._has_received = False, True
+        if self._is_idle():
+            self._timer.set(self._door.idle_seconds)
+        else:
+            self._timer.clear()
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """As uvicorn has it, but for the timer."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        elif not self._is_receiving:
+            self._timer.set(self._door.idle_seconds)
 
     def shutdown(self) -> None:
         """What uvicorn calls when it stops: whoever asked is answered, and who is about to ask as well."""
@@ -149,6 +166,11 @@ class Guarded(HttpToolsProtocol):
         self.transport.write(response(self._status, self._refused))
         self.transport.close()
 
+    def _measure_headers(self) -> None:
+        size = sum(len(name) + len(value) + len(": \r\n") for name, value in self.headers)
+        if size > self._door.header_bytes:
+            self._stop_parsing(431, f"the headers are longer than {self._door.header_bytes} bytes")
+
     def _stop_parsing(self, status: int, reason: str) -> None:
         self._status, self._refused = status, Refused(Code.HEADERS_TOO_LARGE, reason)
         raise TooLong
@@ -157,18 +179,8 @@ class Guarded(HttpToolsProtocol):
         self.transport.write(response(status, Refused(code, reason)))
         self.transport.close()
 
-    def _start_timer(self) -> None:
-        if self._timer is None:
-            self._timer = self.loop.call_later(self._door.seconds, self._cut)
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
     def _cut(self) -> None:
-        self._timer = None
-        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+        if self._is_receiving and (self._is_idle() or not self.cycle.response_started):
             self._refuse(408, Code.TIMED_OUT, f"the request was not there within {self._door.seconds:g} seconds")
         else:
             self.transport.close()

@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import Frame, Opcode
 
-from server.protocols import Door
+from server.doors import Door
 from server.readers import Readers
 from tests.wire.sample import CONTEXTS, serving, until
 from tests.wire.talking import introduce

@@ -11,10 +11,12 @@ from typing import Any
 
 import strawberry
 import uvicorn
+from starlette.types import ASGIApp
 from strawberry.types import Info
 from websockets.asyncio.client import connect
 
-from server.protocols import Door, Guarded, GuardedSocket
+from server.doors import Door
+from server.protocols import Guarded, GuardedSocket
 from server.wire import Client, Endpoint
 from tests.servers import PATIENCE
 
@@ -221,8 +223,14 @@ class Server:
 
 @contextmanager
 def serving(door: Door | None = None, **settings: Any) -> Iterator[Server]:
-    app = Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, **settings)
-    config = uvicorn.Config(app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+    with running(Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, **settings), door) as server:
+        yield server
+
+
+@contextmanager
+def running(app: ASGIApp, door: Door | None = None) -> Iterator[Server]:
+    options: dict[str, Any] = {"lifespan": "off", "log_config": None, "access_log": False}
+    config = uvicorn.Config(app, port=0, timeout_graceful_shutdown=1, **options)
     if door:
         config.http, config.ws = partial(Guarded, door), partial(GuardedSocket, door)
     server = uvicorn.Server(config)

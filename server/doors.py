@@ -1,0 +1,39 @@
+"""How many connections a process serves at once, and what it lets them ask for."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from server.readers import Readers
+
+
+@dataclass
+class Door:
+    """
+    Lets connections in, up to so many of a process and of an address; `trusted` are proxies, who come for many.
+
+    Once inside, a request has to be whole within `seconds`, the next has to begin `idle_seconds` after an answer, and
+    answers have to be read.
+    """
+
+    connections: int = 1_000
+    of_an_address: int | None = 100
+    trusted: frozenset[str] = frozenset()
+    seconds: float = 10.0
+    idle_seconds: float = 5.0
+    headers: int = 100
+    header_bytes: int = 16_384
+    url_bytes: int = 65_536
+    readers: Readers = field(default_factory=Readers)
+    inside: Counter[str] = field(default_factory=Counter)
+
+    def enter(self, address: str) -> bool:
+        is_crowded = self.of_an_address is not None and self.inside[address] >= self.of_an_address
+        if self.inside.total() >= self.connections or (is_crowded and address not in self.trusted):
+            return False
+        self.inside[address] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        self.inside[address] -= 1
+        if not self.inside[address]:
+            del self.inside[address]

@@ -1,0 +1,206 @@
+"""Requests and responses on one connection, byte by byte: whose answer ends where, and what closes."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+import pytest
+
+from server.doors import Door
+from tests.wire.sample import running, serving
+
+BODY = b'{"query": "{ hello }"}'
+HEAD = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+LENGTH = b"Content-Length: %d\r\n" % len(BODY)
+REQUEST = HEAD + LENGTH + b"\r\n" + BODY
+HELLO = {"data": {"hello": "hello world"}}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(door=Door(idle_seconds=0.2)) as running:
+        yield running
+
+
+class Talk:
+    """A client that reads one response after another."""
+
+    def __init__(self, reader, writer):
+        self.reader, self.writer = reader, writer
+
+    async def say(self, *pieces):
+        for piece in pieces:
+            self.writer.write(piece)
+            await self.writer.drain()
+
+    async def head(self):
+        """Status, and headers by their names in small letters."""
+        status, *lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")[:-2]
+        return int(status.split()[1]), dict(line.lower().split(": ", 1) for line in lines)
+
+    async def answer(self):
+        status, headers = await self.head()
+        return status, json.loads(await self.reader.readexactly(int(headers["content-length"])))
+
+    async def rest(self):
+        return await self.reader.read()
+
+
+@asynccontextmanager
+async def talking(server):
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    yield Talk(reader, writer)
+    writer.close()
+    await writer.wait_closed()
+
+
+@pytest.fixture
+async def talk(server):
+    async with talking(server) as talk:
+        yield talk
+
+
+async def test_requests_follow_one_another(talk):
+    for _ in range(3):
+        await talk.say(REQUEST)
+
+        assert await talk.answer() == (200, HELLO)
+
+
+async def test_requests_that_do_not_wait_are_answered_in_order(talk):
+    names = [f"n{number}" for number in range(30)]
+    bodies = [json.dumps({"query": f'{{ hello(name: "{name}") }}'}).encode() for name in names]
+    await talk.say(b"".join(HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies))
+
+    answers = [await talk.answer() for _ in names]
+
+    assert [answer["data"]["hello"] for _, answer in answers] == [f"hello {name}" for name in names]
+
+
+async def test_head_of_the_next_request_may_come_with_a_large_body(talk):
+    """More bytes than any head may have, but most of them are of the body before."""
+    body = json.dumps({"query": "{ hello }", "extensions": {"padding": "x" * 90_000}}).encode()
+    await talk.say(HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body + REQUEST[:30])
+    first = await talk.answer()
+    await talk.say(REQUEST[30:])
+
+    assert [first, await talk.answer()] == [(200, HELLO)] * 2
+
+
+async def test_body_may_come_in_chunks(talk):
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in (BODY[:9], BODY[9:]))
+    await talk.say(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", chunks[:12], chunks[12:] + b"0\r\n\r\n")
+
+    assert await talk.answer() == (200, HELLO)
+
+
+async def test_client_may_wait_until_its_body_is_wanted(talk):
+    await talk.say(HEAD + LENGTH + b"Expect: 100-continue\r\n\r\n")
+    status, _ = await talk.head()
+    await talk.say(BODY)
+
+    assert status == 100
+    assert await talk.answer() == (200, HELLO)
+
+
+async def test_head_has_no_body(talk):
+    await talk.say(b"HEAD /graphql?query={hello} HTTP/1.1\r\nHost: x\r\n\r\n", REQUEST)
+
+    status, headers = await talk.head()
+
+    assert (status, int(headers["content-length"])) == (200, len(json.dumps(HELLO, separators=(",", ":"))))
+    assert await talk.answer() == (200, HELLO)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [REQUEST.replace(b"HTTP/1.1", b"HTTP/1.0"), REQUEST.replace(b"Host: x", b"Host: x\r\nConnection: close")],
+    ids=["HTTP/1.0", "close"],
+)
+async def test_last_answer_says_so(talk, request_):
+    await talk.say(request_)
+    status, headers = await talk.head()
+
+    assert (status, headers["connection"]) == (200, "close")
+    assert json.loads(await talk.rest()) == HELLO
+
+
+@pytest.mark.parametrize("said", [REQUEST, REQUEST + b"\r\n"], ids=["nothing", "an empty line"])
+async def test_idle_connection_is_closed(talk, said):
+    await talk.say(said)
+    await talk.answer()
+
+    assert await talk.rest() == b""
+
+
+async def test_head_begun_after_an_answer_is_waited_for():
+    with serving(door=Door(idle_seconds=0.1)) as server:
+        async with talking(server) as talk:
+            await talk.say(REQUEST)
+            await talk.answer()
+            await talk.say(REQUEST[:10])
+            await asyncio.sleep(0.3)
+            await talk.say(REQUEST[10:])
+
+            assert await talk.answer() == (200, HELLO)
+
+
+def start(*headers, status=200):
+    return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+def body(content, more=False):
+    return {"type": "http.response.body", "body": content, "more_body": more}
+
+
+ODD = {
+    "/short": [start((b"content-length", b"5")), body(b"1234")],
+    "/long": [start((b"content-length", b"3")), body(b"1234")],
+    "/split": [start((b"content-length", b"4"), (b"x-a", b"b\r\nx-c: d")), body(b"1234")],
+    "/unlengthened": [start(), body(b"1234")],
+    "/parts": [start((b"content-length", b"4")), body(b"12", more=True), body(b"34")],
+    "/last": [start((b"content-length", b"4"), (b"connection", b"close")), body(b"1234")],
+    "/empty": [start(status=204)],
+    "/silent": [],
+}
+
+
+async def odd(scope, receive, send):
+    for message in ODD[scope["path"]]:
+        await send(message)
+    if scope["path"] == "/empty":
+        await send({"type": "http.response.body"})
+
+
+@pytest.fixture(scope="module")
+def odd_server():
+    with running(odd, Door()) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "rest"),
+    [
+        ("/silent", 500, b"Internal Server Error"),
+        ("/unlengthened", 200, b"4\r\n1234\r\n0\r\n\r\n"),
+        ("/parts", 200, b"1234"),
+        ("/last", 200, b"1234"),
+        ("/empty", 204, b""),
+        ("/short", 200, b"1234"),
+        ("/long", 200, b""),
+    ],
+)
+async def test_response_that_is_out_of_the_ordinary(odd_server, path, status, rest):
+    async with talking(odd_server) as talk:
+        await talk.say(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        told, headers = await talk.head()
+
+        assert (told, await talk.rest()) == (status, rest)
+        assert headers["connection"] == "close"
+
+
+async def test_header_cannot_smuggle_in_another(odd_server):
+    async with talking(odd_server) as talk:
+        await talk.say(b"GET /split HTTP/1.1\r\nHost: x\r\n\r\n")
+
+        assert await talk.rest() == b""
