@@ -6,7 +6,7 @@ from math import inf
 
 
 class Timer:
-    """Calls `ring`, unless it is set anew or cleared before; which costs next to nothing, as what the loop has stays."""
+    """Calls `ring`, unless it is set anew or cleared before: both cost next to nothing, as what the loop has stays."""
 
     __slots__ = ("_at", "_looks_at", "_loop", "_ring", "_timer")
 
