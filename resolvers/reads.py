@@ -149,6 +149,8 @@ class Reads:
         found = known(new)
         if all(found):
             seen.update(zip(new, found, strict=True))  # type: ignore[arg-type]  # all of them are there
+            if new is ids:
+                return found  # type: ignore[return-value]  # likewise
         else:
             seen.update((id, value) for id, value in zip(new, found, strict=True) if value)
             await ask([id for id in dict.fromkeys(new) if id not in seen])

@@ -104,6 +104,9 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
 
 def merge(parts: Sequence[Share], window: Window) -> Page:
     """The page that the shares of all partitions make together."""
+    if len(parts) == 1 and not window.skip:
+        (part,) = parts
+        return Page(part.places, part.above, part.total - part.above - len(part.places), part.at)
     places = parts[0].places if len(parts) == 1 else tuple(heapq.merge(*(part.places for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)
     if window.upwards:
@@ -117,7 +120,7 @@ def merge(parts: Sequence[Share], window: Window) -> Page:
 
 
 def _ranked(site: Site, order: Order, group: str | None, name: str, index: Callable[[int, str], str]) -> Listing:
-    indexes = tuple(index(p, order.value) for p in range(site.partitions))
+    indexes = tuple([index(p, order.value) for p in range(site.partitions)])
     if not order.decays:
         return Listing(name, indexes)
     both = tuple((index(p, Order.GRAVITY.value), index(p, Order.VOTES.value)) for p in range(site.partitions))
@@ -126,10 +129,7 @@ def _ranked(site: Site, order: Order, group: str | None, name: str, index: Calla
     return Listing(name, indexes, decay=Decay(site.clock(), numbers, both))
 
 
-def _share(reply: list[str]) -> Share:
-    return _told(*reply)
-
-
 @lru_cache(maxsize=1_024)  # most pages come again as they were, and the same reply says the same
-def _told(above: str, total: str, *flat: str) -> Share:
+def _share(reply: str) -> Share:
+    above, total, *flat = reply.split(" ")
     return Share(int(above), int(total), places(flat))

@@ -2,7 +2,8 @@
 -- KEYS  1 the index
 -- ARGV  1 lowest and 2 highest value that is listed, as ZCOUNT takes them   3 "down" or "up": which way the page goes on
 --       4 how many   5 how many to skip   6 value and 7 member of the position to go on from, or ""
--- Reply {how many of the listing are above the share, how many the listing has, member, value, ...}
+-- Reply "how many of the listing are above the share, how many the listing has, member, value, ...", with spaces between:
+-- one text is read, and known again, quicker than a list
 local key, lowest, highest, direction = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local count, skip = tonumber(ARGV[4]), tonumber(ARGV[5])
 
@@ -28,4 +29,4 @@ end
 local share = from < to and redis.call("ZRANGE", key, from, to - 1, "REV", "WITHSCORES") or {}
 table.insert(share, 1, total)
 table.insert(share, 1, from - top)
-return share
+return table.concat(share, " ")

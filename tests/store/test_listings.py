@@ -96,8 +96,8 @@ async def test_walks_forward_and_backward_show_every_article_once_in_the_same_or
             assert [place.value for place in everyone] == [policy.value_at(order, each, now) for each in found]
             assert all((a.value, a.number) > (b.value, b.number) for a, b in pairwise(everyone))
             for size in (1, 7, 25):
-                assert await _walk(store, listing, size, upwards=False) == everyone
-                assert await _walk(store, listing, size, upwards=True) == everyone
+                assert await _walk(store, listing, size, upwards=False) == [*everyone]
+                assert await _walk(store, listing, size, upwards=True) == [*everyone]
 
 
 async def _walk(store, listing, size, upwards):
