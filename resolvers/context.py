@@ -69,12 +69,12 @@ class Context:
             raise Unauthenticated
         return self.session
 
-    async def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Any:
+    def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Awaitable[Any]:
         """One parent's value of a batch, which runs once for all the parents of a tick."""
         key = (batch, tuple(sorted(arguments.items())))
         if key not in self._batches:
             self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
-        return await self._batches[key].load(parent)
+        return self._batches[key].load(parent)
 
     def note_expired_pin(self, listing: str) -> None:
         self._expired_pins.append(listing)

@@ -76,8 +76,8 @@ def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description:
 
 
 def _batched(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
-    async def resolve(root: object, info: Info, **arguments: Any) -> Any:
-        return await info.context.resolve(resolver, root, arguments)
+    def resolve(root: object, info: Info, **arguments: Any) -> Any:
+        return info.context.resolve(resolver, root, arguments)
 
     resolve.batch = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
@@ -100,8 +100,8 @@ def _at_once(resolver: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _rooted(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
-    async def resolve(root: object, info: Info, **arguments: Any) -> Any:
-        return await resolver(info.context, **arguments)
+    def resolve(root: object, info: Info, **arguments: Any) -> Any:
+        return resolver(info.context, **arguments)
 
     resolve.root = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve

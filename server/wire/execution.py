@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import strawberry
 from graphql import ExecutionResult, Executor, GraphQLError, GraphQLResolveInfo, create_source_event_stream
 from strawberry.execution import optimized_is_awaitable
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from server.wire.clients import Context
 from server.wire.errors import Code, Refused
@@ -15,6 +16,7 @@ from server.wire.lasting import Memory
 from server.wire.operations import MAX_ERRORS, Operation
 from server.wire.planning import Plans
 from server.wire.plans import Bail, Begun, Outcome
+from server.wire.shortcuts import Shortcuts, ShortExecutor
 
 Variables: TypeAlias = dict[str, Any]
 
@@ -40,11 +42,13 @@ class Execution:
     def __init__(self, schema: strawberry.Schema) -> None:
         if schema.extensions or schema.directives or schema.config.enable_experimental_incremental_execution:
             raise ValueError("schema extensions, operation directives and incremental delivery are not served")
+        if schema.execution_context_class is not StrawberryGraphQLCoreExecutionContext:
+            raise ValueError("a schema with an executor of its own is not served")
         self._strawberry = schema
         self._schema = schema._schema
         self._memory = Memory()
         self._plans: WeakKeyDictionary[Operation, Plans] = WeakKeyDictionary()
-        self._executor_class: Any = schema.execution_context_class
+        self._shortcuts = Shortcuts(schema)
         self._hide_suggestions = schema.config.disable_field_suggestions
 
     async def execute(self, operation: Operation, variables: Variables, context: Context) -> Executed:
@@ -82,15 +86,16 @@ class Execution:
     def _executor(
         self, operation: Operation, variables: Variables, context: Context, outcome: Outcome | None = None
     ) -> Executor[Any]:
-        executor: Executor[Any] | list[GraphQLError] = self._executor_class.build(
+        executor: Executor[Any] | list[GraphQLError] = ShortExecutor.build(
             self._schema,
             operation.document,
             context_value=context,
             raw_variable_values=variables,
             operation_name=operation.name,
             max_coercion_errors=MAX_ERRORS,
-            middleware=outcome and [CarriedOut(outcome)],
-            is_awaitable=optimized_is_awaitable,
+            middleware=[CarriedOut(outcome)] if outcome else self._shortcuts,
+            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # says bool where TypeGuard is asked for
+            shortcuts=self._shortcuts,
             hide_suggestions=self._hide_suggestions,
             operation_extensions=None,
         )

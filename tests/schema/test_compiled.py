@@ -1,4 +1,4 @@
-"""The guard against divergence: what a plan answers is what graphql-core answers, to the byte."""
+"""The guard against divergence: what plans and shortcuts answer is what Strawberry answers, to the byte."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ from schema.contract import SCHEMA
 from server.wire import Limits
 from server.wire.errors import Refused
 from server.wire.execution import Execution
-from server.wire.operations import Operations
+from server.wire.operations import Operation, Operations
 from store import listings
 from store.ranking import Order
 from store.records import Vote
@@ -90,24 +90,28 @@ async def filled(store: Store) -> str:
     return token
 
 
-async def both_ways(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, bytes, bytes]:
-    """How the second execution went, and what the first, by graphql-core, and the second answered."""
+async def all_ways(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, list[bytes]]:
+    """How the second execution went; what Strawberry answers, what the first, by shortcuts, and what the second."""
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find(text, None)
     answers, ways = [], []
-    for _ in range(2):
+    for execute in (by_strawberry, execution.execute, execution.execute):
         try:
-            result, way = await execution.execute(operation, variables, Context(store, token))
-        except Exception as refused:
-            answers.append(repr(refused).encode())
+            result, way = await execute(operation, variables, Context(store, token))
+        except Refused:
+            answers.append(orjson.dumps([None, [True]]))
             ways.append("refused")
         else:
             answers.append(orjson.dumps([result.data, errors_of(result)]))
             ways.append(way)
         for _ in range(10):
             await asyncio.sleep(0)  # what graphql-core has left beside an error begins, before a loop may end
-    assert ways[0] in ("new", "refused")
-    return ways[1], answers[0], answers[1]
+    assert ways[1] in ("new", "refused")
+    return ways[2], answers
+
+
+async def by_strawberry(operation: Operation, variables: dict[str, Any], context: Context) -> tuple[Any, str]:
+    return await SCHEMA.execute(operation.text, variables, context), "strawberry"
 
 
 def errors_of(result: ExecutionResult) -> list[Any]:
@@ -118,13 +122,14 @@ def errors_of(result: ExecutionResult) -> list[Any]:
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 @pytest.mark.parametrize("viewer", ["somebody", "nobody"])
-async def test_plan_answers_as_graphql_core_does(store, text, viewer):
+async def test_plan_and_shortcuts_answer_as_strawberry_does(store, text, viewer):
     token = await filled(store)
     token = token if viewer == "somebody" else None
     ways = set()
     for variables in VARIABLES:
-        way, by_core, by_plan = await both_ways(store, token, text, variables)
-        assert by_plan == by_core
+        way, (right, by_shortcuts, by_plan) = await all_ways(store, token, text, variables)
+        assert by_shortcuts == right
+        assert by_plan == right
         ways.add(way)
 
     expected = {
@@ -171,8 +176,9 @@ async def _check_document(url: str, text: str) -> None:
             OPERATIONS.find(text, None)
         except Exception:
             return
-        way, by_core, by_plan = await both_ways(store, None, text, {})
-        assert by_plan == by_core, way
+        way, (right, by_shortcuts, by_plan) = await all_ways(store, None, text, {})
+        assert by_shortcuts == right
+        assert by_plan == right, way
     finally:
         await store.close()
 
@@ -241,31 +247,31 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
 
 
 async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, monkeypatch):
-    """What each mutation answers and what stays of it are the same, compiled or not."""
+    """What each mutation answers and what stays of it are the same by Strawberry, by shortcuts and by its plan."""
     seen = []
-    for worth_after, expected in ((10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
+    for worth_after, expected in ((None, {"strawberry"}), (10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
         monkeypatch.setattr("server.wire.planning.WORTH_AFTER", worth_after)
         with client(redis_url) as redis:
             redis.flushall()
         store = await Store.open(redis_url, partitions=partitions, clock=Clock())
-        answers, ways = await _mutated(store)
+        answers, ways = await _mutated(store, Execution(SCHEMA).execute if worth_after else by_strawberry)
         await store.close()
         assert ways == expected
         seen.append(answers)
 
-    assert seen[0] == seen[1]
+    assert seen[0] == seen[1] == seen[2]
 
 
-async def _mutated(store: Store) -> tuple[list[bytes], set[str]]:
+async def _mutated(store: Store, execute: Any) -> tuple[list[bytes], set[str]]:
     token = await filled(store)
-    execution, answers, ways = Execution(SCHEMA), [], set()
+    answers, ways = [], set()
     for text, variables in [mutation for mutation in MUTATIONS for _ in range(2)]:
         try:
-            result, way = await execution.execute(OPERATIONS.find(text, None), variables, Context(store, token))
-        except Refused as refused:
-            answers.append(orjson.dumps(refused.errors))
+            result, way = await execute(OPERATIONS.find(text, None), variables, Context(store, token))
+        except Refused:
+            answers.append(orjson.dumps([None, [True]]))
         else:
-            answers.append(orjson.dumps([result.data, [error.formatted for error in result.errors or ()]]))
+            answers.append(orjson.dumps([result.data, errors_of(result)]))
             ways.add(way)
     return answers, ways
 

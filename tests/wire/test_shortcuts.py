@@ -1,0 +1,126 @@
+"""Shortcuts answer as Strawberry does, whatever a record holds and however a resolver is written."""
+
+from enum import Enum
+from math import inf, nan
+from typing import Any, NewType
+
+import pytest
+import strawberry
+from strawberry.schema.config import StrawberryConfig
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from strawberry.types import Info
+from strawberry.types.unset import UNSET
+
+from server.wire import Client, Limits
+from server.wire.execution import Execution
+from server.wire.operations import Operations
+from tests.wire.sample import Opened
+
+Loud = NewType("Loud", str)
+
+
+class Broken(Exception):
+    pass
+
+
+@strawberry.enum
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@strawberry.input
+class Wish:
+    colour: Colour = Colour.RED
+    numbers: list[int] | None = UNSET
+
+
+class Record:
+    """All its attributes are the same, but for those that Python asks for."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if isinstance(self.value, Broken):
+            raise self.value
+        return self.value
+
+
+@strawberry.type
+class Thing:
+    text: str
+    text_or_null: str | None
+    number: int | None
+    part: float | None
+    is_so: bool | None
+    key: strawberry.ID | None
+    colour: Colour | None
+    loud: Loud | None
+    texts: list[str] | None
+
+    @classmethod
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, Record)
+
+
+VALUES = [None, "x", "", 3, 2**40, 1.5, 3.0, nan, inf, True, Colour.RED, b"x", [], ["x", None], ValueError(), Broken()]
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def thing(root: Any, number: int) -> Thing | None:
+        return Record(VALUES[number])
+
+    @strawberry.field
+    def things(self) -> list[Thing | None]:
+        return [Record(value) for value in VALUES]
+
+    @strawberry.field
+    def method(self, info: Info, wish: Wish | None = UNSET, number: int = 5) -> str:
+        return f"{self} {wish} {number} {info.field_name} {info.path.key} {info.return_type} {info.context.number}"
+
+    @strawberry.field
+    async def later(parent: strawberry.Parent[Any], number: int) -> list[int]:
+        return [number] * number
+
+    @strawberry.field
+    async def fails(self) -> str | None:
+        raise Broken("later")
+
+
+LOUD = strawberry.scalar(name="Loud", serialize=lambda value: None if value == "" else str(value).upper())
+CONFIG = StrawberryConfig(scalar_map={Loud: LOUD})
+SCHEMA = strawberry.Schema(Query, config=CONFIG)
+NAMES = ["text", "textOrNull", "number", "part", "isSo", "key", "colour", "loud", "texts", "__typename"]
+DOCUMENTS = {
+    **{name: f"{{ things {{ {name} }} }}" for name in NAMES},
+    "all of one": f"{{ thing(number: 1) {{ {' '.join(NAMES)} }} }}",
+    "arguments": """{ a: method b: method(wish: null, number: 1) c: method(wish: {colour: BLUE, numbers: [1]})
+      d: later(number: 2) e: method(wish: {numbers: null}) __typename }""",
+    "an order": "{ z: method y: __typename fails x: later(number: 1) b: thing(number: 1) { key text } a: __typename }",
+}
+
+
+@pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
+async def test_answers_are_those_of_strawberry(text):
+    operation = Operations(SCHEMA, Limits(), 10_000).find(text, None)
+    context = Opened(Client(None, ""), 7)
+    right = await SCHEMA.execute(text, context_value=context)
+    result, way = await Execution(SCHEMA).execute(operation, {}, context)
+
+    assert way == "new"
+    assert right.data is not None
+    assert repr(result.data) == repr(right.data)
+    assert [error.formatted for error in result.errors or ()] == [error.formatted for error in right.errors or ()]
+
+
+def test_schema_with_an_executor_of_its_own_is_not_served():
+    class Own(StrawberryGraphQLCoreExecutionContext):
+        pass
+
+    with pytest.raises(ValueError, match="executor"):
+        Execution(strawberry.Schema(Query, config=CONFIG, execution_context_class=Own))
