@@ -20,6 +20,7 @@ Id = TypeVar("Id", bound=Hashable)
 T = TypeVar("T")
 
 LONGEST = 4_000  # characters of a hash that is worth keeping
+NOTHING: dict[int, Vote] = {}
 
 
 class Cache:
@@ -35,7 +36,8 @@ class Cache:
         self.as_of = float("-inf")
         self._most = most
         self._telling = telling
-        self._votes: dict[int, dict[str, Vote]] = {}  # by article, by voter
+        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by article
+        self._voters: dict[int, set[str]] = {}  # of which articles
         self._votes_kept = 0
         self._hashes: dict[str, dict[str, str]] = {}  # by key
         self._records: dict[Any, Any] = {}  # by id
@@ -66,8 +68,7 @@ class Cache:
 
     def votes(self, numbers: Sequence[int], voter: str) -> list[Vote | None]:
         """A voter's votes on articles, None where nothing is known."""
-        votes = self._votes
-        return [known.get(voter) if (known := votes.get(number)) else None for number in numbers]
+        return list(map(self._votes.get(voter, NOTHING).get, numbers))
 
     def replied(self, command: Sequence[Any], reply: dict[str, str] | list[Any] | ReplyError) -> None:
         """Keep a hash, unless it is long, and votes; forget all where the server says that others are to be asked."""
@@ -94,7 +95,7 @@ class Cache:
             return
         for name in names:
             if name.startswith(keys.CACHED_VOTES):
-                self._votes_kept -= len(self._votes.pop(int(name.rpartition(":")[2]), ()))
+                self._forget_votes_on(int(name.rpartition(":")[2]))
             self._hashes.pop(name, None)
             if name in self._ids:
                 del self._records[self._ids.pop(name)]
@@ -102,13 +103,24 @@ class Cache:
     def _keep_votes(self, voter: str, votes: Iterable[tuple[int, int]]) -> None:
         if self._votes_kept > 10 * self._most:
             self._forget_votes()
+        known = self._votes.setdefault(voter, {})
+        before = len(known)
         for number, vote in votes:
-            known = self._votes.setdefault(number, {})
-            self._votes_kept += voter not in known
-            known[voter] = CAST[vote]
+            known[number] = CAST[vote]
+            self._voters.setdefault(number, set()).add(voter)
+        self._votes_kept += len(known) - before
+
+    def _forget_votes_on(self, number: int) -> None:
+        for voter in self._voters.pop(number, ()):
+            known = self._votes[voter]
+            del known[number]
+            self._votes_kept -= 1
+            if not known:
+                del self._votes[voter]
 
     def _forget_votes(self) -> None:
         self._votes.clear()
+        self._voters.clear()
         self._votes_kept = 0
 
     def _make_room(self) -> None:

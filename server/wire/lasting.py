@@ -8,7 +8,7 @@ at. Texts of objects within it become part of its own.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from typing import Any
 
 import orjson
@@ -38,7 +38,10 @@ class Template:
 
     def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
         pieces = self.pieces.copy()
-        pieces[1::2] = [next(texts[number]) for number in self.order]
+        if len(texts) == 1:
+            pieces[1::2] = islice(*texts.values(), len(self.order))
+        else:
+            pieces[1::2] = [next(texts[number]) for number in self.order]
         return orjson.Fragment(b"".join(pieces))
 
 

@@ -45,8 +45,8 @@ def _ints(one_by_one: Callable[[Column], Column], values: Column) -> Column:
 
 def _members(names: Mapping[int, str], one_by_one: Callable[[Column], Column], values: Column) -> Column:
     """By identity, for the hash of an enum's member is computed anew each time."""
-    found = [names.get(id(value)) for value in values]
-    return one_by_one(values) if None in found else found
+    found = list(map(names.get, map(id, values)))
+    return found if all(found) else one_by_one(values)
 
 
 def _floats(one_by_one: Callable[[Column], Column], values: Column) -> Column:
