@@ -114,10 +114,12 @@ async def meanwhile(scene: Scene, doing: Callable[[], Awaitable[object]], times:
 
 
 async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callable[[], bool] = lambda: False) -> None:
-    """Do so many things, and more as long as they are wanted."""
+    """Do so many things, and more as long as they are wanted, at leisure: the store grows by them."""
     for number in count():
-        if number >= times and not is_wanted():
-            return
+        if number >= times:
+            if not is_wanted():
+                return
+            await asyncio.sleep(0.05)
         scene.clock.advance(0.001)
         with suppress(Refusal):
             await something(scene.store, chance, number)
