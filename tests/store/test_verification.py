@@ -11,6 +11,7 @@ from store.ranking import Policy
 from store.stores import Store
 from store.verification import Finding
 from tests.conftest import Clock
+from tests.servers import PATIENCE
 from tests.store import scene as scenes
 from tests.store.mendable import MENDABLE, Expected, derived_key_of_a_wrong_type
 from tests.store.reading import contents, verified
@@ -150,14 +151,26 @@ async def test_repair_of_a_store_in_use_mends_what_is_broken_and_nothing_else(sc
     assert await verified(scene.store) == []
 
 
-async def test_follow_on_its_way_is_not_a_half(scene):
+async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
     """Its second step comes while the first look at it is over and the other is to come."""
-    site = scene.store.site
+    site, look = scene.store.site, halves._halves
+    seen, followed = asyncio.Event(), asyncio.Event()
+
+    async def look_before_and_after(*arguments):
+        if seen.is_set():
+            await followed.wait()
+        if found := await look(*arguments):
+            seen.set()
+        return found
+
+    monkeypatch.setattr(halves, "PAUSE", 0)
+    monkeypatch.setattr(halves, "_halves", look_before_and_after)
     key = keys.followers(site.home_of_user("dave"), "dave")
     await site.connection.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
-    await asyncio.sleep(0.3)
+    await asyncio.wait_for(seen.wait(), PATIENCE)
     await scene.store.follows.follow("carol", "dave")
+    followed.set()
 
     assert await verifying == []
 
