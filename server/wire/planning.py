@@ -4,12 +4,13 @@ from typing import Any
 
 import strawberry
 from graphql import DirectiveNode, VariableNode, Visitor, visit
-from graphql.execution.values import VariableValues, get_variable_values
+from graphql.execution.values import VariableValues
 
 from server.wire.compiling import Plan, compiled
 from server.wire.lasting import Memory
 from server.wire.operations import Operation
 from server.wire.plans import Bail
+from server.wire.variables import Signatures
 
 WORTH_AFTER = 2  # executions: a flood of documents that are seen once must cost no more than it does
 FAILURES_ALLOWED = 10
@@ -24,6 +25,7 @@ class Plans:
         self._memory = memory
         self._seen = 0
         self._failed = 0
+        self._signatures = Signatures(schema._schema, operation.node.variable_definitions or ())
         self._deciding = deciding_variables(operation)
         self._known: dict[tuple[Any, ...], Plan | Bail] = {}
 
@@ -40,20 +42,14 @@ class Plans:
         if self._failed > FAILURES_ALLOWED and 2 * self._failed > self._seen:
             raise Bail("not worth it")
         try:
-            values = self._coerced(variables)
+            values = self._signatures.coerced(variables)
             return await self._plan(values).data(context, values)
         except Exception:
             self._failed += 1
             raise
 
-    def _coerced(self, variables: dict[str, Any]) -> VariableValues:
-        values = get_variable_values(self._schema._schema, self._operation.node.variable_definitions or (), variables)
-        if isinstance(values, list):
-            raise Bail("variables")
-        return values
-
     def _plan(self, variables: VariableValues) -> Plan:
-        case = tuple(variables.coerced.get(name) for name in self._deciding)
+        case = tuple(map(variables.coerced.get, self._deciding))
         if case not in self._known:
             try:
                 self._known[case] = compiled(self._schema, self._operation, variables, self._memory)
