@@ -41,7 +41,7 @@ class Guarded(HttpToolsProtocol):
         self._is_receiving = True
         self._is_in_head = self._has_received = False
         self._is_stopping = False
-        self._head_bytes = self._new_bytes = 0
+        self._head_at_least = self._head_at_most = 0  # bytes
         self._status, self._refused = 400, Refused(Code.BAD_REQUEST, "this is not HTTP")
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -61,11 +61,12 @@ class Guarded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        self._new_bytes, self._has_received = len(data), False
+        self._head_at_most = len(data) + (self._head_at_most if self._is_in_head else 0)
+        self._has_received = False
         super().data_received(data)
         if self._is_in_head and not self._has_received:  # then all of the data is of this head
-            self._head_bytes += len(data)
-            if self._head_bytes > self._door.header_bytes + self._door.url_bytes and not self.transport.is_closing():
+            self._head_at_least += len(data)
+            if self._head_at_least > self._door.header_bytes + self._door.url_bytes and not self.transport.is_closing():
                 self._refuse(431, Code.HEADERS_TOO_LARGE, "the headers are too large")
 
     def handle_websocket_upgrade(self) -> None:
@@ -75,7 +76,7 @@ class Guarded(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._is_receiving = self._is_in_head = True
-        self._head_bytes = 0
+        self._head_at_least = 0
         self._timer.set(self._door.seconds)
 
     def on_url(self, url: bytes) -> None:
@@ -94,7 +95,7 @@ class Guarded(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """As uvicorn has it, without what is never asked of us, and with cycles of ours."""
         self._is_in_head = False
-        if self._head_bytes + self._new_bytes > self._door.header_bytes:
+        if self._head_at_most > self._door.header_bytes:
             self._measure_headers()
         parser, scope = self.parser, self.scope
         scope["method"] = parser.get_method().decode("ascii")

@@ -54,6 +54,8 @@ def address_of(scope: Mapping[str, Any], headers: Headers, proxies: Set[str]) ->
     """Each proxy adds who came to it: only as long as they are trusted, what stands before is believed."""
     client = scope.get("client")
     address: str = client[0] if client else ""
+    if address not in proxies:
+        return address
     hops = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
     while address in proxies and hops:
         address = hops.pop().strip() or address

@@ -95,6 +95,15 @@ async def test_flood_of_headers_is_refused(server, head, status):
     assert refusal(await said_to(server, head)) == (status, "HEADERS_TOO_LARGE")
 
 
+async def test_head_that_is_long_is_refused_behind_another_request(server):
+    first = request({"query": "{ hello }"})
+    whole = first + POST + b"X-A: " + b"y" * 9_000 + b"\r\nX-B: " + b"y" * 9_000 + b"\r\n\r\n"
+
+    answers = await said_to(server, whole[:-100], whole[-100:])
+
+    assert refusal(answers[answers.rindex(b"HTTP/1.1") :]) == (431, "HEADERS_TOO_LARGE")
+
+
 @pytest.mark.parametrize("text", [b"\x16\x03\x01\x02\x00\x01", b"HELLO\r\n\r\n", POST + b"a b: c\r\n\r\n"])
 async def test_what_is_no_http_is_refused(server, text):
     assert refusal(await said_to(server, text)) == (400, "BAD_REQUEST")
