@@ -1,13 +1,21 @@
 """A dataloader for reads: each is asked for once, and those of a tick leave as one pipeline."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from store.connection import Connection
 from store.reads import Read
 
-TICKS = 2  # of the loop, for all who are on their way to ask
+
+class Tick:
+    """As `asyncio.sleep(0)`, which is a coroutine: the others of this tick come first."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+TICK = Tick()
 
 
 class Question:
@@ -78,7 +86,13 @@ class Loader:
         if new:
             if beside and beside not in self._questions:
                 new.append(self._question(beside))
-            await self._ask(new)
+            is_first = self._gathering is None
+            gathering = self._gathering = self._gathering or Batch()
+            gathering.questions += new
+            for question in new:
+                question.batch = gathering
+            if is_first:
+                await self._lead(gathering)
         for question in asked:
             while batch := question.batch:
                 await batch.turn()
@@ -90,23 +104,16 @@ class Loader:
         question = self._questions[read] = Question(read)
         return question
 
-    async def _ask(self, new: Sequence[Question]) -> None:
-        is_first = self._gathering is None
-        batch = self._gathering = self._gathering or Batch()
-        batch.questions += new
-        for question in new:
-            question.batch = batch
-        if is_first:
-            await self._lead(batch)
-
     async def _lead(self, batch: Batch) -> None:
         batch.is_led = True
         try:
             if batch is self._gathering:
-                for _ in range(TICKS):
-                    await asyncio.sleep(0)
+                await TICK  # two of them, for all who are on their way to ask
+                await TICK
                 self._gathering = None
-            await self._send(batch)
+            replies = await self._connection.pipeline([question.read.command for question in batch.questions])
+            for question, reply in zip(batch.questions, replies, strict=True):
+                question.answer(question.read.result(reply))
         except Exception as error:
             batch.leave(error)
             raise
@@ -116,8 +123,3 @@ class Loader:
             batch.leave()
             raise
         batch.leave()
-
-    async def _send(self, batch: Batch) -> None:
-        replies = await self._connection.pipeline([question.read.command for question in batch.questions])
-        for question, reply in zip(batch.questions, replies, strict=True):
-            question.answer(question.read.result(reply))

@@ -162,7 +162,7 @@ class Reads:
 
     async def _to_the_end(self, wanted: Sequence[Read[Any]]) -> list[Any]:
         """The results of reads of which some go on with a further read."""
-        results = await self._all(wanted)
+        results = await self._loader.load(wanted, self._login)
         while further := [result for result in results if isinstance(result, Read)]:
             found = iter(await self._all(further))
             results = [next(found) if isinstance(result, Read) else result for result in results]

@@ -38,8 +38,8 @@ class Template:
 
     def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
         pieces = self.pieces.copy()
-        if len(texts) == 1:
-            pieces[1::2] = islice(*texts.values(), len(self.order))
+        if len(self.holes) == 1:
+            pieces[1::2] = islice(texts[self.order[0]], len(self.order))
         else:
             pieces[1::2] = [next(texts[number]) for number in self.order]
         return orjson.Fragment(b"".join(pieces))
