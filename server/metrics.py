@@ -1,102 +1,109 @@
 """Metrics in Prometheus' format: of this process or, where several answer, of all of them whichever is asked."""
 
 import os
-from functools import lru_cache
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    ProcessCollector,
-    disable_created_metrics,
-    generate_latest,
-)
+from prometheus_client import CollectorRegistry, Metric, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
+from server.counts import Counts, Name
 from server.wire import Observation, Tally
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's own name, which it reads when it is imported
-SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
+FOLDER = "METRICS_OF_WORKERS"  # the variable that tells worker processes what they share
+BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
+BUCKETS = (*map(str, BOUNDS), "+Inf")
 
-# Names are the clients' to invent, and each is a set of series for as long as the process lives.
+# Names are the clients' to invent, and each is a set of numbers for as long as the process lives.
 MAX_NAMES = 100
 MAX_CHARACTERS = 100
 OTHER = "other"
 
+COUNTERS = {
+    "operations": ("Operations begun.", ("operation",)),
+    "store_round_trips": ("Round trips to the store.", ("operation",)),
+    "store_commands": ("Commands sent to the store.", ("operation",)),
+    "errors": ("Operations that had an error of a code.", ("operation", "code")),
+    "executions": ("Queries and mutations by how: compiled, or why not.", ("way",)),
+    "refusals": ("Requests without an operation that can be answered.", ("code",)),
+}
+SECONDS = ("operation_seconds", "Time until a query or a mutation was answered.")
+OPEN = ("open_subscriptions", "Subscriptions open now.")
+
 
 class Series(NamedTuple):
-    """What is counted for one operation name."""
+    """The places of what is counted for one operation name; of `seconds` there are as many as there are buckets."""
 
     name: str
-    operations: Counter
-    seconds: Histogram
-    round_trips: Counter
-    commands: Counter
+    operations: int
+    round_trips: int
+    commands: int
+    seconds: int
+    sum_of_seconds: int
 
 
-class Metrics:
+class Metrics(Collector):
     def __init__(self) -> None:
-        disable_created_metrics()
-        self._registry = CollectorRegistry()
-        self._operations = self._counter("operations", "Operations begun.", "operation")
-        self._round_trips = self._counter("store_round_trips", "Round trips to the store.", "operation")
-        self._commands = self._counter("store_commands", "Commands sent to the store.", "operation")
-        self._errors = self._counter("errors", "Operations that had an error of a code.", "operation", "code")
-        self._executions = self._counter("executions", "Queries and mutations by how: compiled, or why not.", "way")
-        self._refusals = self._counter("refusals", "Requests without an operation that can be answered.", "code")
-        self._seconds = Histogram(
-            "upvote_operation_seconds",
-            "Time until a query or a mutation was answered.",
-            ["operation"],
-            registry=self._registry,
-            buckets=SECONDS,
-        )
-        self._open = Gauge(
-            "upvote_open_subscriptions",
-            "Subscriptions open now.",
-            registry=self._registry,
-            multiprocess_mode="livesum",
-        )
-        self._way = lru_cache(self._executions.labels)
+        folder = os.environ.get(FOLDER)
+        self._counts = Counts(Path(folder) if folder else None)
+        self._numbers = self._counts.numbers
+        self._open = self._counts.place(OPEN[0])
         self._known: dict[str, Series] = {}
         self._other = self._new_series(OTHER)
-        if FOLDER not in os.environ:
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        if folder is None:
             ProcessCollector(registry=self._registry)
 
     def scrape(self, request: Request) -> Response:
-        """Not async: it reads a file per process and kind, so Starlette gives it a thread."""
-        return Response(generate_latest(self._collected()), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        """Not async: it reads two files per process, so Starlette gives it a thread."""
+        return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     def began(self, observation: Observation) -> None:
-        self._series(observation.call.operation.name or "").operations.inc()
+        self._numbers[self._series(observation).operations] += 1
         if observation.call.is_subscription:
-            self._open.inc()
+            self._numbers[self._open] += 1
 
     def ended(self, observation: Observation) -> None:
-        series = self._series(observation.call.operation.name or "")
+        numbers, series = self._numbers, self._series(observation)
         if observation.call.is_subscription:
-            self._open.dec()
+            numbers[self._open] -= 1
         else:
-            series.seconds.observe(observation.seconds)
-            self._way(observation.way).inc()
+            numbers[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1
+            numbers[series.sum_of_seconds] += observation.seconds
+            numbers[self._counts.place("executions", observation.way)] += 1
         for code in observation.codes:
-            self._errors.labels(series.name, code).inc()
+            numbers[self._counts.place("errors", series.name, code)] += 1
 
     def answered(self, observation: Observation, tally: Tally) -> None:
-        series = self._series(observation.call.operation.name or "")
-        series.round_trips.inc(tally.round_trips)
-        series.commands.inc(tally.commands)
+        series = self._series(observation)
+        self._numbers[series.round_trips] += tally.round_trips
+        self._numbers[series.commands] += tally.commands
 
     def refused(self, code: str) -> None:
-        self._refusals.labels(code).inc()
+        self._numbers[self._counts.place("refusals", code)] += 1
 
-    def _series(self, name: str) -> Series:
+    def collect(self) -> Iterator[Metric]:
+        """What Prometheus asks a collector."""
+        sums = self._counts.sums(passing=OPEN[0])
+        for kind, (description, labels) in COUNTERS.items():
+            counter = CounterMetricFamily(f"upvote_{kind}", description, labels=labels)
+            for name, number in sums.items():
+                if name[0] == kind:
+                    counter.add_metric(name[1:], number)
+            yield counter
+        yield _histogram(sums)
+        yield GaugeMetricFamily(f"upvote_{OPEN[0]}", OPEN[1], sums[OPEN[:1]])
+
+    def _series(self, observation: Observation) -> Series:
+        name = observation.call.operation.name or ""
         known = self._known.get(name)
         if known is not None:
             return known
@@ -105,32 +112,22 @@ class Metrics:
         return self._known.setdefault(name, self._new_series(name))
 
     def _new_series(self, name: str) -> Series:
+        place = self._counts.place
+        seconds = [place(SECONDS[0], name, bucket) for bucket in (*BUCKETS, "sum")]
         return Series(
             name,
-            self._operations.labels(name),
-            self._seconds.labels(name),
-            self._round_trips.labels(name),
-            self._commands.labels(name),
+            place("operations", name),
+            place("store_round_trips", name),
+            place("store_commands", name),
+            seconds[0],
+            seconds[-1],
         )
 
-    def _counter(self, name: str, description: str, *labels: str) -> Counter:
-        return Counter(f"upvote_{name}", description, labels, registry=self._registry)
 
-    def _collected(self) -> CollectorRegistry:
-        folder = os.environ.get(FOLDER)
-        if folder is None:
-            return self._registry
-        forget_the_dead(Path(folder))
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry)
-        return registry
-
-
-def forget_the_dead(folder: Path) -> None:
-    """What a killed process had open is open no more; what it counted stays counted."""
-    for file in folder.glob("gauge_live*_*.db"):
-        process = int(file.stem.rpartition("_")[2])
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            mark_process_dead(process, str(folder))
+def _histogram(sums: Mapping[Name, float]) -> HistogramMetricFamily:
+    kind, description = SECONDS
+    histogram = HistogramMetricFamily(f"upvote_{kind}", description, labels=["operation"])
+    for operation in [name[1] for name in sums if name[0] == kind and name[2] == "sum"]:
+        counts = accumulate(sums[kind, operation, bucket] for bucket in BUCKETS)
+        histogram.add_metric([operation], list(zip(BUCKETS, counts, strict=True)), sums[kind, operation, "sum"])
+    return histogram

@@ -1,12 +1,8 @@
 """What `/metrics` shows, of one process and of several."""
 
-import os
-import subprocess
-
 import httpx
 from websockets.sync.client import connect
 
-from server.metrics import forget_the_dead
 from tests.server.conftest import serving
 from tests.servers import until
 
@@ -113,18 +109,6 @@ def test_any_of_several_workers_shows_all(tmp_path):
         scrapes = [live.metrics()[of("upvote_operations_total", operation="Shared")] for _ in range(20)]
 
     assert scrapes == [40] * 20
-
-
-def test_what_a_killed_worker_had_open_is_forgotten(tmp_path):
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    for process in (ended.pid, os.getpid()):
-        (tmp_path / f"gauge_livesum_{process}.db").touch()
-    (tmp_path / f"counter_{ended.pid}.db").touch()
-
-    forget_the_dead(tmp_path)
-
-    assert sorted(os.listdir(tmp_path)) == [f"counter_{ended.pid}.db", f"gauge_livesum_{os.getpid()}.db"]
 
 
 def test_content_type_is_that_of_prometheus(live):
