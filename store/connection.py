@@ -24,7 +24,7 @@ READING = FEED, COUNT, VOTES = tuple(map(Script, ("feed", "count", "votes")))
 RANKING = RANGE, RANK, GRAVITY, GRAVITY_RANK = (
     Script("places", "range"),
     Script("places", "rank"),
-    Script("gravity", "gravity_page"),
+    Script("gravity", "gravity_search", "gravity_page"),
     Script("gravity", "gravity_rank"),
 )
 REGISTER, PIN = Script("register"), Script("pin")

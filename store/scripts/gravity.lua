@@ -19,11 +19,11 @@ local function fading(time) return ((math.max(at - time, 0) / 60000 + delay) / 6
 
 local function size(sign, base, time) return weight(sign, base) / fading(time) end
 
--- Between which times a base is of a size: what is older is surely smaller, what is younger surely larger.
-local function times(sign, base, wanted)
-  local span = (weight(sign, base) / wanted) ^ (1 / fall) * 3600000
-  local instant = at + delay * 60000
-  local first, last = instant - span * (1 + SLACK) - 1, instant - span * (1 - SLACK) + 1
+-- Between which times something of a weight is of a size: what is older is surely smaller, what is younger surely larger.
+local function times(weighed, wanted)
+  local ratio, instant = weighed / wanted, at + delay * 60000
+  local first = instant - (ratio * (1 + SLACK)) ^ (1 / fall) * 3600000 - 1
+  local last = instant - (ratio * (1 - SLACK)) ^ (1 / fall) * 3600000 + 1
   if first > at then return CLASS, CLASS end -- not even what is of age 0
   return math.max(math.floor(first), 0), last >= at and CLASS or math.max(math.ceil(last), 0)
 end
@@ -40,30 +40,23 @@ local function bases(class)
   return least, least + width - 1
 end
 
--- Members and marks of a part, from one mark to another, in this order, after some that are passed over.
-local function range(sign, from, to, passed, count)
+-- Members and signed marks of a part in turn, from one mark outward or inward to another, after some that are passed over.
+local function range(sign, outward, from, to, passed, count)
   local flat
-  if sign * from > sign * to then
-    flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "REV", "LIMIT", passed, count, "WITHSCORES")
-  else
+  if outward == (sign > 0) then
     flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "LIMIT", passed, count, "WITHSCORES")
+  else
+    flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "REV", "LIMIT", passed, count, "WITHSCORES")
   end
-  local members, marks = {}, {}
-  for i = 1, #flat, 2 do members[#members + 1], marks[#marks + 1] = flat[i], sign * flat[i + 1] end
-  left = left - 1 - #members
-  return members, marks
+  left = left - 1 - #flat / 2
+  return flat
 end
 
--- The exact bases of articles of a class.
-local function bases_of(sign, class, members)
-  local least, most = bases(class)
-  local found = {}
-  if least == most or not members[1] then
-    for i = 1, #members do found[i] = least end
-  else
-    for i, votes in ipairs(redis.call("ZMSCORE", by_votes, unpack(members))) do found[i] = sign * (votes - 1) end
-  end
-  return found
+-- How many a part has between two marks, the lesser first.
+local function number_between(sign, from, to)
+  left = left - 1
+  if sign > 0 then return redis.call("ZCOUNT", index, from, to) end
+  return redis.call("ZCOUNT", index, -to, -from)
 end
 
 -- An article of the listing as a place; nil where it is not listed.

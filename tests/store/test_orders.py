@@ -5,11 +5,12 @@ import random
 import pytest
 
 from store import gravity, keys, standings
+from store.imports import Story, bring_in
 from store.listings import Window
 from store.ranking import CLASS, Order, Policy, best, controversial, gravity_class, hot
 from store.records import Article, Vote
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
-from tests.store.reading import page, post, read
+from tests.store.reading import article, numbers, page, post, read
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -115,6 +116,19 @@ async def test_index_of_gravity_has_alike_votes_by_time(store, alice, clock, red
     await store.articles.vote(number, "bob", Vote.DOWN)
     assert redis.zscore(index, keys.member(number)) == -CLASS - clock.now
     assert [gravity_class(votes) for votes in (8, 9, 10, 11, 17, 5_001)] == [7, 8, 8, 9, 12, 44]
+
+
+async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
+    stories = [Story(str(each), "a title", "", alice, clock.now, each % 40, ()) for each in range(120)]
+    await bring_in(store, stories)
+    articles = [
+        await article(store, number)
+        for number in await numbers(store, listing_of(store, Order.TIME, None), Window(200))
+    ]
+    clock.advance(3600)
+
+    expected = sorted_by_hand(store, Order.GRAVITY, articles, clock.now)
+    await assert_pages(store, listing_of(store, Order.GRAVITY, None), expected, random.Random(1))
 
 
 async def test_long_walks_of_gravity_take_short_steps(store, monkeypatch, clock):

@@ -1,0 +1,75 @@
+"""What pages by GRAVITY cost at growing sizes, and that they are right there (issue 8)."""
+
+from typing import NamedTuple
+
+import pytest
+
+from bench import orders
+from bench.orders import MINUTE
+from store import keys
+from store.listings import Window
+from store.ranking import DAY, Order
+from store.records import Article, Place
+from tests.store.histories import listing_of, sorted_by_hand
+from tests.store.reading import page
+
+pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
+
+
+class Cost(NamedTuple):
+    """Of a page: how many steps it takes, and how many commands these give."""
+
+    steps: int
+    commands: int
+
+
+async def test_first_page_takes_as_many_commands_at_any_size(store, redis):
+    costs = []
+    for size in (1_000, 20_000):
+        redis.flushall()
+        await orders.fill(store, size)
+        listed = everything(store, redis)
+        found, cost = await asked(store, redis, Window(25))
+        assert found == listed[:25]
+        costs.append(cost)
+
+    assert [cost.steps for cost in costs] == [1, 1]
+    assert costs[1].commands <= costs[0].commands + 4 and max(costs).commands <= 50
+
+
+async def test_page_among_articles_alike_is_one_short_step(store, redis, clock):
+    """After weeks all are of about the same age: only their votes tell of most on which side of a place they are."""
+    articles = [
+        Article(each * keys.SLOTS, "", None, None, "", clock.now + each * MINUTE, None, 9 + each % 8, 0, 0, ())
+        for each in range(1, 5_001)
+    ]
+    pipeline = store.site.connection.pipeline
+    await pipeline([orders.places(store, order, articles) for order in (Order.VOTES, Order.GRAVITY)])
+    clock.advance(40 * DAY)
+    listed = sorted_by_hand(store, Order.GRAVITY, articles, clock.now)
+
+    for rank in range(400, 4_600, 500):
+        for count in (25, 400):
+            beyond = listed[rank]
+            after, cost_after = await asked(store, redis, Window(count, beyond=beyond))
+            before, cost_before = await asked(store, redis, Window(count, upwards=True, beyond=beyond))
+            assert (before, after) == (listed[rank - count : rank], listed[rank + 1 : rank + 1 + count])
+            assert count == 400 or cost_after.steps == cost_before.steps == 1
+
+
+async def asked(store, redis, window: Window) -> tuple[list[Place], Cost]:
+    redis.config_resetstat()
+    found = await page(store, listing_of(store, Order.GRAVITY, None), window)
+    calls = {name: stats["calls"] for name, stats in redis.info("commandstats").items()}
+    commands = sum(count for name, count in calls.items() if name.startswith("cmdstat_z"))
+    return list(found.places), Cost(calls["cmdstat_evalsha"], commands)
+
+
+def everything(store, redis) -> list[Place]:
+    """The site by GRAVITY, sorted by hand."""
+    posted = dict(redis.zrange(keys.index(0, Order.TIME.value), 0, -1, withscores=True))
+    votes = redis.zrange(keys.index(0, Order.VOTES.value), 0, -1, withscores=True)
+    articles = [
+        Article(int(each), "", None, None, "", int(posted[each]), None, int(up), 0, 0, ()) for each, up in votes
+    ]
+    return sorted_by_hand(store, Order.GRAVITY, articles, store.site.clock())
