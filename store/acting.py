@@ -1,5 +1,6 @@
 """Scripts that somebody runs: with all keys of a partition, who acts, and the numbers of the ranking."""
 
+from functools import lru_cache
 from typing import Any
 
 from store import keys
@@ -29,6 +30,7 @@ def command(site: Site, script: Script, p: int, actor: Actor, *arguments: Argume
     return script.command(keys.home(p, ORDERS), *who, site.clock(), *numbers(site.policy), *arguments)
 
 
+@lru_cache
 def numbers(policy: Policy) -> tuple[Argument, ...]:
     """The numbers of the ranking, as the scripts take them."""
     weights = f"{policy.vote_score!r} {policy.hot_seconds!r} {policy.best_z!r}"

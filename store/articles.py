@@ -20,7 +20,7 @@ from store.errors import (
 )
 from store.link import Argument
 from store.ranking import DAY, GROUPS_PER_ARTICLE
-from store.records import Article, Vote
+from store.records import Article, Vote, Written
 from store.sessions import Actor, Sessions, slot_of
 from store.site import Site
 
@@ -176,7 +176,7 @@ class Articles:
 def _article(number: int, flat: list[str]) -> Article:
     article = records.article(number, records.pairs(flat))
     assert article is not None
-    return article
+    return Written(*article)
 
 
 def _refuse(status: str, number: int) -> NoReturn:

@@ -61,6 +61,13 @@ class Article(NamedTuple):
         return len(self.content or "") <= LITTLE
 
 
+class Written(Article):
+    """An article as a write left it: nobody will read this very record again."""
+
+    __slots__ = ()
+    is_short = False
+
+
 @dataclass(frozen=True, slots=True)
 class User:
     """A person by name, as they wrote it when they registered: all that a page of articles shows of its posters."""

@@ -66,7 +66,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A level of objects that are remembered where `comes_again` says so of their records."""
+    """A level of objects that are remembered where `comes_again` says so of their records, which are alike."""
 
     level: Level
     fields: Sequence[Field]  # of the whole plan, in the order of their numbers
@@ -75,6 +75,8 @@ class Remembered:
     comes_again: Callable[[Any], bool]
 
     def rows(self, parents: Column, run: Run) -> Pending:
+        if run.holes is None and not self.comes_again(parents[0]):
+            return self.level.rows(parents, run)
         templates = self._templates(parents, run)
         holes = templates[0].holes if len(templates) == 1 else _together(templates)
         if run.holes is not None:
