@@ -12,11 +12,12 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from server.wire.clients import Context
 from server.wire.errors import Code, Refused
+from server.wire.executor import ShortExecutor
 from server.wire.lasting import Memory
 from server.wire.operations import MAX_ERRORS, Operation
 from server.wire.planning import Plans
 from server.wire.plans import Bail, Begun, Outcome
-from server.wire.shortcuts import Shortcuts, ShortExecutor
+from server.wire.shortcuts import Shortcuts
 
 Variables: TypeAlias = dict[str, Any]
 

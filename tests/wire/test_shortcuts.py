@@ -49,6 +49,32 @@ class Record:
         return self.value
 
 
+class Stranger(Record):
+    """Of no type that tells its records from others."""
+
+
+class Fault(Exception):
+    key = "x"
+
+
+AWAITED = Record("y")
+
+
+class Later:
+    key = "x"
+
+    def __await__(self) -> Any:
+        return AWAITED
+        yield
+
+
+@strawberry.type
+class Bare:
+    """A type that does not tell its records from others."""
+
+    key: str
+
+
 @strawberry.type
 class Thing:
     text: str
@@ -60,13 +86,23 @@ class Thing:
     colour: Colour | None
     loud: Loud | None
     texts: list[str] | None
+    inner: "Thing | None"
+    inners: list["Thing | None"] | None
+    all_inners: list["Thing"] | None
+    bare: Bare | None
+
+    @strawberry.field
+    async def slow(self) -> str:
+        return "slow"
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:
-        return isinstance(value, Record)
+        return type(value) is Record
 
 
 VALUES = [None, "x", "", 3, 2**40, 1.5, 3.0, nan, inf, True, Colour.RED, b"x", [], ["x", None], ValueError(), Broken()]
+VALUES += [Record("x"), Record(Record("y")), (Record("z"), Record(3)), [Record("x"), None], [Record("x"), Broken()]]
+VALUES += [Stranger("x"), Fault(), Later()]
 
 
 @strawberry.type
@@ -99,6 +135,13 @@ NAMES = ["text", "textOrNull", "number", "part", "isSo", "key", "colour", "loud"
 DOCUMENTS = {
     **{name: f"{{ things {{ {name} }} }}" for name in NAMES},
     "all of one": f"{{ thing(number: 1) {{ {' '.join(NAMES)} }} }}",
+    "inner": "{ things { inner { text } } }",
+    "inner of inner": "{ things { inner { text inner { __typename key } } } }",
+    "inners": "{ things { inners { text } more: inners { inner { text } inners { key } } } }",
+    "bare": "{ things { bare { key } } }",
+    "slow": "{ things { inner { key slow } } }",
+    "all inners": "{ things { allInners { text } } }",
+    "no answer": "query($if: Boolean = true) { thing(number: 16) { key inner { key @include(if: $if) } } }",
     "arguments": """{ a: method b: method(wish: null, number: 1) c: method(wish: {colour: BLUE, numbers: [1]})
       d: later(number: 2) e: method(wish: {numbers: null}) __typename }""",
     "an order": "{ z: method y: __typename fails x: later(number: 1) b: thing(number: 1) { key text } a: __typename }",
@@ -109,8 +152,9 @@ DOCUMENTS = {
 async def test_answers_are_those_of_strawberry(text):
     operation = Operations(SCHEMA, Limits(), 10_000).find(text, None)
     context = Opened(Client(None, ""), 7)
-    right = await SCHEMA.execute(text, context_value=context)
-    result, way = await Execution(SCHEMA).execute(operation, {}, context)
+    variables = {"if": None}
+    right = await SCHEMA.execute(text, variables, context)
+    result, way = await Execution(SCHEMA).execute(operation, variables, context)
 
     assert way == "new"
     assert right.data is not None
