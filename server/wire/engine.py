@@ -13,7 +13,7 @@ from server.wire.clients import Client, Context, OpenContext, Tally
 from server.wire.deadlines import Deadline, Deadlines
 from server.wire.documents import Documents
 from server.wire.encoding import encode
-from server.wire.errors import Code, Faults, Refused
+from server.wire.errors import Faults, Refused
 from server.wire.execution import Execution, Source
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
@@ -50,20 +50,20 @@ class Engine:
             Refused: its document is unknown, not trusted or not valid, or its operation is not there or costs too much;
                 or its client asked too often.
         """
-        started = perf_counter()
+        started, turn = perf_counter(), None
         try:
             if self.rates:
-                self.rates.check(client)
+                turn = self.rates.check(client)
             operation = self.operations.find(self.documents.text(request), request.operation_name)
             cost = operation.cost.points(request.variables)
             self.limits.check_cost(cost)
         except Refused as refused:
-            if self.rates and refused.code != Code.RATE_LIMITED:
-                self.rates.take(client, COST_OF_A_REFUSAL)
+            if self.rates and turn:
+                self.rates.take(turn, COST_OF_A_REFUSAL)
             self.observer.refused(refused.code, client, request_id)
             raise
-        if self.rates:
-            self.rates.take(client, max(1, cost))
+        if self.rates and turn:
+            self.rates.take(turn, max(1, cost))
         self.documents.keep(request)
         return Call(operation, request.variables, client, request_id, started, cost)
 

@@ -22,9 +22,11 @@ Subject: TypeAlias = tuple[str, str]  # whose bucket it is: "address" or "token"
 Tell: TypeAlias = Callable[[Mapping[Subject, float]], Awaitable[Mapping[Subject, float]]]  # points taken; points left
 
 
-class Bucket(NamedTuple):
-    points: float
+class Turn(NamedTuple):
+    """What the buckets of a client hold when it asks."""
+
     at: float
+    levels: list[tuple[Subject, float]]
 
 
 @dataclass
@@ -39,23 +41,24 @@ class Rates:
     points: int = 1_000
     back: float = 50.0
     clock: Callable[[], float] = time.time
-    _buckets: OrderedDict[Subject, Bucket] = field(default_factory=OrderedDict)
+    _buckets: OrderedDict[Subject, tuple[float, float]] = field(default_factory=OrderedDict)  # points, and when
     _taken: dict[Subject, float] = field(default_factory=dict)
 
-    def check(self, client: Client) -> None:
+    def check(self, client: Client) -> Turn:
         """
         Raises:
             Refused: a bucket of this client is empty.
         """
         now = self.clock()
-        least = min(self._level(subject, now) for subject in subjects_of(client))
+        levels = [(subject, self._level(subject, now)) for subject in subjects_of(client)]
+        least = min([level for _, level in levels])
         if least < 1:
             raise too_often(now, (1 - least) / self.back)
+        return Turn(now, levels)
 
-    def take(self, client: Client, points: int) -> None:
-        now = self.clock()
-        for subject in subjects_of(client):
-            self._buckets[subject] = Bucket(self._level(subject, now) - points, now)
+    def take(self, turn: Turn, points: int) -> None:
+        for subject, level in turn.levels:
+            self._buckets[subject] = level - points, turn.at
             self._buckets.move_to_end(subject)
             self._taken[subject] = self._taken.get(subject, 0) + points
         while len(self._buckets) > MOST_BUCKETS:
@@ -75,13 +78,14 @@ class Rates:
         for subject, points in left.items():
             if subject in self._buckets:
                 points -= self._taken.get(subject, 0)  # what was taken meanwhile is not yet told
-                self._buckets[subject] = Bucket(min(self._level(subject, now), points), now)
+                self._buckets[subject] = min(self._level(subject, now), points), now
 
     def _level(self, subject: Subject, now: float) -> float:
         bucket = self._buckets.get(subject)
         if bucket is None:
             return self.points
-        return min(self.points, bucket.points + max(0.0, now - bucket.at) * self.back)
+        points, at = bucket
+        return min(self.points, points + max(0.0, now - at) * self.back)
 
 
 def subjects_of(client: Client) -> list[Subject]:

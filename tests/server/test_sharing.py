@@ -24,14 +24,14 @@ def rates():
 async def test_tokens_of_a_user_take_from_one_bucket(store, alice, told):
     first, second = [(await store.sessions.open(alice)).token for _ in range(2)]
     here, there = rates(), rates()
-    here.take(Client(first, HERE), 60)
-    there.take(Client(second, THERE), 30)
-    there.take(Client(first, YONDER), 5)
+    here.take(here.check(Client(first, HERE)), 60)
+    there.take(there.check(Client(second, THERE)), 30)
+    there.take(there.check(Client(first, YONDER)), 5)
     for each in (here, there, here):
         await each.share(told)
     for token in (first, second):
         there.check(Client(token, "4.4.4.4"))
-        there.take(Client(token, "4.4.4.4"), 5)
+        there.take(there.check(Client(token, "4.4.4.4")), 5)
         await there.share(told)
 
     there.check(Client(None, "4.4.4.4"))
