@@ -37,3 +37,7 @@ class Door:
         self.inside[address] -= 1
         if not self.inside[address]:
             del self.inside[address]
+
+
+def address_of(client: tuple[str, int] | None) -> str:
+    return client[0] if client else ""

@@ -1,4 +1,4 @@
-"""Connections as uvicorn serves them, within bounds: how many, how much before a request is whole, and for how long."""
+"""HTTP as uvicorn serves it, within bounds: how many connections, how much before a request is whole, for how long."""
 
 from asyncio import Event, Transport
 from http import HTTPStatus
@@ -7,23 +7,16 @@ from urllib.parse import unquote
 
 from httptools import parse_url
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode, Frame
 
 from server.cycles import Cycle
-from server.doors import Door
+from server.doors import Door, address_of
 from server.timers import Timer
 from server.wire import Code
 from server.wire.answers import refusal_body
 from server.wire.errors import Refused
-from server.wire.messages import Closed
-from server.wire.sockets import Pace
-from server.wire.stopping import STOPPING, tell
+from server.wire.stopping import tell
 
-MOST_PINGS = 100  # a second
-MOST_FRAGMENTS = 1_000
 LINGER = 0.3  # seconds that an idle connection has for a request which is on its way while we stop
-CLOSING = 1.0  # seconds that a socket's client has to close it, too, while we stop
 
 
 class TooLong(Exception):
@@ -47,7 +40,7 @@ class Guarded(HttpToolsProtocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         self._door.readers.watch(transport)
-        self._is_inside = self._door.enter(address_of(self))
+        self._is_inside = self._door.enter(address_of(self.client))
         if self._is_inside:
             self._timer.set(self._door.seconds)
         else:
@@ -57,7 +50,7 @@ class Guarded(HttpToolsProtocol):
         self._timer.stop()
         self._door.readers.forget(self.transport)
         if self._is_inside:
-            self._door.leave(address_of(self))
+            self._door.leave(address_of(self.client))
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -91,6 +84,8 @@ class Guarded(HttpToolsProtocol):
         self.headers.append((name, value))
         if len(self.headers) > self._door.headers:
             self._stop_parsing(431, f"there are more than {self._door.headers} headers")
+        if not self._is_in_head:  # it comes after a body in chunks
+            self._measure_headers()
 
     def on_headers_complete(self) -> None:
         """As uvicorn has it, without what is never asked of us, and with cycles of ours."""
@@ -105,23 +100,21 @@ class Guarded(HttpToolsProtocol):
         url = parse_url(self.url)
         scope["path"], scope["raw_path"] = unquote(url.path.decode("ascii")), url.path
         scope["query_string"] = url.query or b""
-        before, self.cycle = (
-            self.cycle,
-            Cycle(
-                scope=scope,
-                transport=self.transport,
-                flow=self.flow,
-                logger=self.logger,
-                access_logger=self.access_logger,
-                access_log=self.access_log,
-                default_headers=self.server_state.default_headers,
-                message_event=Event(),
-                expect_100_continue=self.expect_100_continue,
-                keep_alive=version != "1.0" and parser.should_keep_alive() and not self._is_stopping,
-                on_response=self.on_response_complete,
-            ),
+        is_first = self._is_idle()
+        self.cycle = Cycle(
+            scope=scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=Event(),
+            expect_100_continue=self.expect_100_continue,
+            keep_alive=version != "1.0" and parser.should_keep_alive() and not self._is_stopping,
+            on_response=self.on_response_complete,
         )
-        if before is None or before.response_complete:
+        if is_first:
             self._start_asgi_task(self.cycle, self.app)
         else:
             self.flow.pause_reading()
@@ -185,52 +178,6 @@ class Guarded(HttpToolsProtocol):
             self._refuse(408, Code.TIMED_OUT, f"the request was not there within {self._door.seconds:g} seconds")
         else:
             self.transport.close()
-
-
-class GuardedSocket(WebSocketsSansIOProtocol):
-    """A connection that has become a WebSocket. It came through the door when it spoke HTTP."""
-
-    def __init__(self, door: Door, **given: Any) -> None:
-        super().__init__(**given)
-        self._door = door
-        self._pings = Pace(MOST_PINGS)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._door.readers.forget(self.transport)
-        self._door.leave(address_of(self))
-        super().connection_lost(exc)
-
-    def shutdown(self) -> None:
-        """What uvicorn calls when it stops: the application is told as if the client went, and closes the socket."""
-        if self.handshake_complete and not self.close_sent and STOPPING in self.app_state:
-            tell(self.app_state)
-            self.close_timeout = CLOSING
-            self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.SERVICE_RESTART})
-        else:
-            super().shutdown()
-
-    def handle_ping(self) -> None:
-        try:
-            self._pings.count()
-        except Closed as closed:
-            self._fail(closed.reason)
-        super().handle_ping()
-
-    def handle_cont(self, event: Frame) -> None:
-        super().handle_cont(event)
-        if len(self.frames) > MOST_FRAGMENTS:
-            self._fail(f"a message of more than {MOST_FRAGMENTS} fragments")
-
-    def _fail(self, reason: str) -> None:
-        if not self.close_sent:
-            self.conn.fail(CloseCode.POLICY_VIOLATION, reason)
-            self.transport.write(b"".join(self.conn.data_to_send()))
-            self.close_sent = True
-            self.transport.close()
-
-
-def address_of(connection: Guarded | GuardedSocket) -> str:
-    return connection.client[0] if connection.client else ""
 
 
 def response(status: int, refused: Refused) -> bytes:

@@ -16,8 +16,9 @@ from uvicorn.supervisors import Multiprocess
 
 from server import guards, logs, metrics, valkey
 from server.app import open_store, trusted_documents
-from server.protocols import Guarded, GuardedSocket
+from server.protocols import Guarded
 from server.settings import Settings, WrongSetting
+from server.upgrades import GuardedSocket
 
 APP = "server.app:from_environment"
 GRACE_SECONDS = 10

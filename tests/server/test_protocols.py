@@ -87,9 +87,18 @@ async def test_request_that_trickles_in_is_cut(hasty):
         (POST + b"X: " + b"y" * 16_400 + b"\r\n\r\n", 431),
         (POST + b"X-A: " + b"y" * 9_000 + b"\r\nX-B: " + b"y" * 9_000 + b"\r\n\r\n", 431),
         (POST + b"X: " + b"y" * 90_000, 431),
+        (
+            POST
+            + b"Transfer-Encoding: chunked\r\n\r\n0\r\nX-A: "
+            + b"y" * 9_000
+            + b"\r\nX-B: "
+            + b"y" * 9_000
+            + b"\r\n\r\n",
+            431,
+        ),
         (b"GET /graphql?query=" + b"y" * 66_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
     ],
-    ids=["many", "long", "long together", "endless", "long URL"],
+    ids=["many", "long", "long together", "endless", "long after the body", "long URL"],
 )
 async def test_flood_of_headers_is_refused(server, head, status):
     assert refusal(await said_to(server, head)) == (status, "HEADERS_TOO_LARGE")

@@ -16,7 +16,8 @@ from strawberry.types import Info
 from websockets.asyncio.client import connect
 
 from server.doors import Door
-from server.protocols import Guarded, GuardedSocket
+from server.protocols import Guarded
+from server.upgrades import GuardedSocket
 from server.wire import Client, Endpoint
 from tests.servers import PATIENCE
 
