@@ -6,6 +6,7 @@ them is left to graphql-core, with all fields of the object: it knows what is an
 """
 
 from collections.abc import Awaitable, Callable
+from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -125,7 +126,7 @@ def each(complete: Of, value: Any) -> Any:
 def written(write: Of, value: Any) -> Any:
     if value is None:
         return None
-    if type(value) not in PLAIN or (text := write(value)) is None:
+    if not (type(value) in PLAIN or isinstance(value, Enum)) or (text := write(value)) is None:
         raise Unusual
     return text
 

@@ -1,8 +1,9 @@
 """
 What stands in for fields where graphql-core executes: values that are there at once, and resolvers called directly.
 
-A plain attribute is read, and a resolver function that carries `batch_alone` looks at nothing but the parent. Another
-resolver of a field without extensions is called without what Strawberry puts around it for their sake.
+A plain attribute is read, a resolver function that carries `batch_alone` looks at nothing but the parent, and what a
+schema says of itself depends on nobody. Another resolver of a field without extensions is called without what
+Strawberry puts around it for their sake.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 import strawberry
-from graphql import GraphQLField, GraphQLObjectType, GraphQLResolveInfo, MiddlewareManager
+from graphql import GraphQLField, GraphQLObjectType, GraphQLResolveInfo, MiddlewareManager, introspection_types
 from strawberry.types.arguments import convert_arguments
 from strawberry.types.field import StrawberryField
 from strawberry.types.fields.resolver import StrawberryResolver
@@ -40,6 +41,8 @@ class Shortcuts(MiddlewareManager):
         return self._resolvers.get(field_resolver, field_resolver)
 
     def _add(self, type_name: str, name: str, field: GraphQLField) -> None:
+        if type_name in introspection_types and field.resolve and not field.args:
+            self.values[type_name, name] = partial(without_info, field.resolve)
         own = field.extensions.get("strawberry-definition")
         if type(own) is not StrawberryField or own.extensions:
             return
@@ -85,6 +88,10 @@ class Resolver:
 
 def named(name: str, source: Any) -> str:
     return name
+
+
+def without_info(resolve: Callable[[Any, Any], Any], source: Any) -> Any:
+    return resolve(source, None)
 
 
 def alone(batch: Callable[[list[Any]], list[Any]], source: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, NewType
 
 import pytest
 import strawberry
+from graphql import get_introspection_query
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types import Info
@@ -142,6 +143,7 @@ DOCUMENTS = {
     "slow": "{ things { inner { key slow } } }",
     "all inners": "{ things { allInners { text } } }",
     "no answer": "query($if: Boolean = true) { thing(number: 16) { key inner { key @include(if: $if) } } }",
+    "introspection": get_introspection_query(),
     "arguments": """{ a: method b: method(wish: null, number: 1) c: method(wish: {colour: BLUE, numbers: [1]})
       d: later(number: 2) e: method(wish: {numbers: null}) __typename }""",
     "an order": "{ z: method y: __typename fails x: later(number: 1) b: thing(number: 1) { key text } a: __typename }",
