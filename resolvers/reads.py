@@ -47,16 +47,16 @@ class Reads:
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command a partition."""
-        site, seen = self._store.site, self._votes.setdefault(voter, {})
+        return await self._settled(
+            self._votes.setdefault(voter, {}),
+            numbers,
+            lambda new: reads.cached_votes(self._store.site, new, voter, self._began),
+            lambda new: self._told_votes(new, voter),
+        )
 
-        def known(numbers: Sequence[int]) -> list[Vote | None]:
-            return reads.cached_votes(site, numbers, voter, self._began)
-
-        async def ask(numbers: Sequence[int]) -> None:
-            for part in await self._all(reads.votes(site, numbers, voter)):
-                seen.update(part)
-
-        return await self._settled(seen, numbers, known, ask)
+    async def _told_votes(self, numbers: Sequence[int], voter: str) -> dict[int, Vote]:
+        parts = await self._all(reads.votes(self._store.site, numbers, voter))
+        return {number: vote for part in parts for number, vote in part.items()}
 
     async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
         return await self._all(feeds.follows(self._store.site, follower, username) for username in usernames)
@@ -125,24 +125,26 @@ class Reads:
         return await self._one(pins.is_there(pinned))
 
     async def _records(self, kind: Kind[T], ids: Iterable[Any]) -> list[T | None]:
-        site, seen = self._store.site, self._seen.setdefault(kind, {})
+        return await self._settled(
+            self._seen.setdefault(kind, {}),
+            list(ids),
+            lambda new: reads.cached(self._store.site, kind, new, self._began),
+            lambda new: self._stored(kind, new),
+        )
 
-        def known(ids: Sequence[Any]) -> list[T | None]:
-            return reads.cached(site, kind, ids, self._began)
-
-        async def ask(ids: Sequence[Any]) -> None:
-            hashes = await self._all([reads.hash_of(site, kind, id) for id in ids])
-            for id, made, fields in zip(ids, known(ids), hashes, strict=True):
-                seen[id] = made or kind.decode(id, fields)  # others may have made the same record meanwhile
-
-        return await self._settled(seen, list(ids), known, ask)
+    async def _stored(self, kind: Kind[T], ids: Sequence[Any]) -> dict[Any, T | None]:
+        site = self._store.site
+        hashes = await self._all([reads.hash_of(site, kind, id) for id in ids])
+        known = reads.cached(site, kind, ids, self._began)  # others may have made the same records meanwhile
+        found = zip(ids, known, hashes, strict=True)
+        return {id: record or kind.decode(id, fields) for id, record, fields in found}
 
     async def _settled(
         self,
         seen: dict[Any, T],
         ids: Sequence[Any],
         known: Callable[[Sequence[Any]], list[T | None]],
-        ask: Callable[[Sequence[Any]], Awaitable[None]],
+        ask: Callable[[Sequence[Any]], Awaitable[Mapping[Any, T]]],
     ) -> list[T]:
         """What this request has seen, then what the process knows since it began, then what the store is asked for."""
         new = [id for id in ids if id not in seen] if seen else ids
@@ -153,7 +155,7 @@ class Reads:
                 return found  # type: ignore[return-value]  # likewise
         else:
             seen.update((id, value) for id, value in zip(new, found, strict=True) if value)
-            await ask([id for id in dict.fromkeys(new) if id not in seen])
+            seen.update(await ask([id for id in dict.fromkeys(new) if id not in seen]))
         return list(map(seen.__getitem__, ids))
 
     async def _one(self, read: Read[T]) -> T:
