@@ -26,9 +26,11 @@ class Proxy:
         turn = {"server spoke": True}
         pumps = [self._pump(reader, up_writer, turn, False), self._pump(up_reader, writer, turn, True)]
         self._links |= (tasks := {asyncio.ensure_future(pump) for pump in pumps})
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for stream in (writer, up_writer):
-            stream.close()
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for stream in (writer, up_writer):
+                stream.close()
 
     async def _pump(self, source, sink, turn: dict[str, bool], from_server: bool) -> None:
         with suppress(ConnectionError):
