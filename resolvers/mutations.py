@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from resolvers import feeds, ids, pages
 from resolvers.context import Context
 from resolvers.errors import BadInput
+from store import records
 from store.articles import Draft, Posted
 from store.errors import Invalid
 from store.follows import Followed
@@ -85,7 +86,7 @@ async def change_password(context: Context, current_password: str, new_password:
     username = await context.store.users.change_password(session, current_password, new_password, context.address)
     context.renew()
     context.reads.know_login(username)
-    return ChangePasswordPayload(User(username))
+    return ChangePasswordPayload(records.user(username))
 
 
 async def log_out(context: Context) -> LogOutPayload:
@@ -185,10 +186,10 @@ async def _posted(context: Context, draft: Draft, idempotency_key: str | None) -
 def _followed(context: Context, followed: Followed) -> FollowUserPayload:
     context.renew()
     context.reads.know_login(followed.follower)
-    return FollowUserPayload(User(followed.followee), followed.changed)
+    return FollowUserPayload(records.user(followed.followee), followed.changed)
 
 
 def _session(context: Context, grant: Grant) -> SessionPayload:
     context.log_in(grant.token)
     context.reads.know_login(grant.login.username)
-    return SessionPayload(User(grant.login.username), grant.token, grant.login.expires_at)
+    return SessionPayload(records.user(grant.login.username), grant.token, grant.login.expires_at)

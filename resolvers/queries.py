@@ -35,7 +35,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | None]:
 
 async def viewer(context: Context) -> User | None:
     username = await context.viewer()
-    return User(username) if username else None
+    return records.user(username) if username else None
 
 
 async def feed(context: Context) -> Feed | None:
@@ -51,12 +51,12 @@ async def user(context: Context, username: str) -> User | None:
     if not rules.USERNAME.fullmatch(username):
         raise BadInput("a username is 2 to 20 of A-Z, a-z, 0-9, _ and -")
     profile = (await context.reads.profiles([username]))[0]
-    return User(profile.username) if profile else None
+    return records.user(profile.username) if profile else None
 
 
 async def group(context: Context, name: str) -> Group:
     """A group is there as soon as somebody names it, and lists nothing until an article is in it."""
-    return Group(ids.listed_group(name))
+    return records.group(ids.listed_group(name))
 
 
 async def articles(
@@ -71,7 +71,7 @@ async def articles(
     pinned: bool | None = False,
 ) -> Connection[Article]:
     if group is not None:
-        named = [Group(ids.listed_group(group))]
+        named = [records.group(ids.listed_group(group))]
         return (await groups.articles(named, context, order, first, after, last, before, page, pinned))[0]
     ranked = orders.listing(context.store.site, order, None)
     asked = Asked(first, after, last, before, page)
@@ -108,7 +108,9 @@ async def _articles(context: Context, wanted: Sequence[str]) -> dict[str, Articl
 async def _users(context: Context, wanted: Sequence[str]) -> dict[str, User | None]:
     names = {id: name for id in wanted if (name := ids.username(id))}
     profiles = await context.reads.profiles(names.values())
-    return {id: User(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)}
+    return {
+        id: records.user(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)
+    }
 
 
 async def _feeds(context: Context, wanted: Sequence[str]) -> dict[str, Feed | None]:
@@ -119,4 +121,4 @@ async def _feeds(context: Context, wanted: Sequence[str]) -> dict[str, Feed | No
 
 
 def _groups(wanted: Sequence[str]) -> dict[str, Group]:
-    return {id: Group(name) for id in wanted if (name := ids.group_name(id))}
+    return {id: records.group(name) for id in wanted if (name := ids.group_name(id))}
