@@ -60,7 +60,8 @@ class Context:
         login = await self.reads.login()
         if login is None or self.session is None or login.expires_at < self.now:
             return None
-        await self.store.sessions.renew(self.session, login)
+        if self.store.sessions.is_aging(login, self.now):
+            await self.store.sessions.renew(self.session, login)
         return login.username
 
     def actor(self) -> Session:

@@ -17,6 +17,7 @@ MEMBER = re.compile(r"[A-Za-z0-9_-]{1,20}")  # an article's number, or a usernam
 HIGHEST_PAGE = 2**31 - 1
 INSTANTS = range(2**53)
 PINNED = "pinned"
+LONGEST = 500  # characters of a cursor
 URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
@@ -53,6 +54,7 @@ class Asked(NamedTuple):
         return self.before if self.last is not None else self.after
 
 
+@lru_cache(maxsize=4_096)
 def window(listing: str, asked: Asked, usual: int = PAGE_SIZE) -> Window:
     """The part of a listing that is asked for."""
     asked.check()
@@ -78,6 +80,8 @@ def position(listing: str, text: str) -> list[str]:
     Raises:
         BadInput: this is no cursor, or one of another listing.
     """
+    if len(text) > LONGEST:
+        raise BadInput("this is no cursor")
     try:
         name, *parts = b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True).decode().split("|")
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Pages of listings: one range read per partition, merged by (value, number), highest first."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -58,11 +58,11 @@ class Page(NamedTuple):
 
 
 def whole(site: Site, order: Order) -> Listing:
-    return _ranked(site, order, None, order.value, keys.index)
+    return _ranked(site, order, None)
 
 
 def group(site: Site, name: str, order: Order) -> Listing:
-    return _ranked(site, order, name, f"group:{name}:{order.value}", lambda p, index: keys.group(p, name, index))
+    return _ranked(site, order, name)
 
 
 def timeline(site: Site, username: str) -> Listing:
@@ -119,14 +119,22 @@ def merge(parts: Sequence[Share], window: Window) -> Page:
     return Page(shown, above, total - above - len(shown), parts[0].at)
 
 
-def _ranked(site: Site, order: Order, group: str | None, name: str, index: Callable[[int, str], str]) -> Listing:
-    indexes = tuple([index(p, order.value) for p in range(site.partitions)])
+def _ranked(site: Site, order: Order, group: str | None) -> Listing:
+    lasting = _lasting(site.partitions, group, order.value)
     if not order.decays:
-        return Listing(name, indexes)
-    both = tuple((index(p, Order.GRAVITY.value), index(p, Order.VOTES.value)) for p in range(site.partitions))
+        return lasting
+    both = tuple(zip(lasting.indexes, _lasting(site.partitions, group, Order.VOTES.value).indexes, strict=True))
     policy = site.policy_of(group)
     numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
-    return Listing(name, indexes, decay=Decay(site.clock(), numbers, both))
+    return lasting._replace(decay=Decay(site.clock(), numbers, both))
+
+
+@lru_cache(maxsize=1_024)
+def _lasting(partitions: int, group: str | None, order: str) -> Listing:
+    """What is always the same of the listing of an order, of a group or of the whole site."""
+    if group is None:
+        return Listing(order, tuple(keys.index(p, order) for p in range(partitions)))
+    return Listing(f"group:{group}:{order}", tuple(keys.group(p, group, order) for p in range(partitions)))
 
 
 @lru_cache(maxsize=1_024)  # most pages come again as they were, and the same reply says the same

@@ -97,23 +97,26 @@ class Sessions:
         if not await self._site.connection.run(("DEL", self._key(session))):
             raise Unauthenticated
 
+    def is_aging(self, login: Login, now: int) -> bool:
+        """Whether a session that is in use should be renewed: once in a 24th of its lifetime."""
+        lifetime = self._site.session_lifetime * 1000
+        return login.expires_at - now < lifetime - lifetime // RENEWALS_IN_A_LIFETIME
+
     async def renew(self, session: Session, login: Login) -> None:
         """
-        Let a session that is in use live on: one round trip in a 24th of its lifetime, none in between.
+        Let a session live on for a lifetime. One round trip.
 
         Where the store can only be read it does not, and is read.
         """
-        lifetime = self._site.session_lifetime * 1000
-        if login.expires_at - self._site.clock() < lifetime - lifetime // RENEWALS_IN_A_LIFETIME:
-            renewed = self.login(login.username)
-            index = keys.sessions(self._site.home_of_user(login.username), login.username)
-            commands: list[Command] = [
-                (*self._setting(session, renewed), "XX"),
-                ("ZADD", index, "XX", renewed.expires_at, session.digest),
-                ("PEXPIRE", index, lifetime),
-            ]
-            with suppress(StoreUnavailable):
-                await self._site.connection.pipeline(commands)
+        renewed = self.login(login.username)
+        index = keys.sessions(self._site.home_of_user(login.username), login.username)
+        commands: list[Command] = [
+            (*self._setting(session, renewed), "XX"),
+            ("ZADD", index, "XX", renewed.expires_at, session.digest),
+            ("PEXPIRE", index, self._site.session_lifetime * 1000),
+        ]
+        with suppress(StoreUnavailable):
+            await self._site.connection.pipeline(commands)
 
     async def username(self, session: Session) -> str:
         """

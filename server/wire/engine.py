@@ -14,7 +14,7 @@ from server.wire.deadlines import Deadline, Deadlines
 from server.wire.documents import Documents
 from server.wire.encoding import encode
 from server.wire.errors import Faults, Refused
-from server.wire.execution import Execution, Source
+from server.wire.execution import Execution, Result, Source
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
 from server.wire.operations import Operations
@@ -116,7 +116,7 @@ class Engine:
             raise Refused(errors[0]["extensions"]["code"], errors=errors)
         return source
 
-    def _answer(self, observation: Observation, result: ExecutionResult, context: Context) -> Answer:
+    def _answer(self, observation: Observation, result: Result, context: Context) -> Answer:
         call, extensions = observation.call, context.notes()
         content: dict[str, Any] = {"data": result.data}
         if result.errors:

@@ -30,10 +30,20 @@ class Source:
     executor: Executor[Any]
 
 
+class Data(NamedTuple):
+    """The result of a plan, which has no errors."""
+
+    data: Variables
+    errors: None = None
+
+
+Result: TypeAlias = ExecutionResult | Data
+
+
 class Executed(NamedTuple):
     """`way` is "compiled", or why it was not."""
 
-    result: ExecutionResult
+    result: Result
     way: str
 
 
@@ -67,7 +77,7 @@ class Execution:
         except Exception:
             way = "error"
         else:
-            return Executed(ExecutionResult(data, None), "compiled")
+            return Executed(Data(data), "compiled")
         executor = self._executor(operation, variables, context, outcome)
         return Executed(await result_of(executor.execute_operation()), way)
 

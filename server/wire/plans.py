@@ -162,8 +162,11 @@ async def together(columns: Sequence[Any]) -> list[Column]:
     Whatever fails, all are waited for; who is cancelled cancels them.
     """
     first, *rest = [place for place, column in enumerate(columns) if not isinstance(column, list)]
-    tasks = [ensure_future(columns[place]) for place in rest]
     complete = list(columns)
+    if not rest:
+        complete[first] = await columns[first]
+        return complete
+    tasks = [ensure_future(columns[place]) for place in rest]
     try:
         complete[first] = await columns[first]
         for place, task in zip(rest, tasks, strict=True):

@@ -92,8 +92,8 @@ async def filled(store: Store) -> str:
 
 async def all_ways(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, list[bytes]]:
     """
-    How executions by plan went; what Strawberry answers, what the first execution, by shortcuts, and what those by plan:
-    twice, and once more with all that is remembered by then.
+    How executions by plan went; what Strawberry answers, what the first execution, by shortcuts, and what those by
+    plan: twice, and once more with all that is remembered by then.
     """
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find(text, None)

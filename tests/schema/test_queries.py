@@ -1,3 +1,5 @@
+from base64 import urlsafe_b64encode
+
 import pytest
 
 from store.ranking import Policy
@@ -15,6 +17,7 @@ PAGE = """query(
   }
 }"""
 WEEK = 7 * 86_400
+LONG_CURSOR = urlsafe_b64encode(b"score|0." + b"0" * 400 + b"|1773").decode().rstrip("=")
 
 
 async def test_article_shows_all_its_fields(store, ask, alice, bob, clock, token):  # A1
@@ -188,6 +191,7 @@ async def test_viewer_is_who_the_token_belongs_to(ask, token):
         ('{ articles(after: "\\u00e4") { totalCount } }', "this is no cursor"),
         ('{ articles(after: "c2NvcmU") { totalCount } }', "this is no cursor"),
         ('{ articles(after: "c2NvcmV8bmFufDE") { totalCount } }', "this is no cursor"),
+        (f'{{ articles(after: "{LONG_CURSOR}") {{ totalCount }} }}', "this is no cursor"),
         (
             '{ articles(order: TIME, after: "c2NvcmV8MS4wfDE") { totalCount } }',
             "this cursor belongs to another listing",
