@@ -33,27 +33,23 @@ class Context:
         self.live = live or Live(store)
         self.address = address
         self.rates = rates or WriteRates()
-        self.session = session_of(token) if token else None
         self.tally = Tally()
         tally.set(self.tally)
         self._expired_pins: list[str] = []
-        self.renew()
+        self._go_on_as(session_of(token) if token else None)
 
     def renew(self) -> None:
         """Forget what was read: something was written since."""
-        login = self.store.sessions.read(self.session) if self.session else None
         self.now = self.store.site.clock()
-        self.reads = Reads(self.store, login)
+        self.reads = Reads(self.store, self._login)
         self._batches: dict[Hashable, DataLoader[Any, Any]] = {}
 
     def log_in(self, token: str) -> None:
         """Go on as whom a new session belongs to."""
-        self.session = session_of(token)
-        self.renew()
+        self._go_on_as(session_of(token))
 
     def log_out(self) -> None:
-        self.session = None
-        self.renew()
+        self._go_on_as(None)
 
     async def viewer(self) -> str | None:
         """The name of who is logged in."""
@@ -83,6 +79,11 @@ class Context:
     def notes(self) -> dict[str, Any]:
         """What clients are told beside the data."""
         return {"expiredPins": sorted(set(self._expired_pins))} if self._expired_pins else {}
+
+    def _go_on_as(self, session: Session | None) -> None:
+        self.session = session
+        self._login = self.store.sessions.read(session) if session else None
+        self.renew()
 
 
 async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:

@@ -71,10 +71,6 @@ class Loader:
         self._questions: dict[Read[Any], Question] = {}
         self._gathering: Batch | None = None
 
-    def learn(self, read: Read[Any], result: Any) -> None:
-        """Spare a read."""
-        self._question(read).answer(result)
-
     async def load(self, wanted: Iterable[Read[Any]], beside: Read[Any] | None = None) -> list[Any]:
         """The results of reads; if any of them is new, `beside` is read as well. One round trip, or none."""
         asked, new = [], []

@@ -23,13 +23,16 @@ class Reads:
     def __init__(self, store: Store, login: Read[Login | None] | None) -> None:
         self._store = store
         self._login = login
+        self._known_login: Login | None = None
         self._loader = Loader(store.site.connection)
         self._began = monotonic()
         self._seen: dict[Kind[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
 
     async def login(self) -> Login | None:
-        return await self._one(self._login) if self._login else None
+        if self._login and self._known_login is None:
+            self._known_login = await self._one(self._login)
+        return self._known_login
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
         return await self._records(reads.ARTICLES, numbers)
@@ -105,7 +108,7 @@ class Reads:
     def know_login(self, username: str) -> None:
         """Spare the read of a session that a write has just proven."""
         if self._login:
-            self._loader.learn(self._login, self._store.sessions.login(username))
+            self._known_login = self._store.sessions.login(username)
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
         parts = [listings.shares(listing, window) for listing, window in wanted]
@@ -164,7 +167,7 @@ class Reads:
 
     async def _to_the_end(self, wanted: Sequence[Read[Any]]) -> list[Any]:
         """The results of reads of which some go on with a further read."""
-        results = await self._loader.load(wanted, self._login)
+        results = await self._all(wanted)
         while further := [result for result in results if isinstance(result, Read)]:
             found = iter(await self._all(further))
             results = [next(found) if isinstance(result, Read) else result for result in results]
@@ -172,7 +175,7 @@ class Reads:
 
     async def _all(self, wanted: Iterable[Read[T]]) -> list[T]:
         """The results of reads; with the first of all the login is read, which most of what follows depends on."""
-        return await self._loader.load(wanted, self._login)
+        return await self._loader.load(wanted, None if self._known_login else self._login)
 
 
 def _united(parts: Iterable[dict[str, float]]) -> dict[str, float]:

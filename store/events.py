@@ -19,6 +19,7 @@ from store.link import Unreachable
 CAPACITY = 100  # events that a subscriber may have pending
 CHECKED = 2.0  # seconds after which the link has to prove, again and again, that it hears whatever is published
 PAUSE = 0.5  # seconds before a lost link is made anew
+ABOUT_ARTICLES = ("posted ", "voted ", "edited ", "regrouped ", "deleted ", "imported ")  # how such messages begin
 
 logger = logging.getLogger("upvote")
 
@@ -71,9 +72,7 @@ def of_listing(group: str | None) -> Topic:
     return "listing", group
 
 
-def of_rankings() -> Topic:
-    """By which orders and weights the store ranks."""
-    return "rankings", None
+RANKINGS: Topic = ("rankings", None)  # by which orders and weights the store ranks
 
 
 def topics(event: Event) -> Iterator[Topic]:
@@ -82,7 +81,7 @@ def topics(event: Event) -> Iterator[Topic]:
     if event.kind is Kind.POSTED:
         yield from map(of_posts, (None, *event.groups))
     if event.kind is Kind.RANKED:
-        yield of_rankings()
+        yield RANKINGS
     if event.kind in (Kind.POSTED, Kind.VOTED, Kind.DELETED, Kind.IMPORTED, Kind.RANKED):
         yield of_listing(None)
     if event.kind is not Kind.EDITED:
@@ -136,6 +135,11 @@ class Events:
         with self.heard(topic, mailbox.put):
             yield mailbox
 
+    def hear(self, message: str) -> None:
+        """Tell of what a message says. It is not even read if nobody listens to what happens to articles."""
+        if self._listeners.keys() - {RANKINGS} or not message.startswith(ABOUT_ARTICLES):
+            self.tell(Event.read(message))
+
     def tell(self, event: Event) -> None:
         for topic in self._listeners if event.kind is Kind.MISSED else topics(event):
             for listener in self._listeners.get(topic, ()):
@@ -146,7 +150,7 @@ class Events:
 async def listening(url: str, partitions: int) -> AsyncIterator[Events]:
     """Hear of everything that changes in a store, over one link, which is made anew whenever it is lost."""
     events, connected = Events(), asyncio.Event()
-    ears = Ears(routes.read(url), lambda message: events.tell(Event.read(message)))
+    ears = Ears(routes.read(url), events.hear)
     channels = [keys.events(p) for p in range(partitions)]
     task = asyncio.create_task(_supervise(ears, channels, events, connected))
     try:

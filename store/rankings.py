@@ -9,7 +9,7 @@ from typing import NoReturn
 from store import keys
 from store.connection import Connection
 from store.errors import StoreUnavailable
-from store.events import PAUSE, Events, of_rankings
+from store.events import PAUSE, RANKINGS, Events
 from store.ranking import WEIGHTS, Order
 
 WRITTEN = "ORDERS"  # the field with the orders that scripts write
@@ -72,7 +72,7 @@ async def renewed(rankings: Rankings, connection: Connection, events: Events) ->
     stirred.set()
     task = asyncio.create_task(_renew(rankings, connection, stirred))
     try:
-        with events.heard(of_rankings(), lambda event: stirred.set()):
+        with events.heard(RANKINGS, lambda event: stirred.set()):
             yield
     finally:
         task.cancel()
