@@ -13,6 +13,7 @@ from resolvers.pages import Asked
 from store import records
 from store.listings import Listing, Page
 from store.ranking import PAGE_SIZE
+from store.reads import FEW
 from store.records import Article, User, new
 
 T = TypeVar("T")
@@ -122,7 +123,18 @@ async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) 
 
 
 def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[str], T]) -> Connection[T]:
-    """A page of names, which are in the order of their lower case."""
+    """A page of names, which are in the order of their lower case. One of few is kept."""
+    if len(names) > FEW:
+        return _of_names(listing, names, asked, node)
+    return _of_few_names(listing, tuple(names), asked, node)
+
+
+@lru_cache(maxsize=1_024)
+def _of_few_names(listing: str, names: tuple[str, ...], asked: Asked, node: Callable[[str], T]) -> Connection[T]:
+    return _of_names(listing, names, asked, node)._replace(is_kept=True)
+
+
+def _of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[str], T]) -> Connection[T]:
     asked.check()
     size, start, end = asked.size(), 0, len(names)
     if asked.cursor is not None:

@@ -40,7 +40,7 @@ class Reads:
     async def profiles(self, usernames: Iterable[str]) -> list[Profile | None]:
         return await self._records(reads.PROFILES, usernames)
 
-    async def voters(self, numbers: Iterable[int]) -> list[list[str]]:
+    async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
         return await self._all(reads.voters(self._store.site, number) for number in numbers)
 
     async def groups(self) -> list[str]:

@@ -47,6 +47,8 @@ class UserEdge:
 
 @strawberry.type(description="A page of users.")
 class UserConnection:
+    comes_again = staticmethod(attrgetter("is_kept"))
+
     edges: list[UserEdge] = strawberry.field(description=EDGES)
     nodes: list[User] = strawberry.field(description=NODES)
     page_info: PageInfo = strawberry.field(description=PAGE_INFO)
@@ -61,6 +63,8 @@ class GroupEdge:
 
 @strawberry.type(description="A page of groups.")
 class GroupConnection:
+    comes_again = staticmethod(attrgetter("is_kept"))
+
     edges: list[GroupEdge] = strawberry.field(description=EDGES)
     nodes: list[Group] = strawberry.field(description=NODES)
     page_info: PageInfo = strawberry.field(description=PAGE_INFO)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from store import keys, records
@@ -13,6 +13,8 @@ from store.records import CAST, Vote
 from store.site import Site
 
 T = TypeVar("T")
+
+FEW = 200  # names
 
 
 class Read(NamedTuple, Generic[T]):
@@ -93,7 +95,7 @@ def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int,
     ]
 
 
-def voters(site: Site, number: int) -> Read[list[str]]:
+def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
     """Everyone whose vote counts, up or down, by name."""
     p = site.home_of_article(number)
     return Read(("SUNION", keys.voted(p, number), keys.downvoted(p, number)), _by_name)
@@ -107,5 +109,12 @@ def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
     return {number: CAST[vote] for number, vote in zip(numbers, reply, strict=True)}
 
 
-def _by_name(names: list[str]) -> list[str]:
-    return sorted(names, key=str.lower)
+def _by_name(names: list[str]) -> tuple[str, ...]:
+    return _sorted_again(tuple(names)) if len(names) <= FEW else _sorted(names)
+
+
+def _sorted(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=str.lower))
+
+
+_sorted_again = lru_cache(maxsize=1_024)(_sorted)  # few names, which mostly come as they came before
