@@ -3,9 +3,10 @@ What orders cost: a page of each at growing sizes, a vote against the number of 
 
     python -m bench.orders [SIZE ...]
 
-The places of a page alone are measured, as its articles cost the same in every order. Articles are written directly, as
-`post.lua` would write them, one a minute, with votes as unevenly spread as on a real site; of their hashes only those
-that are voted on are whole.
+Of a page the store's time is measured, for its places alone, as its articles cost the same in every order; and of first
+pages the time until a whole one is answered, without HTTP. Articles are written directly, as `post.lua` would write
+them, one a minute, with votes as unevenly spread as on a real site; of their hashes only those that are shown or voted
+on are whole.
 """
 
 import asyncio
@@ -15,12 +16,19 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 
 from rich.console import Console
 from rich.table import Table
 
+from resolvers.context import Context
 from resolvers.reads import Reads
+from schema.contract import SCHEMA
 from server import valkey
+from server.wire import Limits
+from server.wire.execution import Execution
+from server.wire.operations import Operations
 from store import acting, keys, listings
 from store.connection import VOTE
 from store.link import Command
@@ -38,6 +46,9 @@ MINUTE = 60_000
 NOW = 1_470_311_520_000
 BATCH = 2_000
 MOST_VOTES = 5_000
+PAGE = """{ articles(order: %s) {
+  edges { cursor node { id title link votes poster { username } groups { name } } } pageInfo { endCursor } } }"""
+OPERATIONS = Operations(SCHEMA, Limits(), 100_000)
 PAGES = {"first": 0.0, "middle": 0.5, "last": 1.0}
 
 
@@ -49,16 +60,22 @@ async def main(sizes: Sequence[int]) -> None:
             *(f"{name} of {size:,}" for name in PAGES for size in sizes),
             title="Pages of 25: µs of the server's time",
         )
+        whole = Table(
+            "order", *(f"{size:,}" for size in sizes), title="First pages of 25, whole: µs until they are answered"
+        )
         columns: dict[tuple[str, int], dict[Order, float]] = {}
+        waits: dict[int, dict[Order, float]] = {}
         for size in sizes:
             await store.site.connection.run(("FLUSHALL",))
             bytes_each = await fill(store, size)
             print(f"{size:,} articles: {bytes_each:.0f} bytes each in all indexes")
             for name, depth in PAGES.items():
                 columns[name, size] = await page_times(store, size, depth)
+            waits[size] = {order: await wait(store, order) for order in Order}
         for order in Order:
             pages.add_row(order.name, *(f"{columns[name, size][order]:.0f}" for name in PAGES for size in sizes))
-        Console(width=140).print(pages)
+            whole.add_row(order.name, *(f"{waits[size][order]:.0f}" for size in sizes))
+        Console(width=140).print(pages, whole)
         await votes(store, url)
         await store.close()
 
@@ -131,6 +148,34 @@ async def window(store: Store, order: Order, size: int, depth: float) -> Window:
 
 async def page(store: Store, order: Order, window: Window) -> None:
     await Reads(store, None).pages([(listings.whole(store.site, order), window)])
+
+
+async def wait(store: Store, order: Order) -> float:
+    """Until a whole first page is answered: the median, in microseconds, once it was asked for some times."""
+    (shown,) = await Reads(store, None).pages([(listings.whole(store.site, order), Window(25))])
+    fields = (
+        "title",
+        "a title",
+        "link",
+        "https://example.com/",
+        "poster",
+        "alice",
+        "up",
+        1,
+        "down",
+        0,
+        "groups",
+        "show",
+    )
+    await store.site.connection.pipeline([("HSET", keys.article(0, place.number), *fields) for place in shown.places])
+    operation, execution = OPERATIONS.find(PAGE % order.name, None), Execution(SCHEMA)
+    times = []
+    for _ in range(ROUNDS):
+        started = perf_counter()
+        (result, _) = await execution.execute(operation, {}, Context(store))
+        times.append(perf_counter() - started)
+        assert not result.errors
+    return median(times) * 1e6
 
 
 async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) -> float:
