@@ -3,10 +3,9 @@ Compiles an operation into a plan. Knows GraphQL and Strawberry, and nothing of 
 
 A field is compiled in one of four ways: a plain attribute is read off the parents; a resolver function that carries
 `batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`, and with
-`is_lasting` says the same of the same parent to everyone; `batch_alone` names one that looks at nothing else,
-`batch_alone(parents)`; one that carries `root` names one that needs no
-parent, `root(context, **arguments)`. All else is for graphql-core, and so are mutations of more than one field, which
-run in series.
+`is_lasting` says that this gives the same for the same parent, always; one with `batch_alone` names one that looks at
+nothing else, `batch_alone(parents)`; one that carries `root` names one that needs no parent, `root(context,
+**arguments)`. All else is for graphql-core, and so are mutations of more than one field, which run in series.
 
 A Strawberry type with `comes_again` is one of records that never change, as nothing does that is read off them: what
 is read off those of which it says so is remembered.
@@ -136,7 +135,8 @@ class Compiler:
         function: Any = own.base_resolver.wrapped_func
         if hasattr(function, "batch_alone"):
             return partial(_alone, function.batch_alone), complete, True
-        return self._resolver(function, own, node, parent), complete, hasattr(function, "is_lasting")
+        is_lasting = hasattr(function, "is_lasting") and not own.arguments
+        return self._resolver(function, own, node, parent), complete, is_lasting
 
     def _resolver(self, function: Any, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType) -> Resolve:
         place = len(self.arguments)

@@ -16,13 +16,13 @@ import orjson
 from server.wire.plans import EDGE, Column, Field, Holes, Level, Pending, Run, are_there, begun, together
 
 MOST = 32_000_000  # bytes that are remembered, of all plans together
-OVERHEAD = 500  # bytes that an object takes beside its text
+OVERHEAD = 500  # bytes that an object takes beside its text, and each record that its holes are filled for
 
 
 class Template:
     """The text of an object: `pieces` in turn with the numbers of the fields whose values fill the holes."""
 
-    __slots__ = ("fragment", "holes", "order", "pieces", "record")
+    __slots__ = ("fragment", "holes", "order", "pieces", "record", "size")
 
     def __init__(self, record: Any, row: Mapping[str, Any], holes: Holes) -> None:
         text = orjson.dumps(row)
@@ -31,10 +31,7 @@ class Template:
         self.holes = holes
         self.pieces = text.split(EDGE)
         self.order = [int(number) for number in self.pieces[1::2]]
-
-    @property
-    def size(self) -> int:
-        return 2 * sum(map(len, self.pieces)) + OVERHEAD
+        self.size = 2 * len(text) + OVERHEAD * (1 + sum(map(len, holes.values())))
 
     def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
         pieces = self.pieces.copy()
@@ -54,11 +51,17 @@ class Memory:
     _templates: dict[tuple[int, int], Template] = field(default_factory=dict)
     _size: int = 0
 
+    def __len__(self) -> int:
+        return len(self._templates)
+
     def find(self, level: int, records: Column) -> list[Template | None]:
         return list(map(self._templates.get, zip(repeat(level), map(id, records), strict=False)))
 
     def keep(self, level: int, template: Template) -> None:
-        self._templates[level, id(template.record)] = template
+        key = level, id(template.record)
+        if known := self._templates.pop(key, None):  # made for another place of the same answer, or for another
+            self._size -= known.size
+        self._templates[key] = template
         self._size += template.size
         while self._size > self.most:
             self._size -= self._templates.pop(next(iter(self._templates))).size
