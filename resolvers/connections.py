@@ -112,7 +112,7 @@ class Shown:
         return connection
 
 
-_kept = lru_cache(maxsize=1_024)(Shown)  # most pages come again as they were
+_kept = lru_cache(maxsize=512)(Shown)  # most pages come again as they were
 
 
 async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User]]:

@@ -15,6 +15,7 @@ from store.records import Place, places
 from store.site import Site
 
 DAY_MS = 86_400_000
+SHORT = 5_000  # characters of a reply about a page
 
 
 class Listing(NamedTuple):
@@ -137,7 +138,13 @@ def _lasting(partitions: int, group: str | None, order: str) -> Listing:
     return Listing(f"group:{group}:{order}", tuple(keys.group(p, group, order) for p in range(partitions)))
 
 
-@lru_cache(maxsize=1_024)  # most pages come again as they were, and the same reply says the same
 def _share(reply: str) -> Share:
+    return _share_again(reply) if len(reply) <= SHORT else _new_share(reply)
+
+
+def _new_share(reply: str) -> Share:
     above, total, *flat = reply.split(" ")
     return Share(int(above), int(total), places(flat))
+
+
+_share_again = lru_cache(maxsize=1_024)(_new_share)  # most pages come again as they were
