@@ -36,7 +36,7 @@ async def _record(store: Store, kind: Kind[Any], id: int | str) -> Any:
     return kind.decode(id, stored)
 
 
-async def voters(store: Store, number: int) -> list[str]:
+async def voters(store: Store, number: int) -> tuple[str, ...]:
     return (await read(store, reads.voters(store.site, number)))[0]
 
 

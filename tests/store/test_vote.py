@@ -171,7 +171,7 @@ async def test_voters_can_be_listed(store, alice, bob):  # V10
     number = (await post(store, alice)).number
     await store.articles.vote(number, bob, Vote.DOWN)
 
-    assert await voters(store, number) == ["Alice", "bob"]
+    assert await voters(store, number) == ("Alice", "bob")
 
 
 @pytest.mark.parametrize("policy", [Policy(good_votes=2)])
