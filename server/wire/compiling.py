@@ -35,12 +35,13 @@ from graphql.execution.collect_fields import FieldDetails, FragmentDetails, coll
 from graphql.execution.values import VariableValues
 from strawberry.types.field import StrawberryField
 
+from server.wire import resolving
 from server.wire.arguments import Fields, arguments_of
 from server.wire.completions import Abstracts, Leaves, Lists, Objects, TypeTest
 from server.wire.lasting import Memory, Remembered
 from server.wire.leaves import writer
 from server.wire.operations import Operation
-from server.wire.plans import Bail, Begun, Column, Completion, Field, Level, Outcome, Pending, Rows, Run, builder
+from server.wire.plans import Bail, Begun, Column, Completion, Field, Level, Pending, Rows, Run, builder
 
 Resolve = Callable[[Column, Run], Pending]
 
@@ -122,7 +123,7 @@ class Compiler:
         node = details[0].node
         name = node.name.value
         if name == "__typename":
-            return partial(_repeated, parent.name), Leaves(writer(GraphQLString), False), True
+            return partial(resolving.repeated, parent.name), Leaves(writer(GraphQLString), False), True
         definition = parent.fields.get(name)
         if definition is None:
             raise Bail("introspection")
@@ -131,10 +132,10 @@ class Compiler:
             raise Bail("field")
         complete = self._completion(definition.type, details)
         if own.base_resolver is None:
-            return partial(_attributes, attrgetter(own.python_name)), complete, True
+            return partial(resolving.attributes, attrgetter(own.python_name)), complete, True
         function: Any = own.base_resolver.wrapped_func
         if hasattr(function, "batch_alone"):
-            return partial(_alone, function.batch_alone), complete, True
+            return partial(resolving.alone, function.batch_alone), complete, True
         is_lasting = hasattr(function, "is_lasting") and not own.arguments
         return self._resolver(function, own, node, parent), complete, is_lasting
 
@@ -142,9 +143,9 @@ class Compiler:
         place = len(self.arguments)
         self.arguments.append(arguments_of(self.schema, own, parent.fields[node.name.value], node))
         if hasattr(function, "batch"):
-            return partial(_batch, function.batch, place)
+            return partial(resolving.batch, function.batch, place)
         if hasattr(function, "root"):
-            run = _once if parent is self.core.mutation_type else _root
+            run = resolving.once if parent is self.core.mutation_type else resolving.root
             return partial(run, function.root, place)
         raise Bail("field")
 
@@ -186,32 +187,3 @@ def _is_of_type(is_type_of: Callable[[Any, Any], Any], value: Any) -> bool:
 
 def _undecided(value: Any) -> bool:
     raise Bail("type")
-
-
-def _repeated(name: str, parents: Column, run: Run) -> Pending:
-    return [name] * len(parents)
-
-
-def _attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
-    return list(map(get, parents))
-
-
-def _alone(function: Callable[[Column], Column], parents: Column, run: Run) -> Pending:
-    return function(parents)
-
-
-def _batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:
-    return function(parents, run.context, **run.arguments[place])
-
-
-async def _root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
-    return [await function(run.context, **run.arguments[place])]
-
-
-async def _once(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
-    """As `_root`, and what it came to is remembered: it must not run again."""
-    try:
-        run.outcome = Outcome(await function(run.context, **run.arguments[place]))
-    except Exception as error:
-        run.outcome = Outcome(error=error)
-    return [run.outcome.get()]
