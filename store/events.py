@@ -137,7 +137,7 @@ class Events:
 
     def hear(self, message: str) -> None:
         """Tell of what a message says. It is not even read if nobody listens to what happens to articles."""
-        if self._listeners.keys() - {RANKINGS} or not message.startswith(ABOUT_ARTICLES):
+        if len(self._listeners) > (RANKINGS in self._listeners) or not message.startswith(ABOUT_ARTICLES):
             self.tell(Event.read(message))
 
     def tell(self, event: Event) -> None:
