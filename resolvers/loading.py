@@ -1,21 +1,13 @@
 """A dataloader for reads: each is asked for once, and those of a tick leave as one pipeline."""
 
 import asyncio
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from store.connection import Connection
 from store.reads import Read
 
-
-class Tick:
-    """As `asyncio.sleep(0)`, which is a coroutine: the others of this tick come first."""
-
-    def __await__(self) -> Generator[None, None, None]:
-        yield
-
-
-TICK = Tick()
+TICKS = 2  # of the loop, for all who are on their way to ask
 
 
 class Question:
@@ -104,8 +96,8 @@ class Loader:
         batch.is_led = True
         try:
             if batch is self._gathering:
-                await TICK  # two of them, for all who are on their way to ask
-                await TICK
+                for _ in range(TICKS):
+                    await asyncio.sleep(0)
                 self._gathering = None
             replies = await self._connection.pipeline([question.read.command for question in batch.questions])
             for question, reply in zip(batch.questions, replies, strict=True):

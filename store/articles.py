@@ -102,7 +102,7 @@ class Articles:
             _refuse(status, 0)
         number, flat, username = reply
         replayed = status == "replayed" and idempotency_key is not None
-        return Posted(records.article(int(number), records.pairs(flat)), replayed, username)
+        return Posted(_article(int(number), flat) if flat else None, replayed, username)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
         """

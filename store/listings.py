@@ -105,19 +105,18 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
 
 def merge(parts: Sequence[Share], window: Window) -> Page:
     """The page that the shares of all partitions make together."""
-    if len(parts) == 1 and not window.skip:
-        (part,) = parts
-        return Page(part.places, part.above, part.total - part.above - len(part.places), part.at)
-    places = parts[0].places if len(parts) == 1 else tuple(heapq.merge(*(part.places for part in parts), reverse=True))
+    first, *others = parts
+    if not others and (not window.skip or first.at is None):  # then the server has skipped
+        return Page(first.places, first.above, first.total - first.above - len(first.places), first.at)
+    places = tuple(heapq.merge(*(part.places for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)
     if window.upwards:
         shown = places[-window.count :]
         above += len(places) - len(shown)
     else:
-        skipped = window.skip if len(parts) > 1 or parts[0].at is not None else 0
-        shown = places[skipped : skipped + window.count]
-        above += min(skipped, len(places))
-    return Page(shown, above, total - above - len(shown), parts[0].at)
+        shown = places[window.skip : window.skip + window.count]
+        above += min(window.skip, len(places))
+    return Page(shown, above, total - above - len(shown), first.at)
 
 
 def _ranked(site: Site, order: Order, group: str | None) -> Listing:

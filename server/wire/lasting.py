@@ -8,7 +8,7 @@ at. Texts of objects within it become part of its own.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice, repeat
+from itertools import count, repeat
 from typing import Any
 
 import orjson
@@ -35,10 +35,7 @@ class Template:
 
     def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
         pieces = self.pieces.copy()
-        if len(self.holes) == 1:
-            pieces[1::2] = islice(texts[self.order[0]], len(self.order))
-        else:
-            pieces[1::2] = [next(texts[number]) for number in self.order]
+        pieces[1::2] = [next(texts[number]) for number in self.order]
         return orjson.Fragment(b"".join(pieces))
 
 
@@ -81,10 +78,10 @@ class Remembered:
         if run.holes is None and not self.comes_again(parents[0]):
             return self.level.rows(parents, run)
         templates = self._templates(parents, run)
-        holes = templates[0].holes if len(templates) == 1 else _together(templates)
-        if run.holes is not None:
-            for number, waiting in holes.items():
-                run.holes.setdefault(number, []).extend(waiting)
+        holes: Holes = {} if run.holes is None else run.holes
+        for template in templates:
+            for number, waiting in template.holes.items():
+                holes.setdefault(number, []).extend(waiting)
         if run.holes is not None or not holes:
             return [template.fragment for template in templates]
         columns = begun([(self.fields[number], waiting) for number, waiting in holes.items()], run)
@@ -109,14 +106,6 @@ class Remembered:
         if self.comes_again(record):
             self.memory.keep(self.number, template)
         return template
-
-
-def _together(templates: Sequence[Template]) -> Holes:
-    holes: Holes = {}
-    for template in templates:
-        for number, waiting in template.holes.items():
-            holes.setdefault(number, []).extend(waiting)
-    return holes
 
 
 def _filled(templates: Sequence[Template], holes: Holes, columns: Sequence[Column]) -> Column:

@@ -163,9 +163,6 @@ async def together(columns: Sequence[Any]) -> list[Column]:
     """
     first, *rest = [place for place, column in enumerate(columns) if not isinstance(column, list)]
     complete = list(columns)
-    if not rest:
-        complete[first] = await columns[first]
-        return complete
     tasks = [ensure_future(columns[place]) for place in rest]
     try:
         complete[first] = await columns[first]
