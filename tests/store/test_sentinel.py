@@ -13,7 +13,7 @@ from store.stores import Store
 from tests.conftest import Clock, registered
 from tests.servers import PATIENCE, Watched, until, watched
 from tests.store.crowds import voting
-from tests.store.reading import post
+from tests.store.reading import article, post
 
 GAP = 5.0  # seconds without a write, from the loss of a primary on
 SLACK = 1.0  # seconds that a busy machine may take beyond
@@ -45,7 +45,8 @@ async def test_one_sentinel_that_answers_is_enough(setup, clock):
     setup.sentinels[0].send(signal.SIGSTOP)
     setup.sentinels[1].kill()
     store = await Store.open(setup.url, partitions=1, clock=clock)
-    await post(store, await registered(store, "alice"))
+    posted = await post(store, await registered(store, "alice"))
+    assert await article(store, posted.number) == posted
     await store.close()
     setup.sentinels[0].send(signal.SIGCONT)
     setup.sentinels[1].launch()
