@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
+from operator import attrgetter
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -90,6 +91,7 @@ def create(settings: Settings) -> Application:
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
         observer=watch,
+        viewer_of=attrgetter("token"),
     )
     app.endpoint = guard.cls(endpoint, *guard.args, **guard.kwargs) if guard else endpoint
     app.router.routes += [

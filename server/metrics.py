@@ -31,7 +31,7 @@ COUNTERS = {
     "store_round_trips": ("Round trips to the store.", ("operation",)),
     "store_commands": ("Commands sent to the store.", ("operation",)),
     "errors": ("Operations that had an error of a code.", ("operation", "code")),
-    "executions": ("Queries and mutations by how: compiled, or why not.", ("way",)),
+    "executions": ("Queries and mutations by how: compiled, coalesced with an equal one, or why neither.", ("way",)),
     "refusals": ("Requests without an operation that can be answered.", ("code",)),
 }
 SECONDS = ("operation_seconds", "Time until a query or a mutation was answered.")

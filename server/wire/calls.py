@@ -1,4 +1,4 @@
-"""A request whose operation is known."""
+"""A request whose operation is known, and what it is answered."""
 
 from typing import NamedTuple
 
@@ -22,3 +22,8 @@ class Call(NamedTuple):
     @property
     def is_subscription(self) -> bool:
         return self.operation.kind is OperationType.SUBSCRIPTION
+
+
+class Answer(NamedTuple):
+    body: bytes
+    has_errors: bool

@@ -1,6 +1,6 @@
 """Who asks: the little that an application needs to know of a request to open its context."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Hashable, Mapping, Set
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 Headers: TypeAlias = Mapping[bytes, bytes]
@@ -30,6 +30,7 @@ class Context(Protocol):
 
 
 OpenContext: TypeAlias = Callable[[Client], Context]
+ViewerOf: TypeAlias = Callable[[Client], Hashable]
 
 
 def client_of(scope: Mapping[str, Any], headers: Headers, proxies: Set[str] = frozenset()) -> Client:

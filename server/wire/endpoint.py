@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 import strawberry
 from starlette.types import Receive, Scope, Send
 
-from server.wire.clients import OpenContext
+from server.wire.clients import OpenContext, ViewerOf
+from server.wire.coalescing import Coalesced
 from server.wire.deadlines import Deadlines
 from server.wire.documents import Documents
 from server.wire.engine import Engine
@@ -28,6 +29,9 @@ class Endpoint:
     `codes` says which exceptions are expected, and what `extensions.code` clients read for them and their subclasses.
     Sizes are in bytes or characters, times in seconds. The two caches of documents are bounded by the length of their
     texts; a parsed document takes about 150 bytes of memory for each character.
+
+    `viewer_of` says what of a client decides the answers to its queries: equal queries that come at once are executed
+    once for all clients of whom it is equal. Without it each is executed.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Endpoint:
         init_timeout: float = 5.0,
         keep_alive: float = 12.0,
         observer: Observer | None = None,
+        viewer_of: ViewerOf | None = None,
     ) -> None:
         engine = Engine(
             Operations(schema, limits, max_cached_characters),
@@ -63,6 +68,8 @@ class Endpoint:
             Deadlines(limits.seconds),
             frozenset(trusted_proxies),
             rates,
+            viewer_of,
+            Coalesced(),
         )
         self._exchanges = Exchanges(engine, page, max_body, keep_alive)
         self._sockets = Sockets(

@@ -1,15 +1,17 @@
 """From a GraphQL request to its answers, whatever they travel on: find the operation, open a context, execute."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Hashable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
-from graphql import ExecutionResult
+from graphql import ExecutionResult, OperationType
 
-from server.wire.calls import Call
-from server.wire.clients import Client, Context, OpenContext, Tally
+from server.wire.calls import Answer, Call
+from server.wire.clients import Client, Context, OpenContext, Tally, ViewerOf
+from server.wire.coalescing import Coalesced
 from server.wire.deadlines import Deadline, Deadlines
 from server.wire.documents import Documents
 from server.wire.encoding import encode
@@ -24,11 +26,6 @@ from server.wire.requests import GraphQLRequest
 COST_OF_A_REFUSAL = 10  # what is refused was parsed, and is not remembered
 
 
-class Answer(NamedTuple):
-    body: bytes
-    has_errors: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Engine:
     operations: Operations
@@ -41,6 +38,8 @@ class Engine:
     deadlines: Deadlines
     proxies: frozenset[str]
     rates: Rates | None
+    viewer_of: ViewerOf | None
+    coalesced: Coalesced
 
     def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> Call:
         """
@@ -93,10 +92,25 @@ class Engine:
                     yield answer
 
     async def _only_answer(self, observation: Observation) -> Answer:
+        execute = partial(self._executed, observation)
+        with Deadline(self.deadlines):
+            if (question := self._question(observation.call)) is None:
+                return await execute()
+            answer = await self.coalesced.answer(question, execute)
+        if not observation.answers:
+            observation.answers, observation.way = 1, "coalesced"
+        return answer
+
+    def _question(self, call: Call) -> Hashable | None:
+        """What is equal where answers are; None of what has to be executed for whoever asks it."""
+        if self.viewer_of is None or call.client.stats or call.operation.kind is not OperationType.QUERY:
+            return None
+        return call.operation, encode(call.variables), self.viewer_of(call.client)
+
+    async def _executed(self, observation: Observation) -> Answer:
         call = observation.call
         context = self.open_context(call.client)
-        with Deadline(self.deadlines):
-            result, observation.way = await self.execution.execute(call.operation, call.variables, context)
+        result, observation.way = await self.execution.execute(call.operation, call.variables, context)
         return self._answer(observation, result, context)
 
     async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:

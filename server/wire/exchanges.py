@@ -17,10 +17,10 @@ from server.wire.answers import (
     respond,
     unstored,
 )
-from server.wire.calls import Call
+from server.wire.calls import Answer, Call
 from server.wire.clients import Headers, client_of
 from server.wire.encoding import decode
-from server.wire.engine import Answer, Engine
+from server.wire.engine import Engine
 from server.wire.errors import Code, Refused
 from server.wire.negotiation import Accepted, Media, accepted, is_json
 from server.wire.requests import (

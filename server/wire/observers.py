@@ -21,7 +21,7 @@ class Observation:
     commands: int = 0
     codes: set[str] = field(default_factory=set)
     seconds: float = 0.0
-    way: str = ""  # how a query or mutation was executed: "compiled", or why it was not
+    way: str = ""  # how a query or mutation was executed: "compiled", "coalesced" with an equal one, or why neither
     trace_id: str | None = None
     span: Any = None  # of those who trace
 

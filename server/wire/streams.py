@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 from starlette.types import Receive, Send
 
 from server.wire.answers import VARY, refusal_body
-from server.wire.engine import Answer
+from server.wire.calls import Answer
 from server.wire.errors import Refused
 from server.wire.negotiation import Media
 

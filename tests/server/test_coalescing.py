@@ -1,0 +1,43 @@
+"""Equal queries that come at once to a whole server, beside writes."""
+
+import asyncio
+
+import httpx
+
+from tests.server.conftest import POST, REGISTER
+from tests.servers import PATIENCE
+
+READERS = 12
+VOTES = 40
+READ = "query Read($id: ID!) { article(id: $id) { votes viewerVote } }"
+VOTE = "mutation Vote($input: VoteInput!) { vote(input: $input) { article { votes viewerVote } } }"
+
+
+async def test_voter_finds_each_vote_beside_many_who_ask_the_same(live):
+    """V2, and what one execution for all must not break: nobody is shown what is older than their request."""
+    token = live.ask(REGISTER.replace("alice", "coalesced"))["data"]["register"]["token"]
+    posted = live.ask(POST, live.ask(REGISTER.replace("alice", "author"))["data"]["register"]["token"])
+    number = posted["data"]["post"]["article"]["id"]
+    before = live.metrics()
+    headers = {"Authorization": f"Bearer {token}"}
+    is_over = False
+
+    async with httpx.AsyncClient(base_url=live.url, headers=headers, timeout=PATIENCE) as http:
+
+        async def ask(query, **variables):
+            return (await http.post("/graphql", json={"query": query, "variables": variables})).json()["data"]
+
+        async def keep_reading():
+            while not is_over:
+                assert (await ask(READ, id=number))["article"]["votes"] in (1, 2)
+
+        readers = [asyncio.ensure_future(keep_reading()) for _ in range(READERS)]
+        for value, votes in [("UP", 2), ("NONE", 1)] * (VOTES // 2):
+            voted = await ask(VOTE, input={"articleId": number, "value": value})
+            read = await ask(READ, id=number)
+            assert voted["vote"]["article"] == read["article"] == {"votes": votes, "viewerVote": value}
+        is_over = True
+        await asyncio.gather(*readers)
+
+    way = 'upvote_executions_total{way="coalesced"}'
+    assert live.metrics()[way] > before.get(way, 0)
