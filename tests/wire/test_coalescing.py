@@ -7,7 +7,7 @@ import httpx
 import pytest
 import strawberry
 
-from server.wire import Endpoint, Observation
+from server.wire import Endpoint
 from server.wire.calls import Answer
 from server.wire.coalescing import Coalesced
 from tests.wire.sample import CONTEXTS
