@@ -10,7 +10,7 @@ import strawberry
 from server.wire import Endpoint
 from server.wire.calls import Answer
 from server.wire.coalescing import Coalesced
-from tests.wire.sample import CONTEXTS
+from tests.wire.sample import CONTEXTS, until
 from tests.wire.test_observers import Recorder
 
 
@@ -138,11 +138,9 @@ async def test_without_a_viewer_nothing_is_shared(contexts):
 async def test_who_comes_later_has_a_later_answer(http, contexts):
     """It did not ask before the first began: what that has read may be older than the request."""
     first = asyncio.ensure_future(http.post("", json={"query": "{ never }"}))
-    while not contexts.opened:
-        await asyncio.sleep(0)
+    await until(lambda: len(contexts.opened) == 1)
     second = asyncio.ensure_future(http.post("", json={"query": "{ never }"}))
-    while len(contexts.opened) < 2:  # joined to the first it would wait for ever
-        await asyncio.sleep(0)
+    await until(lambda: len(contexts.opened) == 2)  # joined to the first it would wait for ever
 
     for asked in (first, second):
         asked.cancel()
