@@ -17,6 +17,7 @@ from server.wire.limits import Limits
 from server.wire.observers import Observer, Unobserved
 from server.wire.operations import Operations
 from server.wire.rates import Rates
+from server.wire.requests import Requests, from_body, from_query_string
 from server.wire.sockets import Sockets
 
 USUAL = Limits()
@@ -27,8 +28,9 @@ class Endpoint:
     Serves a schema. Each operation, and each event of a subscription, is executed with a context opened for it alone.
 
     `codes` says which exceptions are expected, and what `extensions.code` clients read for them and their subclasses.
-    Sizes are in bytes or characters, times in seconds. The two caches of documents are bounded by the length of their
-    texts; a parsed document takes about 150 bytes of memory for each character.
+    Sizes are in bytes or characters, times in seconds. The caches of documents and of
+    requests are bounded by the length of their texts; a parsed document takes about 150 bytes of memory for each
+    character.
 
     `viewer_of` says what of a client decides the answers to its queries: equal queries that come at once are executed
     once for all clients of whom it is equal. Without it each is executed.
@@ -71,7 +73,9 @@ class Endpoint:
             viewer_of,
             Coalesced(),
         )
-        self._exchanges = Exchanges(engine, page, max_body, keep_alive)
+        posted = Requests(from_body, max_cached_characters)
+        got = Requests(from_query_string, max_cached_characters)
+        self._exchanges = Exchanges(engine, posted, got, page, max_body, keep_alive)
         self._sockets = Sockets(
             engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout, max_messages
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphql import ExecutionResult, OperationType
 
-from server.wire.calls import Answer, Call
+from server.wire.calls import Answer, Asked, Call
 from server.wire.clients import Client, Context, OpenContext, Tally, ViewerOf
 from server.wire.coalescing import Coalesced
 from server.wire.deadlines import Deadline, Deadlines
@@ -53,18 +53,23 @@ class Engine:
         try:
             if self.rates:
                 turn = self.rates.check(client)
-            operation = self.operations.find(self.documents.text(request), request.operation_name)
-            cost = operation.cost.points(request.variables)
-            self.limits.check_cost(cost)
+            asked = request.asked or self._asked(request)
         except Refused as refused:
             if self.rates and turn:
                 self.rates.take(turn, COST_OF_A_REFUSAL)
             self.observer.refused(refused.code, client, request_id)
             raise
         if self.rates and turn:
-            self.rates.take(turn, max(1, cost))
+            self.rates.take(turn, max(1, asked.cost))
         self.documents.keep(request)
-        return Call(operation, request.variables, client, request_id, started, cost)
+        return Call(asked, client, request_id, started)
+
+    def _asked(self, request: GraphQLRequest) -> Asked:
+        operation = self.operations.find(self.documents.text(request), request.operation_name)
+        cost = operation.cost.points(request.variables)
+        self.limits.check_cost(cost)
+        request.asked = Asked(operation, request.variables, cost)
+        return request.asked
 
     async def answer(self, call: Call) -> Answer:
         """
@@ -105,12 +110,12 @@ class Engine:
         """What is equal where answers are; None of what has to be executed for whoever asks it."""
         if self.viewer_of is None or call.client.stats or call.operation.kind is not OperationType.QUERY:
             return None
-        return call.operation, encode(call.variables), self.viewer_of(call.client)
+        return call.asked, self.viewer_of(call.client)
 
     async def _executed(self, observation: Observation) -> Answer:
         call = observation.call
         context = self.open_context(call.client)
-        result, observation.way = await self.execution.execute(call.operation, call.variables, context)
+        result, observation.way = await self.execution.execute(call.operation, call.asked.variables, context)
         return self._answer(observation, result, context)
 
     async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:
@@ -124,7 +129,7 @@ class Engine:
             await close(source.events)
 
     async def _source(self, call: Call) -> Source:
-        source = await self.execution.subscribe(call.operation, call.variables, self.open_context(call.client))
+        source = await self.execution.subscribe(call.operation, call.asked.variables, self.open_context(call.client))
         if isinstance(source, ExecutionResult):
             errors = self.faults.describe(source.errors or (), call.request_id)
             raise Refused(errors[0]["extensions"]["code"], errors=errors)
@@ -137,7 +142,7 @@ class Engine:
             content["errors"] = self.faults.describe(result.errors, call.request_id)
             observation.codes.update(error["extensions"]["code"] for error in content["errors"])
         if call.client.stats:
-            extensions |= {"stats": stats(context.tally), "cost": call.cost}
+            extensions |= {"stats": stats(context.tally), "cost": call.asked.cost}
         if extensions:
             content["extensions"] = extensions
         observation.count(context.tally)

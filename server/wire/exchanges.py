@@ -19,15 +19,13 @@ from server.wire.answers import (
 )
 from server.wire.calls import Answer, Call
 from server.wire.clients import Headers, client_of
-from server.wire.encoding import decode
 from server.wire.engine import Engine
 from server.wire.errors import Code, Refused
 from server.wire.negotiation import Accepted, Media, accepted, is_json
 from server.wire.requests import (
     ClientGone,
     GraphQLRequest,
-    from_parameters,
-    graphql_request,
+    Requests,
     parameters,
     read_body,
     request_id_of,
@@ -55,6 +53,8 @@ class Exchange(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Exchanges:
     engine: Engine
+    posted: Requests
+    got: Requests
     page: str | None
     max_body: int
     keep_alive: float
@@ -84,17 +84,17 @@ class Exchanges:
             return await self._carried_out(exchange, await self._posted(exchange))
         if not exchange.reads:
             raise not_allowed(f"{method} is not allowed here")
-        found = parameters(exchange.scope["query_string"])
-        if self.page is not None and exchange.media.page and not found:
+        text = exchange.scope["query_string"]
+        if self.page is not None and exchange.media.page and not parameters(text):
             return redirect(self.page)
-        return await self._carried_out(exchange, from_parameters(found))
+        return await self._carried_out(exchange, self.got.request(text))
 
     async def _posted(self, exchange: Exchange) -> GraphQLRequest:
         if not is_json(exchange.headers.get(b"content-type", b"")):
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body is not application/json in UTF-8 by its Content-Type")
         if exchange.headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body has a Content-Encoding: send it as it is")
-        return graphql_request(decode(await read_body(exchange.headers, exchange.receive, self.max_body)))
+        return self.posted.request(await read_body(exchange.headers, exchange.receive, self.max_body))
 
     async def _carried_out(self, exchange: Exchange, request: GraphQLRequest) -> Response | Stream:
         single, streamed, _ = exchange.media

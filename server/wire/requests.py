@@ -1,26 +1,57 @@
 """Reads a GraphQL request out of a JSON body, a query string or a message. Nothing here looks at the document."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from random import getrandbits
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.types import Receive
 
+from server.wire.calls import Asked
 from server.wire.clients import Headers
 from server.wire.encoding import decode
 from server.wire.errors import Code, Refused
+from server.wire.recent import Recent
 
 PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
 MAX_PARAMETERS = 20
 SANE_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
 
-class GraphQLRequest(NamedTuple):
+@dataclass(slots=True, eq=False)
+class GraphQLRequest:
+    """`asked` is what it turned out to ask for, once it was found valid."""
+
     query: str | None
     operation_name: str | None
     variables: dict[str, Any]
     document_id: str | None
+    asked: Asked | None = None
+
+
+class Requests:
+    """Requests by the texts they come in; those seen last are kept, up to `capacity` bytes of text."""
+
+    def __init__(self, read: Callable[[bytes], GraphQLRequest], capacity: int) -> None:
+        self._read = read
+        self._known: Recent[bytes, GraphQLRequest] = Recent(capacity)
+
+    def request(self, text: bytes) -> GraphQLRequest:
+        """
+        Raises:
+            Refused: it is no GraphQL request.
+        """
+        request = self._known.get(text)
+        if request is None:
+            request = self._read(text)
+            self._known.put(text, request, len(text))
+        return request
+
+
+def from_body(body: bytes) -> GraphQLRequest:
+    return graphql_request(decode(body))
 
 
 class ClientGone(Exception):
@@ -84,7 +115,8 @@ def parameters(query_string: bytes) -> dict[str, str]:
     return found
 
 
-def from_parameters(found: dict[str, str]) -> GraphQLRequest:
+def from_query_string(query_string: bytes) -> GraphQLRequest:
+    found = parameters(query_string)
     decoded = {name: decode(found[name]) for name in ("variables", "extensions") if name in found}
     return graphql_request(found | decoded)
 
