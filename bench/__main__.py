@@ -1,7 +1,7 @@
 """
 The project beside its peers: equal data, equal answers, one core for the server, another for the load and Valkey.
 
-    python -m bench [QUERY ...] [--peers all] [--articles 1000,20000] [--workers 1,2]
+    python -m bench [QUERY ...] [--peers all] [--articles 1000,20000] [--workers 1,2] [--unequal]
 
 Prints one table in Markdown for each query, and one of the targets. What cannot be installed is left out, with a line
 that says so.
@@ -47,10 +47,11 @@ def run(
     chosen: argparse.Namespace, peers: list[Peer], queries: list[Query], workers: int, articles: int
 ) -> dict[str, Samples]:
     """Fill a store, measure all servers on it, and print what was found."""
-    setting = f"{articles} articles, {workers} worker(s), {chosen.rounds} rounds of {chosen.seconds:g} s"
+    requests = "unequal requests" if chosen.unequal else "requests as they are"
+    setting = f"{articles} articles, {workers} worker(s), {requests}, {chosen.rounds} rounds of {chosen.seconds:g} s"
     found: dict[str, Samples] = {}
     with filled(articles) as (environment, ground, folder):
-        plan = Plan(peers, chosen.rounds, chosen.seconds, workers, environment, folder)
+        plan = Plan(peers, chosen.rounds, chosen.seconds, workers, environment, folder, chosen.unequal)
         for query, found[query.name] in measure(plan, queries, ground):
             print(f"\n{query.name}: {setting}\n\n{table(found[query.name])}", flush=True)
     print(f"\ntargets: {setting}\n\n{judged(found)}", flush=True)
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--peers", default="all", help=f"some of: {'; '.join(PEERS)}; commas between")
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each server answers in a round")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--unequal", action="store_true", help="no two requests alike, so that each is executed")
     parser.add_argument("--articles", type=counts, default="20000", help="how many; several with commas between")
     parser.add_argument("--workers", type=counts, default="1", help="processes of each server; likewise")
     return parser

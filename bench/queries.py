@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import orjson
 
@@ -14,6 +14,7 @@ from store.records import Place
 from store.stores import Store
 
 VARIED = 300
+UNEQUAL = 100
 HIGHEST = 1_000  # places that cursors and votes are drawn from
 FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
 LISTED = f"edges {{ cursor node {{ {FIELDS} }} }} pageInfo {{ hasNextPage endCursor }}"
@@ -69,6 +70,18 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
 
 def request(document: str, token: str, **variables: object) -> Request:
     return orjson.dumps({"query": document, "variables": variables}).decode(), token
+
+
+def unequal(requests: list[Request]) -> list[Request]:
+    """The same questions in requests that differ by a variable which nothing uses, so that each is executed."""
+    repeated = zip(range(max(UNEQUAL, len(requests))), cycle(requests))
+    return [(_marked(body, number), token) for number, (body, token) in repeated]
+
+
+def _marked(body: str, number: int) -> str:
+    payload = orjson.loads(body)
+    payload["variables"]["unused"] = number
+    return orjson.dumps(payload).decode()
 
 
 def page(ground: Ground) -> list[Request]:

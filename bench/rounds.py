@@ -12,7 +12,7 @@ import orjson
 from bench import servers
 from bench.comparing import ask, compare
 from bench.load import Job, Load
-from bench.queries import QUERIES, Ground, Query, Request
+from bench.queries import QUERIES, Ground, Query, Request, unequal
 from bench.servers import Peer, Server
 
 CONNECTIONS = 16
@@ -20,7 +20,7 @@ CONNECTIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run measures, and how."""
+    """What a run measures, and how; `unequal` says that no request is like another, so that none is coalesced."""
 
     peers: Sequence[Peer]
     rounds: int
@@ -28,6 +28,7 @@ class Plan:
     workers: int
     environment: dict[str, str]
     folder: Path
+    unequal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ Samples = dict[str, list[Sample]]  # by peer, one a round
 def measure(plan: Plan, queries: Sequence[Query], ground: Ground) -> Iterator[tuple[Query, Samples]]:
     """Compare all answers of all servers; then let each of them answer each query for some seconds in every round."""
     asked = {query.name: query.requests(ground) for query in queries}
+    if plan.unequal:
+        asked = {name: unequal(requests) for name, requests in asked.items()}
     with started(plan, QUERIES["page"].requests(ground)[0]) as all_servers:
         for query in queries:
             compare(query, asked[query.name], knowing(query, all_servers))
