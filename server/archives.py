@@ -19,6 +19,8 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from server.faults import Fault
+
 MAGIC = b"upvote backup 1\n"
 LENGTH = struct.Struct(">I")
 COUNT = struct.Struct(">Q")
@@ -27,7 +29,7 @@ DIGEST_BYTES = 32
 CHUNK_BYTES = 1_000_000
 
 
-class BrokenBackup(Exception):
+class BrokenBackup(Fault):
     """The file is no backup, or not the whole one that was written."""
 
 

@@ -33,9 +33,11 @@ class Keeper:
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._keep, name="valkey", daemon=True)
 
-    def start(self) -> bool:
-        """Start it, and wait until it answers. Whether it does."""
+    def start(self) -> None:
         self._thread.start()
+
+    def wait(self) -> bool:
+        """Until it answers, or does not start. Whether it answers."""
         self._started.wait()
         return not self.has_given_up
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import orjson
 
+from server.faults import Fault
 
-class NotStories(Exception):
+
+class NotStories(Fault):
     """The file is neither JSON lines nor CSV with the columns that are required."""
 
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from store import routes
+from server.faults import Fault
+from store.caching import CACHED
 from store.keys import SLOTS
 from store.ranking import DAY, WEIGHTS, Order, Policy
-from store.stores import CACHED
 
 PREFIX = "UPVOTE_"
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/,\s]+")
@@ -48,11 +48,13 @@ def _listed(text: str) -> list[str]:
 
 
 def _route(url: str) -> str:
+    from store import routes  # it takes its time, and a Valkey of our own has none
+
     routes.read(url)
     return url
 
 
-class WrongSetting(Exception):
+class WrongSetting(Fault):
     """The message names the setting."""
 
 

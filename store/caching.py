@@ -19,6 +19,7 @@ from store.records import CAST, Vote
 Id = TypeVar("Id", bound=Hashable)
 T = TypeVar("T")
 
+CACHED = 10_000  # keys of each server, unless told otherwise
 LONGEST = 4_000  # characters of a hash that is worth keeping
 NOTHING: dict[int, Vote] = {}
 

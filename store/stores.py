@@ -8,6 +8,7 @@ from typing import Self
 from store import keys
 from store.articles import Articles
 from store.attempts import Attempts
+from store.caching import CACHED
 from store.connection import Connection
 from store.errors import StoreMismatch
 from store.follows import Follows
@@ -19,7 +20,6 @@ from store.site import Site
 from store.users import Users
 
 SESSION_LIFETIME = 24 * 60 * 60
-CACHED = 10_000
 
 
 def unix_milliseconds() -> int:

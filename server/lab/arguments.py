@@ -1,16 +1,32 @@
 """What the command line may say to the lab."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from server.lab.command import Options
 from store.ranking import DAY, ORDERS, Order, Policy
 
 USUAL = Policy()
 STEPS = (5, 10, 15, 20, 30, 60)  # minutes: shares of an hour
 LEAST_WEIGHT = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`half_life` is in hours, `step` in minutes, a share of an hour."""
+
+    orders: Sequence[Order]
+    vote_scores: Sequence[float]
+    gravity_ages: Sequence[float]
+    top: int
+    colluders: int
+    half_life: float
+    seed: int
+    step: int
+    picture: Path | None
+    day: date | None
 
 
 def add_to(parser: ArgumentParser) -> None:

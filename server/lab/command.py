@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from server import imports
 from server.imports import Tally
 from server.lab import tables
+from server.lab.arguments import Options
 from server.lab.arrivals import HOUR, arrivals
 from server.lab.experiments import FOLLOWED, NotReplayed, Plan, instants, measure
 from server.lab.replays import Histories, Variant, replay
@@ -18,22 +18,6 @@ from store.ranking import Order, Policy
 DAY = 24 * HOUR
 BEST = 10  # stories of a day that are drawn
 DRAWN_STEP = HOUR // 12
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """`half_life` is in hours, `step` in minutes, a share of an hour."""
-
-    orders: Sequence[Order]
-    vote_scores: Sequence[float]
-    gravity_ages: Sequence[float]
-    top: int
-    colluders: int
-    half_life: float
-    seed: int
-    step: int
-    picture: Path | None
-    day: date | None
 
 
 def run(file: Path, options: Options) -> int:

@@ -7,7 +7,7 @@ import pytest
 
 from store import passwords
 from store.errors import RateLimited
-from store.passwords import Passwords
+from store.passwords import NOBODYS, Passwords
 
 PASSWORD = "correct horse"
 
@@ -75,6 +75,9 @@ async def test_who_leaves_keeps_their_place_until_they_are_hashed(clock, gate):
 async def test_hash_has_the_memory_and_passes_that_are_promised(clock):
     waiting = Passwords(clock)
 
-    assert (await waiting.hashed(PASSWORD)).startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    made = await waiting.hashed(PASSWORD)
+    assert made.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert [len(part) for part in made.split("$")] == [len(part) for part in NOBODYS.split("$")]
+    assert NOBODYS.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
     assert not await waiting.matches(PASSWORD, None)
     waiting.close()

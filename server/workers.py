@@ -1,0 +1,83 @@
+"""What answers: this process, or as many of its own as are wanted."""
+
+import asyncio
+import os
+import socket
+import sys
+from functools import partial
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from server import guards, logs, metrics
+from server.app import open_store, trusted_documents
+from server.protocols import Guarded
+from server.settings import Settings
+from server.upgrades import GuardedSocket
+
+APP = "server.app:from_environment"
+GRACE_SECONDS = 10
+WS_MAX_SIZE = 65_536  # bytes of a message
+
+
+def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
+    """
+    Say where, and answer until a signal comes. `opened` are the settings with the URL of a store that runs.
+
+    Raises:
+        WrongSetting, StoreError: what every worker would fail on, before anything is said.
+    """
+    logs.configure(opened)
+    asyncio.run(_check(opened))
+    os.environ.update(opened.environment())  # for the workers, which read it
+    _announce(settings, listener)
+    _run(opened, listener)
+
+
+async def _check(settings: Settings) -> None:
+    trusted_documents(settings)
+    store = await open_store(settings)
+    kept = store.site.rankings.orders
+    if settings.orders and set(kept) != set(settings.kept_orders):
+        names = ",".join(order.name for order in kept)
+        print(f"UPVOTE_ORDERS={settings.orders}: this store keeps {names} until `reindex`", file=sys.stderr)
+    await store.close()
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
+    print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    door = guards.door(settings)
+    config = uvicorn.Config(
+        APP,
+        factory=True,
+        http=partial(Guarded, door),  # type: ignore[arg-type]  # it is called, and nothing else
+        ws=partial(GuardedSocket, door),  # type: ignore[arg-type]  # likewise
+        workers=settings.workers,
+        ws_max_size=WS_MAX_SIZE,
+        ws_per_message_deflate=False,
+        access_log=False,
+        log_config=None,  # ours is for all
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    if settings.workers > 1:
+        with TemporaryDirectory(prefix="upvote-metrics-") as folder:
+            os.environ[metrics.FOLDER] = folder
+            Multiprocess(config, [listener]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[listener])
