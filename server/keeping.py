@@ -83,13 +83,25 @@ class Keeper:
 def answers(at: Path) -> bool:
     """Whether it serves: while it still loads its data, it answers PING with an error."""
     try:
-        with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(1.0)
-            client.connect(os.fspath(at))
-            client.sendall(b"PING\r\n")
-            return client.recv(64).startswith(b"+PONG")
+        return ask(at, b"PING").startswith(b"+PONG")
     except OSError:
         return False
+
+
+def ask(at: Path, command: bytes) -> bytes:
+    """
+    The reply to a command: a line, or what follows the line that tells its length.
+
+    Raises:
+        OSError: there is none within a second.
+    """
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1.0)
+        client.connect(os.fspath(at))
+        client.sendall(command + b"\r\n")
+        with client.makefile("rb") as replies:
+            line = replies.readline()
+            return replies.read(int(line[1:])) if line.startswith(b"$") else line
 
 
 def _start(command: Sequence[str], lock: int) -> "subprocess.Popen[bytes]":

@@ -16,6 +16,7 @@ from typing import Literal
 
 from server.faults import Fault
 from server.keeping import Keeper, answers
+from server.shortening import shortened
 
 ORPHAN_SECONDS = 3.0  # how long the Valkey of a killed server may take to end
 SYNC_SECONDS = 0.5  # so that with the sync itself it takes no second
@@ -70,7 +71,8 @@ def running(
                 meanwhile()
                 if keeper.wait():
                     _address_file(data_dir).write_text(str(at))
-                    with _synced(data_dir / LOG_FOLDER) if durability == "everysec" else nullcontext():
+                    log = data_dir / LOG_FOLDER
+                    with shortened(log, at), _synced(log) if durability == "everysec" else nullcontext():
                         yield f"unix://{at}"
             finally:
                 keeper.stop()

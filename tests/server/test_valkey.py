@@ -76,6 +76,17 @@ def test_always_means_before_it_is_answered(tmp_path):
         assert redis.config_get("appendfsync") == {"appendfsync": "always"}
 
 
+def test_long_log_is_short_at_the_next_start(tmp_path):
+    with valkey.running(tmp_path) as url, Redis.from_url(url) as redis:
+        for count in range(50):
+            redis.set("a key", f"{count:0100000}")
+    left = sum(file.stat().st_size for file in (tmp_path / valkey.LOG_FOLDER).iterdir())
+
+    assert left < 200_000
+    with valkey.running(tmp_path) as url, Redis.from_url(url) as redis:
+        assert redis.get("a key") == b"%0100000d" % 49
+
+
 def test_data_that_cannot_be_loaded_stops_the_start(tmp_path):
     broken(tmp_path)
 
