@@ -1,10 +1,15 @@
-"""A request and its response as uvicorn carries them, but for answers that are there as a whole."""
+"""A request and its response as uvicorn carries them, but for bodies and answers that are there as a whole."""
 
+from asyncio import Event
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 CONTROLS = bytes({*range(32), 127} - {ord("\t")})  # which no header may hold
+COPIED = 32_768  # bytes of a body that are sooner copied behind their head than written as a second piece
+BODILESS = (204, 304)
+STAYING, CLOSING = b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"  # how a head ends
 
 
 class Cycle(RequestResponseCycle):
@@ -14,43 +19,113 @@ class Cycle(RequestResponseCycle):
     Each write is a system call, and costs more than all that is done here.
     """
 
+    disconnected = response_started = response_complete = False
+    more_body = True
+    chunked_encoding: bool | None = None
+    expected_content_length = 0
+
     _start: dict[str, Any] | None = None
+    _event: Event | None = None
+    _has_news = False
+    _waiting = 0  # bytes of the body
+
+    def __init__(self, scope: Any, connection: HttpToolsProtocol, keep_alive: bool) -> None:
+        """As uvicorn's, which is not called: what all requests begin with is above, and few need an event."""
+        self.scope = scope
+        self.keep_alive = keep_alive
+        self.waiting_for_100_continue = connection.expect_100_continue
+        self.transport = connection.transport
+        self.flow = connection.flow
+        self.logger = connection.logger
+        self.access_logger = connection.access_logger
+        self.access_log = connection.access_log
+        self.default_headers = connection.server_state.default_headers
+        self.on_response = connection.on_response_complete
+        self._pieces: list[bytes] = []
+
+    @property
+    def message_event(self) -> Event:  # type: ignore[override]  # uvicorn makes one for each
+        """What wakes who waits in `receive`. Most never wait: their body comes with their headers."""
+        if self._event is None:
+            self._event = Event()
+        return self._event
+
+    def add(self, piece: bytes) -> None:
+        """Take in a piece of the request's body."""
+        self._pieces.append(piece)
+        self._waiting += len(piece)
+        if self._waiting > HIGH_WATER_LIMIT:
+            self.flow.pause_reading()
+        self._wake()
+
+    def end(self) -> None:
+        """The request's body is whole."""
+        self.more_body = False
+        self._wake()
+
+    def _wake(self) -> None:
+        self._has_news = True
+        if self._event is not None:
+            self._event.set()
+
+    async def receive(self) -> Any:
+        if self.waiting_for_100_continue and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.waiting_for_100_continue = False
+        while not (self.disconnected or self.response_complete):
+            self.flow.resume_reading()
+            if self._has_news:
+                return self._request()
+            self.message_event.clear()
+            await self.message_event.wait()
+        return {"type": "http.disconnect"}
+
+    def _request(self) -> dict[str, Any]:
+        """All of the body that nobody has read yet."""
+        body = b"".join(self._pieces)
+        self._pieces.clear()
+        self._has_news, self._waiting = False, 0
+        return {"type": "http.request", "body": body, "more_body": self.more_body}
 
     async def send(self, message: Any) -> None:
-        if message["type"] == "http.response.start" and not self.response_started:
-            self._start = message
-            return
-        start, self._start = self._start, None
-        if start is not None:
-            if head := self._head_of_whole(start, message):
-                self._write_whole(head, message["body"])
+        start = self._start
+        if start is None:
+            if message["type"] == "http.response.start" and not self.response_started:
+                self._start = message
+                return
+        else:
+            self._start = None
+            body = message.get("body", b"")
+            if not message.get("more_body") and (head := self._head_of_whole(start, len(body))):
+                self._write_whole(head, body)
                 return
             await super().send(start)  # type: ignore[arg-type]  # it is one
         await super().send(message)
 
-    def _head_of_whole(self, start: dict[str, Any], message: dict[str, Any]) -> bytes | None:
-        """The head of a response that `message` makes whole; None where anything is out of the ordinary."""
-        named = dict(start["headers"])
-        length = named.get(b"content-length")
-        if length is None or message.get("more_body") or length != b"%d" % len(message.get("body", b"")):
+    def _head_of_whole(self, start: dict[str, Any], size: int) -> bytes | None:
+        """The head of a response whose body has so many bytes; None where anything is out of the ordinary."""
+        status, headers = start["status"], start["headers"]
+        if (b"content-length", b"%d" % size) not in headers and (size or status not in BODILESS):
             return None
-        if b"connection" in named or self.scope["method"] == "HEAD" or self.access_log:
+        if self.disconnected or self.flow.write_paused or self.access_log or self.scope["method"] == "HEAD":
             return None
-        if self.disconnected or self.flow.write_paused:
+        fields = [b": ".join(header) for header in (*self.default_headers, *headers)]
+        lines = b"\r\n".join(fields)
+        if b"connection:" in lines:  # whoever says so decides
             return None
-        lines = [b"%b: %b\r\n" % header for header in (*self.default_headers, *start["headers"])]
-        if not self.keep_alive:
-            lines.append(b"connection: close\r\n")
-        headers = b"".join(lines)
-        if len(headers) - len(headers.translate(None, CONTROLS)) != len(lines) * len(b"\r\n"):
+        if len(lines) - len(lines.translate(None, CONTROLS)) != (len(fields) - 1) * len(b"\r\n"):
             return None
-        return b"%b%b\r\n" % (STATUS_LINE[start["status"]], headers)
+        return b"%b%b%b" % (STATUS_LINE[status], lines, STAYING if self.keep_alive else CLOSING)
 
     def _write_whole(self, head: bytes, body: bytes) -> None:
-        self.transport.writelines((head, body))
+        if len(body) <= COPIED:
+            self.transport.write(head + body)
+        else:
+            self.transport.writelines((head, body))
         self.response_started = self.response_complete = True
         self.waiting_for_100_continue = False
-        self.message_event.set()
+        if self._event is not None:
+            self._event.set()
         if not self.keep_alive:
             self.transport.close()
         self.on_response()

@@ -1,9 +1,12 @@
-"""How many connections a process serves at once, and what it lets them ask for."""
+"""How many connections a process serves at once, what it lets them ask for, and what those read that it turns away."""
 
 from collections import Counter
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 from server.readers import Readers
+from server.wire.answers import refusal_body
+from server.wire.errors import Refused
 
 
 @dataclass
@@ -41,3 +44,9 @@ class Door:
 
 def address_of(client: tuple[str, int] | None) -> str:
     return client[0] if client else ""
+
+
+def response(status: int, refused: Refused) -> bytes:
+    body = refusal_body(refused)
+    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json; charset=utf-8\r\n"
+    return f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body

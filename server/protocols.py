@@ -1,21 +1,20 @@
 """HTTP as uvicorn serves it, within bounds: how many connections, how much before a request is whole, for how long."""
 
-from asyncio import Event, Transport
-from http import HTTPStatus
+from asyncio import Transport
 from typing import Any
-from urllib.parse import unquote
 
-from httptools import parse_url
+from httptools import HttpParserError, HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.cycles import Cycle
-from server.doors import Door, address_of
+from server.doors import Door, address_of, response
+from server.targets import target_of
 from server.timers import Timer
 from server.wire import Code
-from server.wire.answers import refusal_body
 from server.wire.errors import Refused
 from server.wire.stopping import tell
 
+ASGI = {"version": "3.0", "spec_version": "2.3"}
 LINGER = 0.3  # seconds that an idle connection has for a request which is on its way while we stop
 
 
@@ -26,6 +25,8 @@ class TooLong(Exception):
 class Guarded(HttpToolsProtocol):
     """A connection that speaks HTTP, until it becomes a socket or is closed."""
 
+    cycle: Cycle  # we make no others
+
     def __init__(self, door: Door, **given: Any) -> None:
         super().__init__(**given)
         self._door = door
@@ -33,7 +34,8 @@ class Guarded(HttpToolsProtocol):
         self._is_inside = False
         self._is_receiving = True
         self._is_in_head = self._has_received = False
-        self._is_stopping = False
+        self._is_stopping = self._is_upgrading = self._has_begun = False
+        self._unasked = 0  # headers of a request that need no look
         self._head_at_least = self._head_at_most = 0  # bytes
         self._status, self._refused = 400, Refused(Code.BAD_REQUEST, "this is not HTTP")
 
@@ -54,12 +56,30 @@ class Guarded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """As uvicorn has it, but that what is not whole has to become so in time."""
         self._head_at_most = len(data) + (self._head_at_most if self._is_in_head else 0)
         self._has_received = False
-        super().data_received(data)
+        try:
+            self.parser.feed_data(data)
+        except HttpParserError:
+            self.logger.warning("Invalid HTTP request received.")
+            self.send_400_response("")
+        except HttpParserUpgrade:
+            if self._is_upgrading:
+                self.handle_websocket_upgrade()
+            else:
+                self._unsupported_upgrade_warning()
+        else:
+            if self._is_receiving:
+                self._wait_for_rest(len(data))
+
+    def _wait_for_rest(self, received: int) -> None:
+        if self._has_begun:
+            self._has_begun = False
+            self._timer.set(self._door.seconds)
         if self._is_in_head and not self._has_received:  # then all of the data is of this head
-            self._head_at_least += len(data)
-            if self._head_at_least > self._door.header_bytes + self._door.url_bytes and not self.transport.is_closing():
+            self._head_at_least += received
+            if self._head_at_least > self._door.header_bytes + self._door.url_bytes:
                 self._refuse(431, Code.HEADERS_TOO_LARGE, "the headers are too large")
 
     def handle_websocket_upgrade(self) -> None:
@@ -67,66 +87,68 @@ class Guarded(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._is_receiving = self._is_in_head = True
+        self.url, self.headers, self.expect_100_continue = b"", [], False
+        self._is_receiving = self._is_in_head = self._has_begun = True
         self._head_at_least = 0
-        self._timer.set(self._door.seconds)
+        self._unasked = self._door.headers
 
     def on_url(self, url: bytes) -> None:
-        super().on_url(url)
+        self.url += url
         if len(self.url) > self._door.url_bytes:
             self._stop_parsing(414, f"the URL is longer than {self._door.url_bytes} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        name = name.lower()
+        name, headers = name.lower(), self.headers
         if name == b"expect":
             self.expect_100_continue = value.lower() == b"100-continue"
-        self.headers.append((name, value))
-        if len(self.headers) > self._door.headers:
-            self._stop_parsing(431, f"there are more than {self._door.headers} headers")
-        if not self._is_in_head:  # it comes after a body in chunks
-            self._measure_headers()
+        headers.append((name, value))
+        if len(headers) > self._unasked:
+            self._check_headers()
 
     def on_headers_complete(self) -> None:
         """As uvicorn has it, without what is never asked of us, and with cycles of ours."""
-        self._is_in_head = False
+        self._is_in_head, self._unasked = False, 0  # if there are more, they come after a body in chunks
         if self._head_at_most > self._door.header_bytes:
             self._measure_headers()
-        parser, scope = self.parser, self.scope
-        scope["method"] = parser.get_method().decode("ascii")
-        scope["http_version"] = version = parser.get_http_version()
-        if parser.should_upgrade() and self._should_upgrade():
+        parser = self.parser
+        version = parser.get_http_version()
+        scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": ASGI,
+            "http_version": version,
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "method": parser.get_method().decode("ascii"),
+            "root_path": self.root_path,
+            "headers": self.headers,
+            "state": self.app_state.copy(),
+        }
+        self.scope = scope  # type: ignore[assignment]  # it becomes one
+        self._is_upgrading = parser.should_upgrade() and self._should_upgrade()
+        if self._is_upgrading:
             return
-        url = parse_url(self.url)
-        scope["path"], scope["raw_path"] = unquote(url.path.decode("ascii")), url.path
-        scope["query_string"] = url.query or b""
+        scope["path"], scope["raw_path"], scope["query_string"] = target_of(self.url)
         is_first = self._is_idle()
-        self.cycle = Cycle(
-            scope=scope,
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=self.access_log,
-            default_headers=self.server_state.default_headers,
-            message_event=Event(),
-            expect_100_continue=self.expect_100_continue,
-            keep_alive=version != "1.0" and parser.should_keep_alive() and not self._is_stopping,
-            on_response=self.on_response_complete,
-        )
+        self.cycle = Cycle(scope, self, version != "1.0" and parser.should_keep_alive() and not self._is_stopping)
         if is_first:
             self._start_asgi_task(self.cycle, self.app)
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
 
+    def on_body(self, body: bytes) -> None:
+        if not self._is_upgrading and not self.cycle.response_complete:
+            self.cycle.add(body)
+
     def on_message_complete(self) -> None:
         self._is_receiving, self._has_received = False, True
         if self._is_idle():
             self._timer.set(self._door.idle_seconds)
-        else:
-            self._timer.clear()
-        super().on_message_complete()
+            return
+        self._timer.clear()
+        if not self._is_upgrading:
+            self.cycle.end()
 
     def on_response_complete(self) -> None:
         """As uvicorn has it, but for the timer."""
@@ -160,6 +182,12 @@ class Guarded(HttpToolsProtocol):
         self.transport.write(response(self._status, self._refused))
         self.transport.close()
 
+    def _check_headers(self) -> None:
+        if len(self.headers) > self._door.headers:
+            self._stop_parsing(431, f"there are more than {self._door.headers} headers")
+        if not self._is_in_head:  # it comes after a body in chunks
+            self._measure_headers()
+
     def _measure_headers(self) -> None:
         size = sum(len(name) + len(value) + len(": \r\n") for name, value in self.headers)
         if size > self._door.header_bytes:
@@ -178,9 +206,3 @@ class Guarded(HttpToolsProtocol):
             self._refuse(408, Code.TIMED_OUT, f"the request was not there within {self._door.seconds:g} seconds")
         else:
             self.transport.close()
-
-
-def response(status: int, refused: Refused) -> bytes:
-    body = refusal_body(refused)
-    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json; charset=utf-8\r\n"
-    return f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body

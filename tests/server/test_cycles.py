@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from server.cycles import COPIED
 from server.doors import Door
 from tests.wire.sample import running, serving
 
@@ -161,6 +162,8 @@ ODD = {
     "/parts": [start((b"content-length", b"4")), body(b"12", more=True), body(b"34")],
     "/last": [start((b"content-length", b"4"), (b"connection", b"close")), body(b"1234")],
     "/empty": [start(status=204)],
+    "/unchanged": [start((b"etag", b'"x"'), status=304), body(b"")],
+    "/large": [start((b"content-length", b"%d" % (2 * COPIED))), body(b"1" * 2 * COPIED)],
     "/silent": [],
 }
 
@@ -186,6 +189,8 @@ def odd_server():
         ("/parts", 200, b"1234"),
         ("/last", 200, b"1234"),
         ("/empty", 204, b""),
+        ("/unchanged", 304, b""),
+        ("/large", 200, b"1" * 2 * COPIED),
         ("/short", 200, b"1234"),
         ("/long", 200, b""),
     ],
@@ -197,6 +202,15 @@ async def test_response_that_is_out_of_the_ordinary(odd_server, path, status, re
 
         assert (told, await talk.rest()) == (status, rest)
         assert headers["connection"] == "close"
+
+
+async def test_answer_without_a_body_ends_with_its_head(odd_server):
+    async with talking(odd_server) as talk:
+        await talk.say(b"GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /parts HTTP/1.1\r\nHost: x\r\n\r\n")
+        told, headers = await talk.head()
+
+        assert (told, headers["etag"], "content-length" in headers) == (304, '"x"', False)
+        assert await talk.answer() == (200, 1234)
 
 
 async def test_header_cannot_smuggle_in_another(odd_server):
