@@ -1,5 +1,6 @@
 """Serving: one socket, our own Valkey unless there is another, and then what answers."""
 
+import gc
 import os
 import signal
 import socket
@@ -20,9 +21,12 @@ def serve(settings: Settings) -> int:
 
 
 def _answering() -> Callable[[Settings, Settings, socket.socket], None]:
-    """What answers. To import it takes about as long as our own Valkey loads its data, and is done meanwhile."""
+    """What answers. To import it takes longer than our own Valkey loads its data, so that is done meanwhile."""
+    gc.disable()  # what is imported stays
     from server.workers import run
 
+    gc.freeze()
+    gc.enable()
     return run
 
 
