@@ -78,8 +78,15 @@ class Engine:
         Raises:
             Refused: its variables do not fit, no context could be opened, or the result is beyond JSON.
         """
-        with Observed(self, call) as observation:
-            return await self._only_answer(observation)
+        with Observed(self, call) as observation, Deadline(self.deadlines):
+            execute = partial(self._executed, observation)
+            question = self._question(call)
+            if question is None:
+                return await execute()
+            answer = await self.coalesced.answer(question, execute)
+            if not observation.answers:
+                observation.answers, observation.way = 1, "coalesced"
+            return answer
 
     async def answers(self, call: Call) -> AsyncGenerator[Answer, None]:
         """
@@ -88,23 +95,13 @@ class Engine:
         Raises:
             Refused: as in `answer`; or the events cannot be had, or ended in an exception.
         """
+        if not call.is_subscription:
+            yield await self.answer(call)
+            return
         with Observed(self, call) as observation:
-            if not call.is_subscription:
-                yield await self._only_answer(observation)
-                return
             async with aclosing(self._events(observation)) as events:
                 async for answer in events:
                     yield answer
-
-    async def _only_answer(self, observation: Observation) -> Answer:
-        execute = partial(self._executed, observation)
-        with Deadline(self.deadlines):
-            if (question := self._question(observation.call)) is None:
-                return await execute()
-            answer = await self.coalesced.answer(question, execute)
-        if not observation.answers:
-            observation.answers, observation.way = 1, "coalesced"
-        return answer
 
     def _question(self, call: Call) -> Hashable | None:
         """What is equal where answers are; None of what has to be executed for whoever asks it."""
