@@ -6,8 +6,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from server.faults import Fault
 from store.caching import CACHED
@@ -58,10 +57,10 @@ class WrongSetting(Fault):
     """The message names the setting."""
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Each setting's description stands in the README too; a test compares them."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     host: str = Field("127.0.0.1", description="the address to listen at")
     port: int = Field(8000, ge=0, le=65_535, description="the port to listen at; 0 takes a free one")
@@ -160,11 +159,13 @@ def read_settings(**given: Any) -> Settings:
     Raises:
         WrongSetting: a value cannot be used, or there is no such setting.
     """
-    known = {PREFIX + name.upper() for name in Settings.model_fields}
-    if unknown := sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known):
+    known = {PREFIX + name.upper(): name for name in Settings.model_fields}
+    found = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    if unknown := sorted(found.keys() - known):
         raise WrongSetting(f"{unknown[0]}: there is no such setting")
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        of_environment = {known[name]: value for name, value in found.items()}
+        return Settings(**of_environment | {name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         fault = error.errors()[0]
         name = PREFIX + str(fault["loc"][0]).upper()
