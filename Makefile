@@ -48,6 +48,7 @@ LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emi
 .venv/serve.stamp: requirements.lock pyproject.toml | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q -x node_modules store resolvers schema server
 	touch $@
 
 .venv/dev.stamp: requirements-dev.lock .venv/serve.stamp
