@@ -4,16 +4,16 @@ from asyncio import gather
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from resolvers import pages, pins
 from resolvers.context import Context
 from resolvers.pages import Asked
 from store import records
+from store.caching import FEW
 from store.listings import Listing, Page
 from store.ranking import PAGE_SIZE
-from store.reads import FEW
 from store.records import Article, User, new
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ async def of_articles(
 async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
     """The connections of pages of named listings, with their totals: one round trip for the articles of all."""
     shown = [_kept(*each) if isinstance(each[2], int) else Shown(*each) for each in found]
-    articles = iter(await context.reads.articles([number for each in shown for number in each.numbers]))
+    articles = iter(await context.reads.articles(chain.from_iterable([each.numbers for each in shown])))
     return [each.connection(list(islice(articles, len(each.numbers)))) for each in shown]
 
 

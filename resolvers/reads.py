@@ -28,6 +28,7 @@ class Reads:
         self._began = monotonic()
         self._seen: dict[Kind[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
+        self._voters: dict[int, tuple[str, ...]] = {}
 
     async def login(self) -> Login | None:
         if self._login and self._known_login is None:
@@ -41,7 +42,12 @@ class Reads:
         return await self._records(reads.PROFILES, usernames)
 
     async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
-        return await self._all(reads.voters(self._store.site, number) for number in numbers)
+        return await self._settled(
+            self._voters,
+            list(numbers),
+            lambda new: reads.cached_voters(self._store.site, new, self._began),
+            self._named,
+        )
 
     async def groups(self) -> list[str]:
         """The names of all groups that have articles."""
@@ -56,6 +62,10 @@ class Reads:
             lambda new: reads.cached_votes(self._store.site, new, voter, self._began),
             lambda new: self._told_votes(new, voter),
         )
+
+    async def _named(self, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        names = await self._all([reads.voters(self._store.site, number) for number in numbers])
+        return dict(zip(numbers, names, strict=True))
 
     async def _told_votes(self, numbers: Sequence[int], voter: str) -> dict[int, Vote]:
         parts = await self._all(reads.votes(self._store.site, numbers, voter))
@@ -137,6 +147,13 @@ class Reads:
 
     async def _stored(self, kind: Kind[T], ids: Sequence[Any]) -> dict[Any, T | None]:
         site = self._store.site
+        if self._login and not self._known_login and site.connection.is_of_one:
+            kept: list[T | None] = reads.cached(site, kind, ids)
+            if all(kept):
+                await self.login()  # with its reply comes what has changed of these
+                kept = reads.cached(site, kind, ids, self._began)
+                if all(kept):
+                    return dict(zip(ids, kept, strict=True))
         hashes = await self._all([reads.hash_of(site, kind, id) for id in ids])
         known = reads.cached(site, kind, ids, self._began)  # others may have made the same records meanwhile
         found = zip(ids, known, hashes, strict=True)

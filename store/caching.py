@@ -21,13 +21,14 @@ T = TypeVar("T")
 
 CACHED = 10_000  # keys of each server, unless told otherwise
 LONGEST = 4_000  # characters of a hash that is worth keeping
+FEW = 200  # names, of whom it is worth keeping
 NOTHING: dict[int, Vote] = {}
 
 
 class Cache:
     """
     Hashes of some kinds, of at most so many keys: as they were read, then as the records that were made of them. And
-    votes as a script told them, of ten times as many.
+    votes as a script told them, and the voters of articles that have few, ten times as many.
 
     `as_of` is the instant of the monotonic clock up to which all changes have been heard, `telling` the digest of the
     script that tells a voter's votes on articles.
@@ -39,6 +40,7 @@ class Cache:
         self._telling = telling
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by article
         self._voters: dict[int, set[str]] = {}  # of which articles
+        self._names: dict[int, list[str]] = {}  # all voters of which articles
         self._votes_kept = 0
         self._hashes: dict[str, dict[str, str]] = {}  # by key
         self._records: dict[Any, Any] = {}  # by id
@@ -71,8 +73,16 @@ class Cache:
         """A voter's votes on articles, None where nothing is known."""
         return list(map(self._votes.get(voter, NOTHING).get, numbers))
 
+    def voters(self, numbers: Sequence[int]) -> list[list[str] | None]:
+        """All voters of articles, in any order, None where nothing is known."""
+        return list(map(self._names.get, numbers))
+
     def replied(self, command: Sequence[Any], reply: dict[str, str] | list[Any] | ReplyError) -> None:
-        """Keep a hash, unless it is long, and votes; forget all where the server says that others are to be asked."""
+        """
+        Keep a hash, unless it is long, votes, and voters, unless they are many.
+
+        Forget all where the server says that others are to be asked.
+        """
         if isinstance(reply, ReplyError):
             if kind(reply) in ELSEWHERE:
                 self.changed(None)
@@ -80,6 +90,8 @@ class Cache:
             if command[1] == self._telling:
                 _, _, _, _, _, voter, *numbers = command
                 self._keep_votes(voter, zip(numbers, reply, strict=True))
+            elif command[0] == "SUNION" and 0 < len(reply) <= FEW:
+                self._keep_voters(number_of(str(command[1])), reply)
         elif reply and command[0] == "HGETALL" and sum(map(len, reply.values())) <= LONGEST:
             key = str(command[1])
             if key.startswith(keys.CACHED) and key not in self._ids:
@@ -96,14 +108,18 @@ class Cache:
             return
         for name in names:
             if name.startswith(keys.CACHED_VOTES):
-                self._forget_votes_on(int(name.rpartition(":")[2]))
+                self._forget_votes_on(number_of(name))
             self._hashes.pop(name, None)
             if name in self._ids:
                 del self._records[self._ids.pop(name)]
 
+    def _keep_voters(self, number: int, names: list[str]) -> None:
+        self._make_room_for_votes()
+        self._votes_kept += len(names) - len(self._names.get(number, ()))
+        self._names[number] = names
+
     def _keep_votes(self, voter: str, votes: Iterable[tuple[int, int]]) -> None:
-        if self._votes_kept > 10 * self._most:
-            self._forget_votes()
+        self._make_room_for_votes()
         known = self._votes.setdefault(voter, {})
         before = len(known)
         for number, vote in votes:
@@ -112,6 +128,7 @@ class Cache:
         self._votes_kept += len(known) - before
 
     def _forget_votes_on(self, number: int) -> None:
+        self._votes_kept -= len(self._names.pop(number, ()))
         for voter in self._voters.pop(number, ()):
             known = self._votes[voter]
             del known[number]
@@ -119,11 +136,21 @@ class Cache:
             if not known:
                 del self._votes[voter]
 
+    def _make_room_for_votes(self) -> None:
+        if self._votes_kept > 10 * self._most:
+            self._forget_votes()
+
     def _forget_votes(self) -> None:
         self._votes.clear()
         self._voters.clear()
+        self._names.clear()
         self._votes_kept = 0
 
     def _make_room(self) -> None:
         if self.size >= self._most:
             self.changed([next(iter(self._ids or self._hashes))])  # of those that were kept, the oldest
+
+
+def number_of(key: str) -> int:
+    """The number of the article that a key is about."""
+    return int(key.rpartition(":")[2])

@@ -67,7 +67,12 @@ class Connection:
         """
         route = routes.read(url)
         self._server = server_of(route, confirming, cached)
-        self._has_many = route.kind is not Kind.SERVER
+        self._kind = route.kind
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether everything is sent to one server."""
+        return self._kind is not Kind.CLUSTER
 
     async def close(self) -> None:
         self._server.close()
@@ -126,7 +131,7 @@ class Connection:
 
     async def _again(self, server: Server, commands: Sequence[Command], replies: list[Any], started: float) -> None:
         """Send again what failed, until there is a reply to everything or the time is over."""
-        deadline = started + (BUDGET_OF_MANY if self._has_many else BUDGET)
+        deadline = started + (BUDGET if self._kind is Kind.SERVER else BUDGET_OF_MANY)
         sent, pause = started, PAUSES[0]
         while failed := [place for place, reply in enumerate(replies) if type(reply) is ReplyError]:
             kinds = {faults.kind(replies[place]) for place in failed}

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from store import keys, records
-from store.caching import Cache
+from store.caching import FEW, Cache
 from store.connection import VOTES
 from store.link import Command
 from store.records import CAST, Vote
@@ -14,7 +14,7 @@ from store.site import Site
 
 T = TypeVar("T")
 
-FEW = 200  # names
+LONG_AGO = float("-inf")
 
 
 class Read(NamedTuple, Generic[T]):
@@ -45,11 +45,12 @@ def hash_of(site: Site, kind: Kind[Any], id: Any) -> Read[dict[str, str]]:
     return Read(("HGETALL", kind.key(kind.home(site, id), id)), dict)
 
 
-def cached(site: Site, kind: Kind[T], ids: Sequence[Any], since: float) -> list[T | None]:
+def cached(site: Site, kind: Kind[T], ids: Sequence[Any], since: float = LONG_AGO) -> list[T | None]:
     """
     What this process knows of ids as it was at an instant of the monotonic clock, or later. No round trip.
 
-    Whoever began at that instant finds what is known of a partition once something was read of it since.
+    Whoever began at that instant finds what is known of a partition once something was read of it since. Without an
+    instant it may be out of date.
     """
     return _cached(site, kind, ids, since, lambda cache, p, part: cache.find(part, partial(kind.key, p), kind.decode))
 
@@ -57,6 +58,12 @@ def cached(site: Site, kind: Kind[T], ids: Sequence[Any], since: float) -> list[
 def cached_votes(site: Site, numbers: Sequence[int], voter: str, since: float) -> list[Vote | None]:
     """As `cached`: one voter's votes on articles."""
     return _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.votes(part, voter))
+
+
+def cached_voters(site: Site, numbers: Sequence[int], since: float) -> list[tuple[str, ...] | None]:
+    """As `cached`: everyone whose vote on articles counts, by name."""
+    known = _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.voters(part))
+    return [_by_name(names) if names else None for names in known]
 
 
 def _cached(

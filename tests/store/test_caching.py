@@ -13,6 +13,7 @@ from store.connection import Tally
 from store.listings import Window
 from store.ranking import Order
 from store.records import Vote
+from store.sessions import session_of
 from store.stores import Store
 from tests.conftest import kill, registered
 from tests.servers import until
@@ -78,6 +79,39 @@ async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
     assert await vote_of(alice) == (Vote.NONE, 2)
 
 
+async def test_voters_are_as_they_stand_and_read_once(store, other, alice, bob):
+    posted = await post(store, alice)
+
+    async def voters() -> tuple[tuple[str, ...], int]:
+        connection.tally.set(cost := Tally())
+        reads = Reads(store, None)
+        await reads.articles([posted.number])
+        (names,) = await reads.voters([posted.number])
+        return names, cost.round_trips
+
+    for vote, names in ((Vote.UP, (alice, bob)), (Vote.NONE, (alice,)), (Vote.DOWN, (alice, bob))):
+        await other.articles.vote(posted.number, bob, vote)
+        assert [await voters(), await voters()] == [(names, 2), (names, 1)]
+    await other.articles.delete(posted.number, alice)
+    assert await voters() == ((), 2)
+
+
+async def test_what_is_kept_is_looked_at_again_once_the_session_is_read(store, redis, alice):
+    posted, grant = await post(store, alice), await store.sessions.open(alice)
+    p = store.site.home_of_article(posted.number)
+    login = store.sessions.read(session_of(grant.token))
+
+    async def article() -> tuple[int, int]:
+        connection.tally.set(cost := Tally())
+        (article,) = await Reads(store, login).articles([posted.number])
+        return article.upvotes, cost.commands
+
+    alone = 1 if store.site.connection.is_of_one else 2
+    assert [await article(), await article()] == [(1, 2), (1, alone)]
+    redis.hset(keys.article(p, posted.number), "up", 7)
+    assert [await article(), await article()] == [(7, 2), (7, alone)]
+
+
 async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice):
     """Without a reply since then nobody knows what was changed: here, what the server told is not even received yet."""
     posted = await post(store, alice)
@@ -110,6 +144,7 @@ async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, 
     posted = await post(store, alice)
     command = [sys.executable, "-m", "tests.store.voting", redis_url, str(posted.number), str(VOTES)]
     writer = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+    login = store.sessions.read(session_of((await store.sessions.open(alice)).token))
     acknowledged = seen = spared = 0
 
     async def listen() -> None:
@@ -134,6 +169,10 @@ async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, 
         spared += commands == store.site.partitions
         (vote,) = await Reads(store, None).votes([posted.number], f"voter-{expected - 2}")
         assert expected < 2 or vote is Vote.UP
+        reads = Reads(store, login)
+        (article,) = await reads.articles([posted.number])
+        (voters,) = await reads.voters([posted.number])
+        assert seen <= article.upvotes <= len(voters)
     cutting.cancel()
 
     assert await writer.wait() == 0
