@@ -9,6 +9,14 @@ from server.wire.answers import refusal_body
 from server.wire.errors import Refused
 
 
+class TooLong(Exception):
+    """What is said of a request before its body is more than we read. `status` is what to answer."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
 @dataclass
 class Door:
     """
@@ -40,6 +48,16 @@ class Door:
         self.inside[address] -= 1
         if not self.inside[address]:
             del self.inside[address]
+
+    def check_url(self, url: bytes) -> None:
+        if len(url) > self.url_bytes:
+            raise TooLong(414, f"the URL is longer than {self.url_bytes} bytes")
+
+    def check_headers(self, headers: list[tuple[bytes, bytes]]) -> None:
+        if len(headers) > self.headers:
+            raise TooLong(431, f"there are more than {self.headers} headers")
+        if sum(len(name) + len(value) + len(": \r\n") for name, value in headers) > self.header_bytes:
+            raise TooLong(431, f"the headers are longer than {self.header_bytes} bytes")
 
 
 def address_of(client: tuple[str, int] | None) -> str:

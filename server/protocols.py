@@ -7,7 +7,8 @@ from httptools import HttpParserError, HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.cycles import Cycle
-from server.doors import Door, address_of, response
+from server.doors import Door, TooLong, address_of, response
+from server.heads import Head, head_of
 from server.targets import target_of
 from server.timers import Timer
 from server.wire import Code
@@ -15,11 +16,8 @@ from server.wire.errors import Refused
 from server.wire.stopping import tell
 
 ASGI = {"version": "3.0", "spec_version": "2.3"}
+TRIES = 3  # how often in a row a client may say its head anew before we stop to remember it
 LINGER = 0.3  # seconds that an idle connection has for a request which is on its way while we stop
-
-
-class TooLong(Exception):
-    """Stops the parser; the connection knows what to answer."""
 
 
 class Guarded(HttpToolsProtocol):
@@ -37,7 +35,8 @@ class Guarded(HttpToolsProtocol):
         self._is_stopping = self._is_upgrading = self._has_begun = False
         self._unasked = 0  # headers of a request that need no look
         self._head_at_least = self._head_at_most = 0  # bytes
-        self._status, self._refused = 400, Refused(Code.BAD_REQUEST, "this is not HTTP")
+        self._head: Head | None = None  # of the last request
+        self._tries = TRIES
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
@@ -56,14 +55,39 @@ class Guarded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        is_first = not self._is_receiving and self._is_idle()  # byte of a request, and that of no other before it
+        if is_first and self._head is not None and (request := self._head.request_of(data)):
+            self._begin_again(*request)
+            return
+        self._parse(data)
+        if is_first and self._tries and not self._is_receiving:
+            self._remember(data)
+
+    def _begin_again(self, scope: dict[str, Any], body: bytes) -> None:
+        """Begin a request that is there as a whole, and whose head is the one before."""
+        self._tries = TRIES
+        self._timer.clear()
+        self.expect_100_continue = False
+        scope["state"] = self.app_state.copy()
+        self.cycle = Cycle(scope, self, not self._is_stopping)
+        self.cycle.add(body)
+        self.cycle.end()
+        self._start_asgi_task(self.cycle, self.app)
+
+    def _remember(self, data: bytes) -> None:
+        self._tries -= 1
+        is_usual = self._tries and not self._is_idle() and self.cycle.keep_alive
+        self._head = head_of(data, dict(self.cycle.scope)) if is_usual else None
+
+    def _parse(self, data: bytes) -> None:
         """As uvicorn has it, but that what is not whole has to become so in time."""
         self._head_at_most = len(data) + (self._head_at_most if self._is_in_head else 0)
         self._has_received = False
         try:
             self.parser.feed_data(data)
-        except HttpParserError:
+        except HttpParserError as error:
             self.logger.warning("Invalid HTTP request received.")
-            self.send_400_response("")
+            self._refuse_head(error.__context__)
         except HttpParserUpgrade:
             if self._is_upgrading:
                 self.handle_websocket_upgrade()
@@ -94,8 +118,7 @@ class Guarded(HttpToolsProtocol):
 
     def on_url(self, url: bytes) -> None:
         self.url += url
-        if len(self.url) > self._door.url_bytes:
-            self._stop_parsing(414, f"the URL is longer than {self._door.url_bytes} bytes")
+        self._door.check_url(self.url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         name, headers = name.lower(), self.headers
@@ -103,13 +126,13 @@ class Guarded(HttpToolsProtocol):
             self.expect_100_continue = value.lower() == b"100-continue"
         headers.append((name, value))
         if len(headers) > self._unasked:
-            self._check_headers()
+            self._door.check_headers(headers)
 
     def on_headers_complete(self) -> None:
         """As uvicorn has it, without what is never asked of us, and with cycles of ours."""
         self._is_in_head, self._unasked = False, 0  # if there are more, they come after a body in chunks
         if self._head_at_most > self._door.header_bytes:
-            self._measure_headers()
+            self._door.check_headers(self.headers)
         parser = self.parser
         version = parser.get_http_version()
         scope: dict[str, Any] = {
@@ -177,25 +200,11 @@ class Guarded(HttpToolsProtocol):
         if self._is_idle():
             self.transport.close()
 
-    def send_400_response(self, msg: str) -> None:
-        """What uvicorn calls when the parser gives up: for what is no HTTP, or because we stopped it."""
-        self.transport.write(response(self._status, self._refused))
-        self.transport.close()
-
-    def _check_headers(self) -> None:
-        if len(self.headers) > self._door.headers:
-            self._stop_parsing(431, f"there are more than {self._door.headers} headers")
-        if not self._is_in_head:  # it comes after a body in chunks
-            self._measure_headers()
-
-    def _measure_headers(self) -> None:
-        size = sum(len(name) + len(value) + len(": \r\n") for name, value in self.headers)
-        if size > self._door.header_bytes:
-            self._stop_parsing(431, f"the headers are longer than {self._door.header_bytes} bytes")
-
-    def _stop_parsing(self, status: int, reason: str) -> None:
-        self._status, self._refused = status, Refused(Code.HEADERS_TOO_LARGE, reason)
-        raise TooLong
+    def _refuse_head(self, reason: BaseException | None) -> None:
+        if isinstance(reason, TooLong):
+            self._refuse(reason.status, Code.HEADERS_TOO_LARGE, str(reason))
+        else:
+            self._refuse(400, Code.BAD_REQUEST, "this is not HTTP")
 
     def _refuse(self, status: int, code: Code, reason: str) -> None:
         self.transport.write(response(status, Refused(code, reason)))

@@ -1,0 +1,159 @@
+"""Requests whose heads repeat: each is understood as if it were the first of its connection."""
+
+import json
+from itertools import product
+
+import pytest
+
+from server.doors import Door
+from server.heads import LONGEST, head_of
+from tests.server.test_cycles import talking
+from tests.wire.sample import running
+
+POST = b"POST /a%%62?c=d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nX-Y: z\r\n\r\n%b"
+REQUESTS = {
+    "body": POST % (3, b"one"),
+    "longer body": POST % (12, b"one\r\n\r\nthree"),
+    "no body": POST % (0, b""),
+    "body like a request": POST % (len(POST), POST),
+    "large body": POST % (90_000, b"x" * 90_000),
+    "length last": b"POST /ab HTTP/1.1\r\nHost: x\r\ncontent-length:3\r\n\r\ntwo",
+    "empty line": b"\r\n" + POST % (3, b"one"),
+    "other header": b"POST /a%62?c=d HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nX-Y: y\r\n\r\none",
+    "another header": b"POST /a%62?c=d HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nX-Y: z\r\nX-Z: z\r\n\r\none",
+    "no length": b"GET /ab HTTP/1.1\r\nHost: x\r\n\r\n",
+    "chunks": b"POST /a%62?c=d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n",
+    "other upgrade": b"POST /ab HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 3\r\n\r\none",
+}
+WRONG = {
+    "two lengths": b"POST /ab HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\none",
+    "length and chunks": b"POST /ab HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "no number": POST.replace(b"%d", b"+3") % b"one",
+    "number in two lines": POST.replace(b"%d", b"\r\n 3") % b"one",
+}
+LAST = b"POST /ab HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 3\r\n\r\nend"
+
+
+async def echo(scope, receive, send):
+    """What was understood. The application may keep for itself what it was given."""
+    message = await receive()
+    body = message["body"]
+    while message["more_body"]:
+        message = await receive()
+        body += message["body"]
+    names = ("method", "http_version", "path", "raw_path", "query_string", "headers", "state")
+    answer = json.dumps([str(scope[name]) for name in names] + [body.decode()]).encode()
+    scope["state"]["seen"] = True
+    scope["headers"].append((b"seen", b"1"))
+    scope["path"] = "/seen"
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(answer))]})
+    await send({"type": "http.response.body", "body": answer})
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running(echo, Door()) as server:
+        yield server
+
+
+async def understood(server, *pieces):
+    """What one connection understands of pieces; before each, what was said before has been answered."""
+    async with talking(server) as talk:
+        return [(await talk.say(piece), await talk.answer())[1] for piece in pieces]
+
+
+@pytest.fixture
+async def first(server):
+    """What each request means as the first of a connection."""
+    return {name: (await understood(server, request))[0] for name, request in REQUESTS.items()}
+
+
+async def test_request_is_understood_whatever_was_before(server, first):
+    for before, name in product(REQUESTS, REQUESTS):
+        names = [before, before, name, name, before]
+
+        assert await understood(server, *(REQUESTS[one] for one in names)) == [first[one] for one in names]
+
+
+async def test_request_is_understood_wherever_it_is_cut(server, first):
+    usual = REQUESTS["body"]
+    for end in range(1, len(usual)):
+        async with talking(server) as talk:
+            for pieces in ([usual], [usual[:end]], [usual[end:] + usual[:end]], [usual[end:]], [usual]):
+                await talk.say(*pieces)
+                if pieces != [usual[:end]]:
+                    assert await talk.answer() == first["body"]
+
+
+async def test_requests_that_come_at_once_are_understood(server, first):
+    async with talking(server) as talk:
+        await talk.say(REQUESTS["body"])
+        await talk.answer()
+        names = ["body", "body", "longer body", "no body", "body"]
+        await talk.say(b"".join(REQUESTS[name] for name in names))
+
+        assert [await talk.answer() for _ in names] == [first[name] for name in names]
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+async def test_wrong_request_is_refused_whatever_was_before(server, wrong):
+    async with talking(server) as talk:
+        for _ in range(2):
+            await talk.say(REQUESTS["body"])
+            await talk.answer()
+        await talk.say(wrong)
+
+        assert (await talk.answer())[0] == 400
+        assert await talk.rest() == b""
+
+
+async def test_last_request_is_the_last_whatever_was_before(server):
+    async with talking(server) as talk:
+        for _ in range(2):
+            await talk.say(REQUESTS["body"])
+            await talk.answer()
+        await talk.say(LAST)
+        status, headers = await talk.head()
+
+        assert (status, headers["connection"]) == (200, "close")
+        assert json.loads(await talk.rest())[-1] == "end"
+
+
+async def test_client_may_wait_again_until_its_body_is_wanted(server):
+    head, body = POST.replace(b"X-Y", b"Expect: 100-continue\r\nX-Y") % (3, b"one"), b"one"
+    async with talking(server) as talk:
+        for _ in range(3):
+            await talk.say(REQUESTS["body"])
+            await talk.answer()
+            await talk.say(head.removesuffix(body))
+            assert (await talk.head())[0] == 100
+            await talk.say(body)
+            assert (await talk.answer())[0] == 200
+
+
+SCOPE = {"headers": [(b"host", b"x"), (b"content-length", b"3"), (b"x-y", b"z")]}
+
+
+def test_head_is_known_again_by_its_bytes():
+    head = head_of(REQUESTS["body"], SCOPE)
+    headers = [(b"host", b"x"), (b"content-length", b"5"), (b"x-y", b"z")]
+
+    assert head.request_of(POST % (5, b"three")) == ({"headers": headers}, b"three")
+    assert SCOPE["headers"][1] == (b"content-length", b"3")
+
+
+@pytest.mark.parametrize(
+    "name", sorted(REQUESTS.keys() - {"body", "longer body", "no body", "body like a request", "large body"})
+)
+def test_other_head_is_not_known(name):
+    assert head_of(REQUESTS["body"], SCOPE).request_of(REQUESTS[name]) is None
+
+
+@pytest.mark.parametrize("said", [POST % (3, b"on"), POST % (3, b"one+"), POST % (3, b"one") * 2, POST[:30], b""])
+def test_request_that_is_more_or_less_is_not_known(said):
+    assert head_of(REQUESTS["body"], SCOPE).request_of(said) is None
+    assert head_of(said, SCOPE) is None
+
+
+def test_long_head_is_not_remembered():
+    assert head_of(POST.replace(b"z", b"z" * LONGEST) % (3, b"one"), SCOPE) is None
