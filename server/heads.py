@@ -6,49 +6,59 @@ again as long as it is the same byte by byte: where requests end and bodies begi
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 LONGEST = 4_096  # bytes of a head that is remembered
 DIGITS = 7  # at most, of a length
+TRIES = 3  # how often in a row a client may say another head before none is remembered any more
 ODD = {b"expect", b"transfer-encoding", b"upgrade"}  # headers by which a body is more than its length
 LENGTH = re.compile(rb"\r\nContent-Length: ?(\d+)\r\n", re.IGNORECASE)
 
 
-class Head(NamedTuple):
-    """The bytes around the digits of the length, the length's place among the headers, and what the rest means."""
+class LastHead:
+    """The head of a connection's last request, if it is one that may come again."""
 
-    before: bytes
-    after: bytes
-    place: int
-    scope: dict[str, Any]
+    __slots__ = ("_after", "_before", "_place", "_scope", "_tries")
+
+    def __init__(self) -> None:
+        self._before = self._after = b""  # the digits of the length
+        self._place = 0  # of the length among the headers
+        self._scope: dict[str, Any] | None = None
+        self._tries = TRIES
 
     def request_of(self, data: bytes) -> tuple[dict[str, Any], bytes] | None:
         """The scope and the body of the request that `data` is as a whole, if it has this head."""
-        if not data.startswith(self.before):
+        if self._scope is None or not data.startswith(self._before):
             return None
-        start = len(self.before)
+        start = len(self._before)
         end = data.find(b"\r", start, start + DIGITS + 1)
-        digits, begin = data[start:end], end + len(self.after)
-        if end < 0 or not digits.isdigit() or int(digits) != len(data) - begin or not data.startswith(self.after, end):
+        digits, begin = data[start:end], end + len(self._after)
+        if end < 0 or not digits.isdigit() or int(digits) != len(data) - begin:
             return None
-        scope = self.scope.copy()
+        if not data.startswith(self._after, end):
+            return None
+        self._tries = TRIES
+        scope = self._scope.copy()
         scope["headers"] = headers = scope["headers"].copy()
-        headers[self.place] = (b"content-length", digits)
+        headers[self._place] = (b"content-length", digits)
         return scope, data[begin:]
 
+    def remember(self, data: bytes, scope: dict[str, Any]) -> None:
+        """
+        Remember the head of the request that `data` is as a whole, and which was understood as `scope`.
 
-def head_of(data: bytes, scope: dict[str, Any]) -> Head | None:
-    """
-    The head of the request that `data` is as a whole, and which was understood as `scope`.
-
-    None where `data` is more than that or less, and where the head is long or odd, or tells no length.
-    """
-    found = LENGTH.search(data, 0, LONGEST)
-    size = data.find(b"\r\n\r\n") + 4
-    if found is None or found.end() > size or size > LONGEST or size + int(found[1]) != len(data):
-        return None
-    names = [name for name, _ in scope["headers"]]
-    if not ODD.isdisjoint(names):
-        return None
-    kept = scope | {"headers": scope["headers"].copy()}
-    return Head(data[: found.start(1)], data[found.end(1) : size], names.index(b"content-length"), kept)
+        Nothing is remembered where `data` is more than that or less, or the head is long or odd, or tells no length.
+        """
+        self._scope = None
+        if not self._tries:
+            return
+        self._tries -= 1
+        found = LENGTH.search(data, 0, LONGEST)
+        size = data.find(b"\r\n\r\n") + 4
+        if found is None or found.end() > size or size > LONGEST or size + int(found[1]) != len(data):
+            return
+        names = [name for name, _ in scope["headers"]]
+        if ODD.isdisjoint(names):
+            self._before, self._after = data[: found.start(1)], data[found.end(1) : size]
+            self._place = names.index(b"content-length")
+            self._scope = scope | {"headers": scope["headers"].copy()}

@@ -8,7 +8,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.cycles import Cycle
 from server.doors import Door, TooLong, address_of, response
-from server.heads import Head, head_of
+from server.heads import LastHead
 from server.targets import target_of
 from server.timers import Timer
 from server.wire import Code
@@ -16,7 +16,6 @@ from server.wire.errors import Refused
 from server.wire.stopping import tell
 
 ASGI = {"version": "3.0", "spec_version": "2.3"}
-TRIES = 3  # how often in a row a client may say its head anew before we stop to remember it
 LINGER = 0.3  # seconds that an idle connection has for a request which is on its way while we stop
 
 
@@ -35,8 +34,7 @@ class Guarded(HttpToolsProtocol):
         self._is_stopping = self._is_upgrading = self._has_begun = False
         self._unasked = 0  # headers of a request that need no look
         self._head_at_least = self._head_at_most = 0  # bytes
-        self._head: Head | None = None  # of the last request
-        self._tries = TRIES
+        self._last_head = LastHead()
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
@@ -56,16 +54,15 @@ class Guarded(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         is_first = not self._is_receiving and self._is_idle()  # byte of a request, and that of no other before it
-        if is_first and self._head is not None and (request := self._head.request_of(data)):
+        if is_first and (request := self._last_head.request_of(data)):
             self._begin_again(*request)
             return
         self._parse(data)
-        if is_first and self._tries and not self._is_receiving:
-            self._remember(data)
+        if is_first and not self._is_receiving and not self._is_idle() and self.cycle.keep_alive:
+            self._last_head.remember(data, dict(self.cycle.scope))
 
     def _begin_again(self, scope: dict[str, Any], body: bytes) -> None:
         """Begin a request that is there as a whole, and whose head is the one before."""
-        self._tries = TRIES
         self._timer.clear()
         self.expect_100_continue = False
         scope["state"] = self.app_state.copy()
@@ -73,11 +70,6 @@ class Guarded(HttpToolsProtocol):
         self.cycle.add(body)
         self.cycle.end()
         self._start_asgi_task(self.cycle, self.app)
-
-    def _remember(self, data: bytes) -> None:
-        self._tries -= 1
-        is_usual = self._tries and not self._is_idle() and self.cycle.keep_alive
-        self._head = head_of(data, dict(self.cycle.scope)) if is_usual else None
 
     def _parse(self, data: bytes) -> None:
         """As uvicorn has it, but that what is not whole has to become so in time."""

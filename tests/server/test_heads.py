@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from server.doors import Door
-from server.heads import LONGEST, head_of
+from server.heads import LONGEST, TRIES, LastHead
 from tests.server.test_cycles import talking
 from tests.wire.sample import running
 
@@ -132,28 +132,49 @@ async def test_client_may_wait_again_until_its_body_is_wanted(server):
 
 
 SCOPE = {"headers": [(b"host", b"x"), (b"content-length", b"3"), (b"x-y", b"z")]}
+KNOWN = {"body", "longer body", "no body", "body like a request", "large body"}
+
+
+def remembered(*said):
+    last = LastHead()
+    for data in said:
+        last.remember(data, SCOPE)
+    return last
 
 
 def test_head_is_known_again_by_its_bytes():
-    head = head_of(REQUESTS["body"], SCOPE)
+    last = remembered(REQUESTS["body"])
     headers = [(b"host", b"x"), (b"content-length", b"5"), (b"x-y", b"z")]
 
-    assert head.request_of(POST % (5, b"three")) == ({"headers": headers}, b"three")
+    for _ in range(2):
+        assert last.request_of(POST % (5, b"three")) == ({"headers": headers}, b"three")
     assert SCOPE["headers"][1] == (b"content-length", b"3")
 
 
+@pytest.mark.parametrize("name", REQUESTS)
+def test_no_other_head_is_known(name):
+    assert bool(remembered(REQUESTS["body"]).request_of(REQUESTS[name])) == (name in KNOWN)
+
+
+ENDLESS = POST[: POST.index(b"%d")].replace(b"%%", b"%") + b"1" * 5_000
+
+
 @pytest.mark.parametrize(
-    "name", sorted(REQUESTS.keys() - {"body", "longer body", "no body", "body like a request", "large body"})
+    "said", [POST % (3, b"on"), POST % (3, b"one+"), POST % (3, b"one") * 2, ENDLESS, ENDLESS[:50], b""]
 )
-def test_other_head_is_not_known(name):
-    assert head_of(REQUESTS["body"], SCOPE).request_of(REQUESTS[name]) is None
-
-
-@pytest.mark.parametrize("said", [POST % (3, b"on"), POST % (3, b"one+"), POST % (3, b"one") * 2, POST[:30], b""])
 def test_request_that_is_more_or_less_is_not_known(said):
-    assert head_of(REQUESTS["body"], SCOPE).request_of(said) is None
-    assert head_of(said, SCOPE) is None
+    assert remembered(REQUESTS["body"]).request_of(said) is None
+    assert remembered(said).request_of(REQUESTS["body"]) is None
 
 
 def test_long_head_is_not_remembered():
-    assert head_of(POST.replace(b"z", b"z" * LONGEST) % (3, b"one"), SCOPE) is None
+    long = POST.replace(b"z", b"z" * LONGEST) % (3, b"one")
+
+    assert remembered(long).request_of(long) is None
+
+
+def test_client_that_says_another_head_each_time_is_not_remembered():
+    usual = REQUESTS["body"]
+
+    assert remembered(*[usual] * TRIES).request_of(usual)
+    assert remembered(*[usual] * (TRIES + 1)).request_of(usual) is None
