@@ -20,6 +20,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
 from store.caching import Cache
+from store.packing import text_of
 
 Argument = str | int | float
 Command = tuple[Argument, ...]
@@ -81,7 +82,7 @@ class Link(asyncio.Protocol):
         self._waiting.append(batch)
         if not self._unsent:
             self._loop.call_soon(self._write)
-        self._unsent += [hiredis.pack_command(command) for command in commands]  # type: ignore[arg-type]  # its stubs say less than it takes
+        self._unsent += map(text_of, commands)
         if self._alarm is None:
             self._alarm = self._loop.call_later(TIMEOUT, self._check)
         return await batch.done

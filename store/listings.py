@@ -1,7 +1,7 @@
 """Pages of listings: one range read per partition, merged by (value, number), highest first."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from store import gravity, keys
 from store.connection import RANGE
 from store.gravity import Decay, Share
+from store.packing import packed
 from store.ranking import Order
 from store.reads import Read
 from store.records import Place, places
@@ -67,15 +68,15 @@ def group(site: Site, name: str, order: Order) -> Listing:
 
 
 def timeline(site: Site, username: str) -> Listing:
-    return Listing(f"timeline:{username.lower()}", (keys.timeline(site.home_of_user(username), username),))
+    return _of_user("timeline", keys.timeline, site.home_of_user(username), username)
 
 
 def following(site: Site, username: str) -> Listing:
-    return Listing(f"following:{username.lower()}", (keys.following(site.home_of_user(username), username),))
+    return _of_user("following", keys.following, site.home_of_user(username), username)
 
 
 def followers(site: Site, username: str) -> Listing:
-    return Listing(f"followers:{username.lower()}", (keys.followers(site.home_of_user(username), username),))
+    return _of_user("followers", keys.followers, site.home_of_user(username), username)
 
 
 def front_page(site: Site, day: int | None) -> Listing:
@@ -97,10 +98,8 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
         return [gravity.share(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
     alone = len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if alone else (window.skip + window.count, 0)
-    position = (repr(window.beyond.value), window.beyond.member) if window.beyond else ("", "")
-    direction = "up" if window.upwards else "down"
-    bounds = (listing.lowest, listing.highest, direction, count, skip)
-    return [Read(RANGE.command([index], *bounds, *position), _share) for index in listing.indexes]
+    bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down")
+    return [_range(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
 
 
 def merge(parts: Sequence[Share], window: Window) -> Page:
@@ -135,6 +134,19 @@ def _lasting(partitions: int, group: str | None, order: str) -> Listing:
     if group is None:
         return Listing(order, tuple(keys.index(p, order) for p in range(partitions)))
     return Listing(f"group:{group}:{order}", tuple(keys.group(p, group, order) for p in range(partitions)))
+
+
+@lru_cache(maxsize=4_096)
+def _of_user(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
+    return Listing(f"{kind}:{username.lower()}", (key(p, username),))
+
+
+@lru_cache(maxsize=4_096)
+def _range(
+    index: str, lowest: str, highest: str, direction: str, count: int, skip: int, beyond: Place | None
+) -> Read[Share]:
+    position = (repr(beyond.value), beyond.member) if beyond else ("", "")
+    return Read(packed(RANGE.command([index], lowest, highest, direction, count, skip, *position)), _share)
 
 
 def _share(reply: str) -> Share:

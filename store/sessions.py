@@ -13,6 +13,7 @@ from store import keys
 from store.connection import SESSION
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
 from store.link import Command
+from store.packing import packed
 from store.reads import Read
 from store.site import Site
 
@@ -72,7 +73,7 @@ class Sessions:
         self._site = site
 
     def read(self, session: Session) -> Read[Login | None]:
-        return Read(("GET", self._key(session)), _login)
+        return _read(self._key(session))
 
     async def open(self, username: str, password_hash: str = "") -> Grant:
         """
@@ -154,6 +155,11 @@ class Sessions:
     def _setting(self, session: Session, login: Login) -> tuple[str | int, ...]:
         lifetime = self._site.session_lifetime * 1000
         return ("SET", self._key(session), f"{login.username} {login.expires_at}", "PX", lifetime)
+
+
+@lru_cache(maxsize=4_096)
+def _read(key: str) -> Read[Login | None]:
+    return Read(packed(("GET", key)), _login)
 
 
 def _login(reply: str | None) -> Login | None:
