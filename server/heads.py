@@ -43,7 +43,7 @@ class LastHead:
         headers[self._place] = (b"content-length", digits)
         return scope, data[begin:]
 
-    def remember(self, data: bytes, scope: dict[str, Any]) -> None:
+    def remember(self, data: bytes, scope: Any) -> None:
         """
         Remember the head of the request that `data` is as a whole, and which was understood as `scope`.
 

@@ -59,7 +59,7 @@ class Guarded(HttpToolsProtocol):
             return
         self._parse(data)
         if is_first and not self._is_receiving and not self._is_idle() and self.cycle.keep_alive:
-            self._last_head.remember(data, dict(self.cycle.scope))
+            self._last_head.remember(data, self.cycle.scope)
 
     def _begin_again(self, scope: dict[str, Any], body: bytes) -> None:
         """Begin a request that is there as a whole, and whose head is the one before."""
