@@ -17,7 +17,7 @@ from store.ranking import PAGE_SIZE
 from store.records import Article, User, new
 
 T = TypeVar("T")
-Total = int | Callable[[], Awaitable[int]]  # counted when it is asked for, where that costs something
+Total = int | Callable[[Context], Awaitable[int]]  # counted when it is asked for, where that costs something
 
 
 class Edge(NamedTuple, Generic[T]):
@@ -59,7 +59,7 @@ class Connection(NamedTuple, Generic[T]):
 
 
 async def total_count(connections: Sequence[Connection[Any]], context: Context) -> list[int]:
-    return [each.total if isinstance(each.total, int) else await each.total() for each in connections]
+    return [each.total if isinstance(each.total, int) else await each.total(context) for each in connections]
 
 
 async def of_articles(
@@ -82,8 +82,12 @@ async def of_articles(
 
 
 async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
-    """The connections of pages of named listings, with their totals: one round trip for the articles of all."""
-    shown = [_kept(*each) if isinstance(each[2], int) else Shown(*each) for each in found]
+    """
+    The connections of pages of named listings, with their totals: one round trip for the articles of all.
+
+    They are kept, and so are totals: one that is counted is equal to another that counts the same.
+    """
+    shown = [_kept(*each) for each in found]
     articles = iter(await context.reads.articles(chain.from_iterable([each.numbers for each in shown])))
     return [each.connection(list(islice(articles, len(each.numbers)))) for each in shown]
 

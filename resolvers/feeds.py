@@ -1,7 +1,7 @@
 """The fields of a feed. A feed belongs to the viewer, so there is never more than one to read."""
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 
 from resolvers import pages
 from resolvers.connections import Connection, connect
@@ -10,6 +10,19 @@ from resolvers.pages import Asked
 from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
 from store.records import Article, Feed, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How many articles a feed has, or how many are unseen."""
+
+    feed: Feed
+    unseen_only: bool
+
+    async def __call__(self, context: Context) -> int:
+        if self.unseen_only:
+            return await _unseen(self.feed, context)
+        return await context.reads.count(await context.reads.posters_of_feed(self.feed.username, None))
 
 
 async def articles(
@@ -45,8 +58,7 @@ async def _page(feed: Feed, context: Context, asked: Asked, unseen_only: bool) -
     last = await context.reads.posters_of_feed(feed.username, floor)
     one_more = Window(window.count + 1, window.upwards, window.beyond)
     pull = await context.reads.pull(last, one_more, floor)
-    total = partial(_unseen, feed, context) if unseen_only else partial(context.reads.count, last)
-    return (await connect(context, [(listing_name(feed), _shown(pull, window), total)]))[0]
+    return (await connect(context, [(listing_name(feed), _shown(pull, window), Total(feed, unseen_only))]))[0]
 
 
 def _shown(pull: Pull, window: Window) -> Page:

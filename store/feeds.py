@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge as merged
-from heapq import nlargest
 from itertools import islice
 from math import inf
 
@@ -86,7 +85,7 @@ def nearest(last: Mapping[str, float], window: Window, floor: Place | None) -> A
     if window.upwards:
         return Asking(passed, any(time > lowest for time in others.values()))
     if len(others) > window.count:
-        limit = nlargest(window.count, others.values())[-1]
+        limit = sorted(others.values())[-window.count]
         others = {name: time for name, time in others.items() if time >= limit}
     return Asking([*passed, *others], False)
 

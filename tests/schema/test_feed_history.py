@@ -110,7 +110,7 @@ async def _check_counts(store, model, reader):
     (unseen,) = await feeds.unseen_count([Feed(reader)], context)
     assert unseen == len(model.feed(reader, unseen_only=True))
     connection = await _page(store, reader, 1, None)
-    assert await connection.total() == len(model.feed(reader))
+    assert await connection.total(context) == len(model.feed(reader))
 
 
 async def _walk(store, reader, size, up, unseen):
