@@ -15,6 +15,7 @@ from store.sessions import Session, session_of
 from store.stores import Store
 
 Batch = Callable[..., Awaitable[Sequence[Any]]]
+USUAL_RATES = WriteRates()
 
 
 class Context:
@@ -32,7 +33,7 @@ class Context:
         self.store = store
         self.live = live or Live(store)
         self.address = address
-        self.rates = rates or WriteRates()
+        self.rates = rates or USUAL_RATES
         self.tally = Tally()
         tally.set(self.tally)
         self._expired_pins: list[str] = []
