@@ -3,7 +3,7 @@
 from asyncio import Transport
 from typing import Any
 
-from httptools import HttpParserError, HttpParserUpgrade
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.cycles import Cycle
@@ -80,14 +80,21 @@ class Guarded(HttpToolsProtocol):
         except HttpParserError as error:
             self.logger.warning("Invalid HTTP request received.")
             self._refuse_head(error.__context__)
-        except HttpParserUpgrade:
-            if self._is_upgrading:
+        except HttpParserUpgrade as end:
+            if self._should_upgrade():
                 self.handle_websocket_upgrade()
-            else:
-                self._unsupported_upgrade_warning()
+            elif self._is_upgrading:
+                self._parse_without_upgrade(data[end.args[0] :])
         else:
             if self._is_receiving:
                 self._wait_for_rest(len(data))
+
+    def _parse_without_upgrade(self, rest: bytes) -> None:
+        """Nobody has to follow to another protocol (Java's client invites to HTTP/2), but the parser ends there."""
+        lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = HttpRequestParser(self)
+        head = b"%b %b HTTP/1.1\r\n%b\r\n" % (self.scope["method"].encode(), self.url, b"".join(lines))
+        self._parse(head + rest)
 
     def _wait_for_rest(self, received: int) -> None:
         if self._has_begun:
@@ -140,7 +147,7 @@ class Guarded(HttpToolsProtocol):
             "state": self.app_state.copy(),
         }
         self.scope = scope  # type: ignore[assignment]  # it becomes one
-        self._is_upgrading = parser.should_upgrade() and self._should_upgrade()
+        self._is_upgrading = parser.should_upgrade() and scope["method"] != "CONNECT"
         if self._is_upgrading:
             return
         scope["path"], scope["raw_path"], scope["query_string"] = target_of(self.url)

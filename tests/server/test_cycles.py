@@ -68,6 +68,27 @@ async def test_requests_follow_one_another(talk):
         assert await talk.answer() == (200, HELLO)
 
 
+INVITING = HEAD + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"
+IN_CHUNKS = INVITING + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(BODY), BODY)
+
+
+@pytest.mark.parametrize("invitation", [INVITING + LENGTH + b"\r\n" + BODY, IN_CHUNKS], ids=["whole", "in chunks"])
+async def test_invitation_to_another_protocol_is_passed_over(talk, invitation):
+    """Java's own client and `curl --http2` send it with their first request, whose body has to arrive all the same."""
+    for cut in range(0, len(invitation), 10):
+        await talk.say(invitation[:cut])
+        await asyncio.sleep(0)
+        await talk.say(invitation[cut:], REQUEST)
+
+        assert [await talk.answer(), await talk.answer()] == [(200, HELLO)] * 2
+
+
+async def test_no_tunnel_is_made(talk):
+    await talk.say(b"CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n" + REQUEST)
+
+    assert (await talk.head())[0] == 400
+
+
 async def test_requests_that_do_not_wait_are_answered_in_order(talk):
     names = [f"n{number}" for number in range(30)]
     bodies = [json.dumps({"query": f'{{ hello(name: "{name}") }}'}).encode() for name in names]
