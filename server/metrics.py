@@ -78,7 +78,8 @@ class Metrics(Collector):
         else:
             numbers[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1
             numbers[series.sum_of_seconds] += observation.seconds
-            numbers[self._counts.place("executions", observation.way)] += 1
+            if observation.way:  # else it was refused before
+                numbers[self._counts.place("executions", observation.way)] += 1
         for code in observation.codes:
             numbers[self._counts.place("errors", series.name, code)] += 1
 

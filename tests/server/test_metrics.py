@@ -40,6 +40,7 @@ def test_executions_are_counted_by_how(tmp_path):
             live.ask("{ articles { totalCount } }")
             live.ask("{ articles(first: 0) { totalCount } }")
         live.ask("mutation { logOut { userErrors { code } } }")
+        live.ask("query($id: ID!) { article(id: $id) { id } }")  # its variable is missing: nothing is executed
         shown = live.metrics()
 
     assert family(shown, "upvote_executions_total") == {
