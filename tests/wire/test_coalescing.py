@@ -142,6 +142,7 @@ async def test_who_comes_later_has_a_later_answer(http, contexts):
     second = asyncio.ensure_future(http.post("", json={"query": "{ never }"}))
     await until(lambda: len(contexts.opened) == 2)  # joined to the first it would wait for ever
 
+    assert not first.done() and not second.done()
     for asked in (first, second):
         asked.cancel()
 
