@@ -28,9 +28,8 @@ class Endpoint:
     Serves a schema. Each operation, and each event of a subscription, is executed with a context opened for it alone.
 
     `codes` says which exceptions are expected, and what `extensions.code` clients read for them and their subclasses.
-    Sizes are in bytes or characters, times in seconds. The caches of documents and of
-    requests are bounded by the length of their texts; a parsed document takes about 150 bytes of memory for each
-    character.
+    Sizes are in bytes or characters, times in seconds. The caches of documents and of requests are bounded by the
+    length of their texts; a parsed document takes about 150 bytes of memory for each character.
 
     `viewer_of` says what of a client decides the answers to its queries: equal queries that come at once are executed
     once for all clients of whom it is equal. Without it each is executed.
