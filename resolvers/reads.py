@@ -29,7 +29,6 @@ class Reads:
         self._seen: dict[Kind[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
         self._voters: dict[int, tuple[str, ...]] = {}
-        self._posters: dict[tuple[str, Place | None], dict[str, float]] = {}  # of feeds, by user and floor
 
     async def login(self) -> Login | None:
         if self._login and self._known_login is None:
@@ -84,15 +83,8 @@ class Reads:
         """
         Whose articles a feed shows, and when each of them posted last: the user and everyone they follow.
 
-        One or two round trips the first time. Above a floor it is enough to ask those who posted since, unless they are
-        too many.
+        One or two round trips. Above a floor it is enough to ask those who posted since, unless they are too many.
         """
-        feed = (username, floor)
-        if feed not in self._posters:
-            self._posters[feed] = await self._read_posters(username, floor)
-        return self._posters[feed]
-
-    async def _read_posters(self, username: str, floor: Place | None) -> dict[str, float]:
         site = self._store.site
         own = feeds.newest(site, [username])
         if floor:
