@@ -91,3 +91,13 @@ async def test_each_thing_is_read_once(store, proxy, ask, alice, token):
 
     stats = await cost(ask, proxy, twice, token, id=posted.id)
     assert stats == {"roundTrips": 2, "commands": 3}
+
+
+async def test_count_of_a_feed_costs_one_round_trip_more_than_its_page(store, proxy, ask, alice, token):
+    """Whose articles it shows is known by then."""
+    await post(store, alice)
+    await store.follows.follow("vera", alice)
+    page, counted = "{ feed { articles { nodes { title } } } }", "{ feed { articles { totalCount nodes { title } } } }"
+
+    alone = await cost(ask, proxy, page, token)
+    assert (await cost(ask, proxy, counted, token))["roundTrips"] == alone["roundTrips"] + 1
