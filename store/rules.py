@@ -18,13 +18,23 @@ USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
 WHITE = {"\n", "\r", "\t"}
 UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, lone surrogates, line and paragraph separators
+# Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which unicodedata does not know
+IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+BLANK = re.compile(rf"[\s\u2800{IGNORABLE}]*")  # U+2800 is a Braille cell without dots
+BIDI_CONTROL = re.compile("[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides and isolates
 
 
 def title(text: str) -> str:
     text = text.strip()
     if not 1 <= len(text) <= TITLE_LENGTH:
         raise Invalid(f"a title has 1 to {TITLE_LENGTH} characters, this one {len(text)}", "title")
-    return _printable(text, "title")
+    if found := BIDI_CONTROL.search(text):
+        code = f"U+{ord(found[0]):04X}"
+        raise Invalid(f"a title does not change the direction of text: {code} at place {found.start() + 1}", "title")
+    return _visible(_printable(text, "title"), "title")
 
 
 def link(text: str) -> str:
@@ -40,13 +50,15 @@ def link(text: str) -> str:
         URL(text)
     except ValueError as error:
         raise Invalid("a link is an absolute http or https URL", "link") from error
+    if re.match(r"https?://[^/?#]*@", text, re.IGNORECASE):
+        raise Invalid("a link has no username and no password", "link")
     return text
 
 
 def content(text: str) -> str:
     if len(text) > CONTENT_LENGTH:
         raise Invalid(f"content has at most {CONTENT_LENGTH} characters, this one {len(text)}", "content")
-    return _printable(text, "content", allowed=WHITE | {"\u2028", "\u2029"})
+    return _visible(_printable(text, "content", allowed=WHITE | {"\u2028", "\u2029"}), "content")
 
 
 def link_or_content(link: str, content: str) -> None:
@@ -89,4 +101,10 @@ def _printable(text: str, field: str, allowed: set[str] | frozenset[str] = froze
     for place, character in enumerate(text):
         if unicodedata.category(character) in UNPRINTABLE and character not in allowed:
             raise Invalid(f"{field} has a character that is not allowed at place {place + 1}", field)
+    return text
+
+
+def _visible(text: str, field: str) -> str:
+    if BLANK.fullmatch(text):
+        raise Invalid(f"{field} has only blanks and invisible characters", field)
     return text

@@ -210,6 +210,21 @@ async def test_edit_that_leaves_neither_link_nor_content_is_refused(store, alice
     assert everything(redis) == before
 
 
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [("title", "\u200b"), ("title", "a\u202eb"), ("link", "http://a:b@example.com/"), ("content", " ")],
+)
+async def test_edit_that_breaks_a_rule_is_refused(store, alice, redis, field, text):  # A8
+    number = (await post(store, alice)).number
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await store.articles.edit(number, alice, {field: text})
+
+    assert refusal.value.field == (field,)
+    assert everything(redis) == before
+
+
 async def test_deleted_article_leaves_nothing_behind(store, alice, bob, redis):
     kept = everything(redis)
     number = (await post(store, alice, groups=["show"])).number

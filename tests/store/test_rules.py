@@ -3,6 +3,7 @@
 import pytest
 
 from store import rules
+from store.articles import Draft
 from store.errors import Invalid
 
 
@@ -10,6 +11,75 @@ from store.errors import Invalid
 def test_link_with_invisible_characters_is_refused(hidden):
     with pytest.raises(Invalid, match="invisible"):
         rules.link(f"https://example.com/{hidden}moc")
+
+
+@pytest.mark.parametrize("who", ["alice:secret", "alice", ":secret", "", "a%40b:c", "example.com:80", "a@b"])
+def test_link_with_a_username_or_password_is_refused(who):
+    with pytest.raises(Invalid, match="no username and no password") as refusal:
+        rules.link(f"HTTPS://{who}@example.com/")
+
+    assert refusal.value.field == ("link",)
+
+
+@pytest.mark.parametrize("tail", ["/@alice", "?mail=a@b.example", "#@", ":8080/a:b@c"])
+def test_at_sign_behind_the_host_is_allowed(tail):
+    assert rules.link(f"https://example.com{tail}") == f"https://example.com{tail}"
+
+
+INVISIBLE = [
+    "\u200b",
+    "\ufeff",
+    "\u00ad",
+    "\u3164",
+    "\u115f\u1160",
+    "\uffa0",
+    "\u200d",
+    "\ufe0f",
+    "\u2800",
+    "\U000e0041",
+]
+
+
+@pytest.mark.parametrize("text", [*INVISIBLE, "\u200b \u200b"])
+def test_title_that_nobody_sees_is_refused(text):  # A8
+    with pytest.raises(Invalid, match="only blanks and invisible") as refusal:
+        rules.title(text)
+
+    assert refusal.value.field == ("title",)
+
+
+@pytest.mark.parametrize("control", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+def test_title_that_changes_the_direction_of_text_is_refused(control):
+    with pytest.raises(Invalid, match=f"direction of text: U\\+{ord(control):04X} at place 3") as refusal:
+        rules.title(f"ab{control}cd")
+
+    assert refusal.value.field == ("title",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",  # a family
+        "\u2764\ufe0f",  # a red heart
+        "\u05e9\u05dc\u05d5\u05dd\u200f!",  # Hebrew with a right-to-left mark
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # Persian with a zero-width non-joiner
+        "\uac00\u3164",
+        "co\u00adoperation",
+        "e\u0301",
+    ],
+)
+def test_title_with_something_to_see_keeps_its_invisible_characters(text):
+    assert rules.title(text) == text
+
+
+@pytest.mark.parametrize("text", [" ", "\n\t\r\n", "\u2028", "\u3000", *INVISIBLE])
+def test_content_of_blanks_is_refused(text):  # A8
+    with pytest.raises(Invalid, match="only blanks and invisible") as refusal:
+        rules.content(text)
+
+    assert refusal.value.field == ("content",)
+    with pytest.raises(Invalid):
+        Draft("a title", "https://example.com/", text).checked()
 
 
 @pytest.mark.parametrize("scheme", ["javascript", "data", "vbscript", "file", "JaVaScRiPt", "java\tscript", " data"])
