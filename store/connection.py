@@ -37,7 +37,9 @@ POST, DELETE, REGROUP, IMPORT = CHANGES = tuple(
 VERIFY_ARTICLE, VERIFY_USER, VERIFY_MEMBERS, VERIFY_KEY = VERIFYING = tuple(
     Script("home", "verify", f"verify_{subject}") for subject in ("article", "user", "members", "key")
 )
-BUCKET, SESSION, PASSWORD = GUARDING = tuple(map(Script, ("bucket", "session", "password")))
+BUCKET, SESSION, RENEW_SESSION, END_SESSION, PASSWORD = GUARDING = tuple(
+    map(Script, ("bucket", "session", "renew_session", "end_session", "password"))
+)
 READING_DIGESTS.update(script.digest for script in (*READING, *RANKING))
 
 BUDGET = 2.0  # seconds that a pipeline may take in all, with what is sent again

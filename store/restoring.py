@@ -134,7 +134,7 @@ def _session(site: Site, digest: str, username: str, ends: int) -> Iterator[Comm
     p, left = site.home_of_user(username), ends - site.clock()
     if left > 0:
         yield SESSION.command(
-            [keys.user(p, username), keys.session(p, digest), keys.sessions(p, username)],
+            [keys.user(p, username), keys.session(p, digest), keys.sessions(p, username), keys.closed(p)],
             *("", username, digest, site.clock(), ends, left),
         )
 

@@ -10,9 +10,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from store import keys
-from store.connection import SESSION
+from store.connection import END_SESSION, RENEW_SESSION, SESSION
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
-from store.link import Command
 from store.packing import packed
 from store.reads import Read
 from store.site import Site
@@ -81,10 +80,11 @@ class Sessions:
 
         Raises:
             BadCredentials: the password has another hash than this by now.
+            StoreUnavailable: the store is being moved, or was.
         """
         grant, session = self.granted(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
-        script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username)]
+        script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username), keys.closed(p)]
         times = (self._site.clock(), grant.login.expires_at, lifetime)
         (status,) = await self._site.connection.run(
             SESSION.command(script_keys, password_hash, username, session.digest, *times)
@@ -94,8 +94,16 @@ class Sessions:
         return grant
 
     async def close(self, session: Session) -> None:
-        """End a session. One round trip."""
-        if not await self._site.connection.run(("DEL", self._key(session))):
+        """
+        End a session. One round trip.
+
+        Raises:
+            Unauthenticated: it has ended already, or never was.
+            StoreUnavailable: the store is being moved, or was: the session is still open in the other one.
+        """
+        p = session.slot % self._site.partitions
+        (status,) = await self._site.connection.run(END_SESSION.command([self._key(session), keys.closed(p)]))
+        if status == "missing":
             raise Unauthenticated
 
     def is_aging(self, login: Login, now: int) -> bool:
@@ -107,17 +115,14 @@ class Sessions:
         """
         Let a session live on for a lifetime. One round trip.
 
-        Where the store can only be read it does not, and is read.
+        Where the store takes no writes the session keeps its end.
         """
-        renewed = self.login(login.username)
-        index = keys.sessions(self._site.home_of_user(login.username), login.username)
-        commands: list[Command] = [
-            (*self._setting(session, renewed), "XX"),
-            ("ZADD", index, "XX", renewed.expires_at, session.digest),
-            ("PEXPIRE", index, self._site.session_lifetime * 1000),
-        ]
+        renewed, p = self.login(login.username), session.slot % self._site.partitions
+        script_keys = [self._key(session), keys.sessions(p, login.username), keys.closed(p)]
+        lifetime = self._site.session_lifetime * 1000
+        command = RENEW_SESSION.command(script_keys, login.username, session.digest, renewed.expires_at, lifetime)
         with suppress(StoreUnavailable):
-            await self._site.connection.pipeline(commands)
+            await self._site.connection.run(command)
 
     async def username(self, session: Session) -> str:
         """
@@ -151,10 +156,6 @@ class Sessions:
 
     def _key(self, session: Session) -> str:
         return keys.session(session.slot % self._site.partitions, session.digest)
-
-    def _setting(self, session: Session, login: Login) -> tuple[str | int, ...]:
-        lifetime = self._site.session_lifetime * 1000
-        return ("SET", self._key(session), f"{login.username} {login.expires_at}", "PX", lifetime)
 
 
 @lru_cache(maxsize=4_096)

@@ -1,9 +1,10 @@
 -- Open a session for a user whose password is still the one that was checked.
--- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME
+-- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME   4 closed:{p}
 -- ARGV  1 the password hash that was checked, or ""   2 username   3 digest   4 now   5 when the session ends
 --       6 its lifetime (all times in unix milliseconds)
 -- Reply {"opened"} | {"changed"}
 if ARGV[1] ~= "" and redis.call("HGET", KEYS[1], "password") ~= ARGV[1] then return {"changed"} end
+if redis.call("EXISTS", KEYS[4]) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("SET", KEYS[2], ARGV[2] .. " " .. ARGV[5], "PX", ARGV[6])
 redis.call("ZREMRANGEBYSCORE", KEYS[3], "-inf", ARGV[4])
 redis.call("ZADD", KEYS[3], ARGV[5], ARGV[3])

@@ -10,7 +10,7 @@ from server.__main__ import main
 from server.settings import Settings
 from store import keys, listings
 from store.articles import Draft
-from store.errors import StoreMismatch, StoreUnavailable
+from store.errors import StoreMismatch, StoreUnavailable, Unauthenticated
 from store.imports import Story, bring_in
 from store.listings import Window
 from store.moving import Closing
@@ -24,6 +24,9 @@ from tests.conftest import registered
 from tests.server.conftest import POST, REGISTER, serving
 from tests.server.test_backups import stored
 from tests.store.reading import everything, numbers, post, profile
+
+LOG_IN = """mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }"""
+LOG_OUT = "mutation { logOut { userErrors { code } } }"
 
 pytestmark = pytest.mark.one_server  # the other place is another database of the server
 
@@ -41,13 +44,13 @@ def test_moved_store_is_the_same_and_all_stay_logged_in(filled, empty, capsys):
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
         assert moves.run(filled, empty.redis_url, 64) == 0
-        refused = live.ask(POST, token)["errors"][0]
+        refused = {live.ask(write, token)["errors"][0]["extensions"]["code"] for write in (POST, LOG_IN, LOG_OUT)}
         read = live.ask("{ viewer { username karma } }", token)["data"]["viewer"]
     with serving(Path("unused"), redis_url=empty.redis_url) as live:
         assert live.ask("{ viewer { username karma } }", token)["data"]["viewer"] == read
         assert live.ask(POST, token)["data"]["post"]["article"]
 
-    assert refused["extensions"]["code"] == "UNAVAILABLE"
+    assert refused == {"UNAVAILABLE"}
     assert "moved 301 articles, 80 users into 64 partitions" in capsys.readouterr().out
     assert verifying.run(empty, repair=False) == 0
 
@@ -89,12 +92,38 @@ async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(
         await write()
 
 
+async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, clock):
+    grant = await store.users.register("carol", "correct horse")
+    session = session_of(grant.token)
+    clock.advance(store.site.session_lifetime / 2)
+    await Closing(store.site).begin()
+    before = everything(redis)
+
+    with pytest.raises(StoreUnavailable, match="being moved"):
+        await store.sessions.close(session)
+    with pytest.raises(StoreUnavailable, match="being moved"):
+        await store.users.log_in("carol", "correct horse")
+    await store.sessions.renew(session, grant.login)
+    assert everything(redis) == before
+
+    await Closing(store.site).end()
+    assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
+    await store.sessions.renew(session, grant.login)
+    assert (
+        redis.zscore(keys.sessions(store.site.home_of_user("carol"), "carol"), session.digest) > grant.login.expires_at
+    )
+    await store.sessions.close(session)
+    with pytest.raises(Unauthenticated):
+        await store.sessions.close(session)
+
+
 async def test_password_is_not_changed_while_the_store_is_moved(store, redis):
     session = session_of((await store.users.register("carol", "correct horse")).token)
     await Closing(store.site).begin()
 
     with pytest.raises(StoreUnavailable, match="being moved"):
         await store.users.change_password(session, "correct horse", "battery staple")
+    await Closing(store.site).end()
     assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
 
 
