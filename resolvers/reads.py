@@ -103,6 +103,7 @@ class Reads:
 
     async def pull(self, last: Mapping[str, float], window: Window, floor: Place | None) -> Pull:
         """The newest articles of users who posted last at these times. One round trip."""
+        window = feeds.within(window, floor)
         asking = feeds.nearest(last, window, floor)
         parts = await self._all(feeds.pulls(self._store.site, asking.usernames, window, floor))
         pull = feeds.merge(parts, window)

@@ -6,7 +6,7 @@ Nothing is copied to followers when somebody posts, so a feed is at every instan
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge as merged
 from itertools import islice
 from math import inf
@@ -71,19 +71,28 @@ def newest(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]
     ]
 
 
+def within(window: Window, floor: Place | None) -> Window:
+    """The window of a feed that ends above a floor: a position below the floor stands for the floor itself."""
+    if floor and window.beyond and window.beyond < floor:
+        return replace(window, beyond=floor)
+    return window
+
+
 def nearest(last: Mapping[str, float], window: Window, floor: Place | None) -> Asking:
     """
     Whose timelines a page needs, by when each user posted last.
 
     Below a position, that is everyone who posted at it or later, whose next article is not known, and of the others
-    the `count` who posted last. Above one, it is everyone who posted at it or later.
+    the `count` who posted last. Above one, it is everyone who posted at it or later, and who posted last at the time of
+    the floor: only their timelines tell whether that article is above the floor.
     """
     lowest = floor.value if floor else -inf
     position = window.beyond.value if window.beyond else (-inf if window.upwards else inf)
     passed = [name for name, time in last.items() if time >= position and time >= lowest]
     others = {name: time for name, time in last.items() if lowest <= time < position}
     if window.upwards:
-        return Asking(passed, any(time > lowest for time in others.values()))
+        at_floor = [name for name, time in others.items() if time == lowest]
+        return Asking([*passed, *at_floor], len(others) > len(at_floor))
     if len(others) > window.count:
         limit = sorted(others.values())[-window.count]
         others = {name: time for name, time in others.items() if time >= limit}

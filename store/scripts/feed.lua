@@ -80,8 +80,10 @@ for i, article in ipairs(share) do values[i] = down and -article[1] or article[1
 table.sort(values)
 local limit = values[count] and (down and -values[count] or values[count])
 for _, timeline in ipairs(timelines) do
-  local matters = not limit or down and timeline.last >= limit or not down and timeline.last <= limit
-  if timeline.goes_on and matters then read(timeline, count, limit or stop) end
+  -- One that goes on has a last article that was read; one that has nothing ahead has none.
+  local may_go_on = timeline.goes_on
+    and (not limit or down and timeline.last >= limit or not down and timeline.last <= limit)
+  if may_go_on then read(timeline, count, limit or stop) end
 end
 
 table.sort(share, function(one, other)

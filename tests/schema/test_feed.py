@@ -81,6 +81,39 @@ async def test_twenty_first_article_is_not_dropped(store, ask, alice, token):  #
     assert [info(each)["hasNextPage"] for each in (first, second, third)] == [True, True, False]
 
 
+async def test_pages_go_on_below_the_last_article_of_a_followee(store, ask, alice, token, clock):  # F4
+    await store.follows.follow("vera", alice)
+    expected = []
+    for poster in ("vera", "vera", "vera", alice):
+        expected.insert(0, (await post(store, poster)).id)
+        clock.advance(1)
+
+    assert await walk(ask, token, 1) == expected
+
+
+async def test_page_from_below_the_mark_shows_nothing_that_was_seen(store, ask, alice, token, clock):  # F10, L8
+    await store.follows.follow("vera", alice)
+    posted = []
+    for _ in range(5):
+        posted.append((await post(store, alice)).id)
+        clock.advance(1)
+    cursors = [edge["cursor"] for edge in (await ask(FEED, token))["data"]["feed"]["articles"]["edges"]][::-1]
+    await ask(MARK, token, through=cursors[2])
+    above = await ask(FEED, token, unseenOnly=True, last=5, before=cursors[0])
+    below = await ask(FEED, token, unseenOnly=True, first=5, after=cursors[0])
+    await ask(MARK, token, through=cursors[4])
+    seen_above = await ask(FEED, token, unseenOnly=True, last=5, before=cursors[0])
+    seen_below = await ask(FEED, token, unseenOnly=True, first=5, after=cursors[0])
+
+    def flags(answer):
+        return info(answer)["hasPreviousPage"], info(answer)["hasNextPage"]
+
+    assert (ids(above), flags(above)) == (posted[:2:-1], (False, False))
+    assert (ids(below), flags(below)) == ([], (True, False))
+    assert (ids(seen_above), flags(seen_above)) == ([], (False, False))
+    assert (ids(seen_below), flags(seen_below)) == ([], (False, False))
+
+
 async def test_article_that_becomes_visible_later_is_not_jumped_over(store, ask, alice, bob, token, clock):  # F9
     """The source marked the highest number it had seen, and lost what was numbered before and written after."""
     for followee in (alice, bob):

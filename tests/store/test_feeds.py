@@ -1,0 +1,104 @@
+"""Pages of feeds against a model that sorts everything: many followees, deep pages of few, equal times, any floor."""
+
+import asyncio
+import random
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from resolvers.reads import Reads
+from store import keys
+from store.listings import Window
+from store.records import Place
+from store.stores import Store
+from tests.conftest import client
+
+VIEWER = "viewer"
+
+
+def timelines(most_people, most_articles):
+    """How many articles each of some people posted, at which few times."""
+    return st.lists(st.lists(st.integers(1, 40), max_size=most_articles), min_size=1, max_size=most_people)
+
+
+@pytest.mark.parametrize("partitions", [1, 8])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    posted=st.one_of(timelines(3, 12), timelines(40, 4)),
+    size=st.integers(1, 8),
+    floor=st.none() | st.integers(0, 100),
+    seed=st.integers(0, 2**16),
+)
+@example(posted=[[5], [1, 2, 3]], size=1, floor=None, seed=0)  # nothing of the first is below the second page
+@example(posted=[[30, 31]] * 30, size=7, floor=None, seed=0)
+def test_every_page_is_that_of_all_timelines_merged(
+    running_valkey, monkeypatch, partitions, posted, size, floor, seed
+):  # F4, L8
+    monkeypatch.setattr("store.feeds.TIMELINES_PER_CALL", random.Random(seed).choice([3, 100]))
+    with client(running_valkey) as redis:
+        redis.flushall()
+    asyncio.run(_check(running_valkey, partitions, posted, size, floor))
+
+
+async def _check(url, partitions, posted, size, floor):
+    store = await Store.open(url, None, partitions)
+    try:
+        feed = await _filled(store, posted)
+        mark = feed[floor % len(feed)] if feed and floor is not None else None
+        await _check_walks(store, feed, size, mark)
+        await _check_positions(store, feed, size, mark)
+    finally:
+        await store.close()
+
+
+async def _filled(store, posted):
+    """Write what people posted as the store keeps it, and give all places of it, the newest first."""
+    numbers, commands, feed = count(1), [], []
+    for each, times in enumerate(posted):
+        name = f"user-{each}" if each else VIEWER
+        p = store.site.home_of_user(name)
+        for time in times:
+            feed.append(place := Place(float(time), keys.member(next(numbers))))
+            commands.append(("ZADD", keys.timeline(p, name), time, place.member))
+        if times:
+            commands.append(("ZADD", keys.posters(p), max(times), name))
+        if each:
+            commands.append(("ZADD", keys.following(store.site.home_of_user(VIEWER), VIEWER), 1, name))
+    await store.site.connection.pipeline(commands)
+    return sorted(feed, reverse=True)
+
+
+async def _check_walks(store, feed, size, mark):
+    """Page by page to the end, down and up."""
+    for upwards in (False, True):
+        walked, position = [], None
+        while True:
+            page, behind = await _page(store, Window(size, upwards, position), mark)
+            assert behind is bool(walked)
+            walked += page
+            if len(page) < size:
+                break
+            position = page[-1]
+        shown = [place for place in feed if mark is None or place > mark]
+        assert walked == (shown[::-1] if upwards else shown)
+
+
+async def _check_positions(store, feed, size, mark):
+    """From every place, also from those below the mark, and from places where nothing stands."""
+    between = [Place(place.value + 0.5, place.member) for place in feed]
+    ends = [Place(0.0, keys.member(0)), Place(99.0, keys.member(0))]
+    shown = [place for place in feed if mark is None or place > mark]
+    for position in [*feed[:20], *feed[-20:], *between[:5], *between[-5:], *ends]:
+        below = [place for place in shown if place < position]
+        above = [place for place in shown if place > position]
+        taken = position in shown
+        assert await _page(store, Window(size, False, position), mark) == (below[:size], bool(above or taken))
+        assert await _page(store, Window(size, True, position), mark) == (above[::-1][:size], bool(below or taken))
+
+
+async def _page(store, window, mark):
+    reads = Reads(store, None)
+    pull = await reads.pull(await reads.posters_of_feed(VIEWER, mark), window, mark)
+    return list(pull.places), pull.behind
