@@ -3,17 +3,16 @@
 import re
 
 from resolvers.errors import BadInput
-from store import rules
+from store import numbering, rules
 from store.errors import Invalid
 
 NUMBER = re.compile(r"[1-9][0-9]{0,15}")
-HIGHEST_NUMBER = 2**53 - 1
 
 
 def article_number(id: str) -> int | None:
     """The number in an article's id; None of any other text."""
     kind, _, number = id.partition(":")
-    if kind != "article" or not NUMBER.fullmatch(number) or int(number) > HIGHEST_NUMBER:
+    if kind != "article" or not NUMBER.fullmatch(number) or int(number) > numbering.HIGHEST:
         return None
     return int(number)
 

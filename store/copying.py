@@ -9,7 +9,7 @@ Reading a store whole, while it is in use, as records from which all of it can b
     user       fields
     posted     username, digest of the key, value, when it ends
     session    digest, username, when it ends
-    sequences  how many numbers were given out, of each partition
+    sequences  the last one given to a post, of each partition
 
 Indexes, karma, followers and times to live are derived. Pins and what limits count are left out, and sessions unless
 they are asked for.

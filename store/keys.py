@@ -47,7 +47,7 @@ def downvoted(p: int, number: int | str) -> str:
 
 
 def sequence(p: int) -> str:
-    """string | how many article numbers were given out | - | post, import"""
+    """string | the sequence of the last number given to a post | - | post"""
     return f"sequence:{{{p}}}"
 
 
@@ -141,6 +141,11 @@ def imported(p: int) -> str:
     return f"imported:{{{p}}}"
 
 
+def numbered(p: int) -> str:
+    """zset | the sequence of the number of each imported story, by itself | - | import"""
+    return f"numbered:{{{p}}}"
+
+
 def mark(p: int | str) -> str:
     """string | 1, written behind what replicas have to confirm | a second | writes, with UPVOTE_CONFIRMING_REPLICAS"""
     return f"mark:{{{p}}}"
@@ -183,6 +188,7 @@ def home(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         *(index(p, order) for order in orders),
         closed(p),
         events(p),
+        numbered(p),
     )
 
 

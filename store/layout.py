@@ -38,10 +38,13 @@ KINDS = {
     "tried": ("list", DIGEST),
     "bucket": ("string", DIGEST),
     "imported": ("hash", NOTHING),
+    "numbered": ("zset", NOTHING),
     "mark": ("string", NOTHING),
     "closed": ("string", NOTHING),
 }
-DERIVED = {"sequence", *ORDERS, "good", "coming", "pin", "group", "groups", "timeline", "posters", "followers"}
+DERIVED = {
+    *("sequence", "numbered", *ORDERS, "good", "coming", "pin", "group", "groups", "timeline", "posters", "followers"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from store import acting, keys
+from store import acting, keys, numbering
 from store.commands import Script
 from store.connection import SESSION, Connection
 from store.copying import Record
@@ -108,7 +108,10 @@ def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Comma
 
 def _imported(site: Site, numbers: dict[str, str]) -> Iterator[Command]:
     for story, number in numbers.items():
-        yield ("HSET", keys.imported(site.home_of_article(int(number))), story, number)
+        p, sequence = site.home_of_article(int(number)), numbering.sequence(int(number))
+        yield ("HSET", keys.imported(p), story, number)
+        if numbering.is_of_story(sequence):
+            yield ("ZADD", keys.numbered(p), sequence, sequence)
 
 
 def _follows(site: Site, follower: str, followees: dict[str, int]) -> Iterator[Command]:

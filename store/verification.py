@@ -5,6 +5,7 @@ Finding what is broken in a store, and mending what can be derived. What is deri
     indexes, good, groups, timelines    the articles' hashes
     karma, posters                      all articles of a user
     sequence                            the articles' numbers
+    numbered                            the numbers of imported stories
     followers                           following
     TTLs                                the article's time, or what the key itself says
     good_votes, weights                 the settings
@@ -16,7 +17,7 @@ meanwhile, and nothing is reported that was only on its way. Follows have two si
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
-from store import acting, halves, keys, layout
+from store import acting, halves, keys, layout, numbering
 from store.commands import Script
 from store.connection import VERIFY_ARTICLE, VERIFY_KEY, VERIFY_MEMBERS, VERIFY_USER
 from store.layout import Key
@@ -80,7 +81,7 @@ class _Walk:
         self._tell = tell
         self._repair = repair
         self._walked = walked
-        self._highest = dict.fromkeys(range(site.partitions), 0)  # sequence of any article, by partition
+        self._highest = dict.fromkeys(range(site.partitions), 0)  # sequence of any post, by partition
 
     async def types(self) -> bool:
         """Whether scripts can read all keys, as each has the type of its kind."""
@@ -99,7 +100,9 @@ class _Walk:
         async for found in self._keys():
             articles = [key for key in found if key.kind == "article"]
             for key in articles:
-                self._highest[key.p] = max(self._highest[key.p], int(key.name) // keys.SLOTS)
+                sequence = numbering.sequence(int(key.name))
+                if not numbering.is_of_story(sequence):
+                    self._highest[key.p] = max(self._highest[key.p], sequence)
             await self._run([Check(VERIFY_ARTICLE, key.p, key.name) for key in articles])
 
     async def others(self) -> None:
@@ -142,9 +145,25 @@ class _Walk:
         key, cursor = keys.imported(p), ""
         while cursor != "0":
             cursor, flat = await self._site.connection.run(("HSCAN", key, cursor or "0", "COUNT", SCANNED))
+            given = []
             for story, number in zip(flat[::2], flat[1::2], strict=True):
                 if not layout.NUMBER.fullmatch(number) or self._site.home_of_article(int(number)) != p:
                     self._tell(Finding(f"{key} {story}", number, "the number of an article of this partition"))
+                else:
+                    given.append(numbering.sequence(int(number)))
+            await self._numbered(p, [sequence for sequence in given if numbering.is_of_story(sequence)])
+
+    async def _numbered(self, p: int, sequences: Sequence[int]) -> None:
+        """What was given to stories; it is only ever added to."""
+        if not sequences:
+            return
+        key, connection = keys.numbered(p), self._site.connection
+        places = await connection.run(("ZMSCORE", key, *sequences))
+        for sequence, place in zip(sequences, places, strict=True):
+            if place is None or float(place) != sequence:
+                if self._repair:
+                    await connection.run(("ZADD", key, sequence, sequence))
+                self._tell(Finding(f"{key} {sequence}", _since(place), f"{sequence}", self._repair))
 
     async def _keys(self) -> AsyncIterator[list[Key]]:
         async for texts in self._scan():

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 EXAMPLE = re.compile(r"```graphql\n(.*?)```\n+```json\n(.*?)```", re.DOTALL)
 REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
+SHOWN = "article:3676697395200749"
 WORD = re.compile(r"[a-z]+|%")
 NAMES = {
     "p": "p",
@@ -31,15 +32,20 @@ NAMES = {
 
 
 def test_examples_give_the_answers_shown(tmp_path):
-    """A new store; each token goes with the examples after it. Where the README shows …, any text stands."""
+    """
+    A new store; each token goes with the examples after it. Where the README shows …, any text stands, and for the id
+    of an article, which tells its time, the id that is given here.
+    """
     examples = EXAMPLE.findall(README)
     assert len(examples) >= 4
     with serving(tmp_path) as live:
-        token = None
+        token = given = None
         for query, expected in examples:
-            answer = live.ask(query, token)
-            assert re.fullmatch(re.escape(_compact(json.loads(expected))).replace("…", '[^"]+'), _compact(answer))
-            token = next((found for found in re.findall(r'"token":"([^"]+)"', _compact(answer))), token)
+            answer = _compact(live.ask(query.replace(SHOWN, given or SHOWN), token))
+            given = given or next(iter(re.findall(r"article:[0-9]+", answer)), None)
+            pattern = re.escape(_compact(json.loads(expected)).replace(SHOWN, given or SHOWN))
+            assert re.fullmatch(pattern.replace("…", '[^"]+'), answer)
+            token = next(iter(re.findall(r'"token":"([^"]+)"', answer)), token)
 
 
 def test_subscription_is_sent_what_a_vote_changes(tmp_path):
@@ -47,12 +53,14 @@ def test_subscription_is_sent_what_a_vote_changes(tmp_path):
     assert README.count(subscription) == 2, "the one of the curl command is the one shown"
     with serving(tmp_path) as live:
         alice, bob = (live.ask(REGISTER % name)["data"]["register"]["token"] for name in ("alice", "bob"))
-        live.ask('mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }', alice)
+        post = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
+        article = live.ask(post, alice)["data"]["post"]["article"]["id"]
+        asked = {"query": subscription.replace(SHOWN, article)}
         headers = {"Accept": "text/event-stream"}
-        with httpx.stream("GET", f"{live.url}/graphql", params={"query": subscription}, headers=headers) as stream:
+        with httpx.stream("GET", f"{live.url}/graphql", params=asked, headers=headers) as stream:
             lines = stream.iter_lines()
             assert next(lines) == ":"
-            live.ask('mutation { vote(input: {articleId: "article:1773"}) { changed } }', bob)
+            live.ask("mutation($id: ID!) { vote(input: {articleId: $id}) { changed } }", bob, id=article)
             data = next(line for line in lines if line.startswith("data:"))
 
     assert json.loads(data.removeprefix("data:")) == {"data": {"articleChanged": {"votes": 2}}}

@@ -50,7 +50,43 @@ local function remember(article, voters)
   expire(VOTED, article)
 end
 
--- Numbers carry the slot of their poster: sequence x 1024 + slot.
-local function number_of(slot)
-  return string.format("%.0f", redis.call("INCR", SEQUENCE) * 1024 + slot)
+-- Numbers: store/numbering.py says what they are made of.
+local END, FIRST_OF_STORIES = 2 ^ 43, 2 ^ 37 + 1
+
+local function number_of(sequence, slot)
+  if sequence >= END then error({err = "ERR no number is left for this time"}) end
+  return string.format("%.0f", sequence * 1024 + slot)
+end
+
+-- The number of a post: later than all others of this partition.
+local function next_number(slot)
+  local last = tonumber(redis.call("GET", SEQUENCE) or 0)
+  local sequence = math.max(2 * now, last + 2 - last % 2)
+  local number = number_of(sequence, slot)
+  redis.call("SET", SEQUENCE, string.format("%.0f", sequence))
+  return number
+end
+
+-- The first sequence from one on that no story has. Those that stories have stand in NUMBERED without a gap from one
+-- rank to another where the difference of their sequences is twice that of their ranks.
+local function free_from(sequence)
+  local rank = redis.call("ZRANK", NUMBERED, string.format("%.0f", sequence))
+  if not rank then return sequence end
+  local taken, beyond = 0, redis.call("ZCARD", NUMBERED) - rank
+  while beyond - taken > 1 do
+    local middle = math.floor((taken + beyond) / 2)
+    local there = redis.call("ZRANGE", NUMBERED, rank + middle, rank + middle)[1]
+    if tonumber(there) == sequence + 2 * middle then taken = middle else beyond = middle end
+  end
+  return sequence + 2 * beyond
+end
+
+-- The number of a story, by its own time.
+local function story_number(time, slot)
+  local sequence = free_from(math.max(2 * time + 1, FIRST_OF_STORIES))
+  while redis.call("EXISTS", ARTICLE .. number_of(sequence, slot)) == 1 do -- NUMBERED was lost
+    sequence = free_from(sequence + 2)
+  end
+  redis.call("ZADD", NUMBERED, sequence, string.format("%.0f", sequence))
+  return number_of(sequence, slot)
 end

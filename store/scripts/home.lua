@@ -1,6 +1,7 @@
 -- Put before every script that writes articles: names for the keys of one partition, who acts, and what each index holds.
 -- KEYS  the partition's home, in the order of keys.home: prefixes that a number, username or group name is appended to,
---       then whole keys, then one index per order, then what closes the partition, last the channel
+--       then whole keys, then one index per order, then what closes the partition, the
+--       channel, last the numbers of stories
 -- ARGV  1 username of who acts, or ""   2 digest of their session, or ""   3 now (unix milliseconds)
 --       4 the site's weights, space between: vote_score, hot_seconds, best_z   5 votes of a good article   6 voting window (milliseconds)
 local ARTICLE, VOTED, DOWNVOTED, USER, TIMELINE, GROUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -10,7 +11,7 @@ local INDEX = {
   score = KEYS[16], time = KEYS[17], votes = KEYS[18], hot = KEYS[19], best = KEYS[20], controversial = KEYS[21],
   gravity = KEYS[22],
 }
-local CLOSED, EVENTS = KEYS[23], KEYS[24]
+local CLOSED, EVENTS, NUMBERED = KEYS[23], KEYS[24], KEYS[25]
 
 local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
 

@@ -7,6 +7,7 @@ check_open()
 local known = redis.call("HGET", IMPORTED, ARGV[7])
 if known then return {"known", known} end
 
+local number = story_number(tonumber(ARGV[13]), tonumber(ARGV[12]))
 local poster = ARGV[1]
 local account = USER .. string.lower(poster)
 local created = 1 - redis.call("EXISTS", account)
@@ -15,7 +16,6 @@ poster = redis.call("HGET", account, "name")
 
 local voters = words(ARGV[15])
 voters[#voters + 1] = poster
-local number = number_of(tonumber(ARGV[12]))
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = words(ARGV[11]),

@@ -13,7 +13,7 @@ if earlier[1] and now - tonumber(earlier[2]) <= tonumber(ARGV[14]) then
   return {"replayed", earlier[1], stored(earlier[1]), poster}
 end
 
-local number = number_of(tonumber(ARGV[11]))
+local number = next_number(tonumber(ARGV[11]))
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = now, up = 1, down = 0, groups = words(ARGV[10]),

@@ -1,6 +1,6 @@
 -- Verify what stands alone: voter sets, follows, sessions, idempotency keys, the sequence of a partition.
 -- ARGV  8 what the key ends with, or ""   9 the kind of the key
---       10 highest sequence of any article, for `sequence`; how long a key is kept (milliseconds), for `posted`;
+--       10 highest sequence of any post, for `sequence`; how long a key is kept (milliseconds), for `posted`;
 --       the whole key, for `following` and `followers`
 local CHECKS = {}
 

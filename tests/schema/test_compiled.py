@@ -28,15 +28,17 @@ from tests.store.reading import post
 
 OPERATIONS = Operations(SCHEMA, Limits(), 1_000_000)
 
+FIRST = "article:3011197992960749"
 DOCUMENTS = {
-    "aliases": '{ a: article(id: "article:1773") { x: title y: title id } b: article(id: "article:1773") { id } }',
+    "aliases": f'{{ a: article(id: "{FIRST}") {{ x: title y: title id }} b: article(id: "{FIRST}") {{ id }} }}',
     "fragments": """{ articles { ...Page } }
       fragment Page on ArticleConnection { nodes { ...Shown title } edges { cursor } }
       fragment Shown on Article { id title poster { ...Who } } fragment Who on User { username karma }""",
     "merged fields": "{ articles { nodes { poster { id } } nodes { poster { username karma } id } } }",
     "inline fragments": """{ node(id: "user:alice") {
       id ... on User { username } ... { __typename } ... on Article { title } } }""",
-    "interfaces": """{ nodes(ids: ["group:show", "article:1773", "user:nobody", "user:alice"]) { __typename id
+    "interfaces": """{
+      nodes(ids: ["group:show", "article:3011197992960749", "user:nobody", "user:alice"]) { __typename id
       ... on Article { title groups { name } } ... on User { karma articles(first: 2) { nodes { id } } }
       ... on Group { articles(order: VOTES) { totalCount nodes { votes } } } } }""",
     "nested lists": "{ articles { nodes { groups { articles(first: 2) { nodes { voters { nodes { id } } } } } } } }",
@@ -72,7 +74,7 @@ VARIABLES: list[dict[str, Any]] = [
     {"first": 1, "order": "TIME"},
     {"first": None, "order": None, "ids": None},
     {"first": "many"},
-    {"ids": ["article:1773", "odd"]},
+    {"ids": [FIRST, "odd"]},
     {"ids": []},
 ]
 
@@ -162,7 +164,7 @@ def test_generated_documents_are_answered_alike(running_valkey, text, odd):
 
 def plausible(text: str) -> str:
     """The same document with arguments that find something, where generated ones mostly do not."""
-    text = re.sub(r'\bid: (?:"(?:[^"\\]|\\.)*"|-?\d+)', 'id: "article:1773"', text)
+    text = re.sub(r'\bid: (?:"(?:[^"\\]|\\.)*"|-?\d+)', f'id: "{FIRST}"', text)
     text = re.sub(r'\b(username): "(?:[^"\\]|\\.)*"', 'username: "alice"', text)
     text = re.sub(r'\b(group|name): "(?:[^"\\]|\\.)*"', r'\1: "show"', text)
     text = re.sub(r"\b(after|before): (?:\"(?:[^\"\\]|\\.)*\")", r"\1: null", text)
@@ -215,7 +217,7 @@ async def test_field_that_keeps_failing_is_given_up(store):
     assert ways == ["new"] + ["error"] * 11 + ["not worth it"] * 8
 
 
-VOTE = """mutation($value: VoteValue) { vote(input: {articleId: "article:1773", value: $value}) {
+VOTE = """mutation($value: VoteValue) { vote(input: {articleId: "article:3011197992960749", value: $value}) {
   changed article { votes viewerVote } userErrors { code } } }"""
 MUTATIONS: list[tuple[str, dict[str, Any]]] = [
     (VOTE, {"value": "UP"}),
@@ -223,12 +225,12 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
     (VOTE, {}),
     (VOTE, {"value": None}),
     (VOTE, {"value": "SIDEWAYS"}),
-    ("mutation($in: VoteInput!) { vote(input: $in) { changed } }", {"in": {"articleId": "article:1773"}}),
+    ("mutation($in: VoteInput!) { vote(input: $in) { changed } }", {"in": {"articleId": FIRST}}),
     ("mutation($in: VoteInput!) { vote(input: $in) { changed userErrors { code } } }", {"in": {"articleId": "odd"}}),
     ("mutation($in: VoteInput!) { vote(input: $in) { changed } }", {}),
     (
         """mutation($in: PostInput!) { __typename post(input: $in) { replayed article { title link groups { name } }
-          query { viewer { karma } article(id: "article:1773") { votes } articles { totalCount } } } }""",
+          query { viewer { karma } article(id: "article:3011197992960749") { votes } articles { totalCount } } } }""",
         {"in": {"title": "new", "link": "https://example.com/", "groups": ["b", "a"], "idempotencyKey": "k"}},
     ),
     (
@@ -239,7 +241,7 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
     ),
     (
         """mutation($in: PostInput!) { post(input: $in) { replayed article { title link groups { name } }
-          query { viewer { karma } article(id: "article:1773") { votes } articles { totalCount } } } }""",
+          query { viewer { karma } article(id: "article:3011197992960749") { votes } articles { totalCount } } } }""",
         {"in": {"title": "new", "link": None, "content": "text"}},
     ),
     ('mutation { post(input: {title: ""}) { article { id } userErrors { code field message } } }', {}),

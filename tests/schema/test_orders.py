@@ -66,7 +66,7 @@ async def test_standing_says_where_and_why(ask, store, alice, bob, clock):
 
 async def test_cursor_of_no_instant_is_refused(ask):
     for instant in ("soon", "-1", str(2**60), "1|2"):
-        cursor = urlsafe_b64encode(f"gravity|1.0|0000000000001773|{instant}".encode()).decode().rstrip("=")
+        cursor = urlsafe_b64encode(f"gravity|1.0|3011197992960749|{instant}".encode()).decode().rstrip("=")
         answer = await ask(PAGE, order="GRAVITY", after=cursor)
         assert answer["errors"][0]["message"] == "this is no cursor"
 

@@ -10,7 +10,7 @@ from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 from tests.servers import until
 
 PAGE = "{ articles(order: %s) { totalCount } }"
-STANDING = """{ article(id: "article:1773") { standing(group: "show") { terms { value } } } }"""
+STANDING = """{ articles { nodes { standing(group: "show") { terms { value } } } } }"""
 
 
 def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
@@ -37,7 +37,7 @@ def test_commands_change_what_a_server_answers(tmp_path):
 
         changed = command("ranking", "set", "Show", "vote_score=100", "best_z=site", data_dir=tmp_path)
         assert changed.stdout.startswith("show: vote_score=100 hot_seconds=45000 ")
-        until(lambda: live.ask(STANDING)["data"]["article"]["standing"]["terms"][1]["value"] == 100)
+        until(lambda: live.ask(STANDING)["data"]["articles"]["nodes"][0]["standing"]["terms"][1]["value"] == 100)
         shown = command("ranking", "show", data_dir=tmp_path).stdout.splitlines()
         assert [line.split()[:2] for line in shown] == [
             ["kept:", "SCORE,"],

@@ -15,8 +15,10 @@ from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.server.test_kills import redis_of
 from tests.servers import until
 
-LISTEN = 'subscription { articleChanged(id: "article:1773") { votes } }'
-VOTE = 'mutation($v: VoteValue!) { vote(input: {articleId: "article:1773", value: $v}) { changed article { votes } } }'
+ARTICLE = "{ articles { nodes { id } } }"
+LISTEN = "subscription($id: ID!) { articleChanged(id: $id) { votes } }"
+VOTE = """mutation($id: ID!, $v: VoteValue!) {
+  vote(input: {articleId: $id, value: $v}) { changed article { votes } } }"""
 CLIENTS = 20
 
 
@@ -34,11 +36,20 @@ def user(live: Live, name: str) -> str:
     return live.ask(REGISTER.replace("alice", name))["data"]["register"]["token"]
 
 
+def id_of_article(live: Live) -> str:
+    (article,) = live.ask(ARTICLE)["data"]["articles"]["nodes"]
+    return article["id"]
+
+
+def listen(live: Live) -> dict[str, object]:
+    return {"query": LISTEN, "variables": {"id": id_of_article(live)}}
+
+
 @pytest.mark.parametrize("accepted", ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"])
 def test_stream_ends_but_is_not_complete(stopped, accepted):
     """Complete, a client would not come again."""
     with httpx.stream(
-        "POST", f"{stopped.url}/graphql", json={"query": LISTEN}, headers={"Accept": accepted}, timeout=30
+        "POST", f"{stopped.url}/graphql", json=listen(stopped), headers={"Accept": accepted}, timeout=30
     ) as stream:
         parts = stream.iter_raw()
         begun = next(parts)
@@ -53,12 +64,13 @@ def test_stream_ends_but_is_not_complete(stopped, accepted):
 def test_socket_answers_what_was_asked_and_is_closed_to_come_again(stopped, tmp_path):
     """What is asked cannot be answered before the server stops, as its Valkey takes no writes until then."""
     user(stopped, "bob")
+    asked = listen(stopped)
     url = stopped.url.replace("http", "ws") + "/graphql"
     with connect(url, subprotocols=["graphql-transport-ws"]) as talk, redis_of(tmp_path) as redis:
         redis.client_pause(30_000, all=False)
         talk.send('{"type": "connection_init"}')
         assert json.loads(talk.recv())["type"] == "connection_ack"
-        talk.send(json.dumps({"id": "lasting", "type": "subscribe", "payload": {"query": LISTEN}}))
+        talk.send(json.dumps({"id": "lasting", "type": "subscribe", "payload": asked}))
         log_in = 'mutation { logIn(input: {username: "bob", password: "correct horse"}) { user { username } } }'
         talk.send(json.dumps({"id": "slow", "type": "subscribe", "payload": {"query": log_in}}))
         talk.send('{"type": "ping"}')
@@ -85,13 +97,13 @@ def takes_nobody(live: Live) -> bool:
 
 def test_every_request_of_a_crowd_is_answered(stopped):
     tokens = [user(stopped, f"user-{number}") for number in range(4)]
-    answered, dropped = [], []
+    article, answered, dropped = id_of_article(stopped), [], []
 
     def go_on(token: str) -> None:
         """On one connection, until it is closed after an answer; then nobody listens any more."""
         with httpx.Client(base_url=stopped.url, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
             for turn in range(1_000_000):
-                request = {"query": VOTE, "variables": {"v": ("UP", "NONE")[turn % 2]}}
+                request = {"query": VOTE, "variables": {"id": article, "v": ("UP", "NONE")[turn % 2]}}
                 try:
                     answer = client.post("/graphql", json=request)
                 except httpx.ConnectError:

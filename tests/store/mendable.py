@@ -90,7 +90,7 @@ def places_of_no_article(scene: Scene) -> list[Expected]:
     indexes = [keys.index(scene.p, order) for order in ORDERS]
     indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
     indexes += [keys.good(scene.p), scene.timeline]
-    members = [keys.member(scene.ghost), str(scene.open.number), "odd"]
+    members = [keys.member(scene.ghost), f"0{scene.open.number}", "odd"]
     for index in indexes:
         scene.redis.zadd(index, dict.fromkeys(members, 3))
     return [(f"{index} {member}", "3", NOTHING) for index in indexes for member in members]
@@ -157,15 +157,21 @@ def poster_who_is_nobody(scene: Scene) -> list[Expected]:
 
 
 def sequence_too_low(scene: Scene) -> list[Expected]:
-    highest = str(scene.story // keys.SLOTS)
+    highest = str(scene.open.number // keys.SLOTS)
     scene.redis.set(keys.sequence(scene.p), 1)
     return [(keys.sequence(scene.p), "1", f"at least {highest}")]
 
 
 def sequence_lost(scene: Scene) -> list[Expected]:
-    highest = str(scene.story // keys.SLOTS)
+    highest = str(scene.open.number // keys.SLOTS)
     scene.redis.delete(keys.sequence(scene.p))
     return [(keys.sequence(scene.p), NOTHING, f"at least {highest}")]
+
+
+def numbers_of_stories_lost(scene: Scene) -> list[Expected]:
+    key, sequence = keys.numbered(scene.p), str(scene.story // keys.SLOTS)
+    scene.redis.delete(key)
+    return [(f"{key} {sequence}", NOTHING, sequence)]
 
 
 def follow_without_its_followers_side(scene: Scene) -> list[Expected]:
@@ -230,6 +236,7 @@ MENDABLE: list[Callable[[Scene], list[Expected]]] = [
     poster_who_is_nobody,
     sequence_too_low,
     sequence_lost,
+    numbers_of_stories_lost,
     follow_without_its_followers_side,
     follow_of_the_followers_side_alone,
     session_that_never_ends,

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from store import copying, listings, rebuilding
+from store import copying, keys, listings, rebuilding
 from store.articles import Draft
 from store.errors import StoreMismatch
+from store.imports import Story, bring_in
 from store.ranking import Order, Policy
 from store.records import Vote
 from store.restoring import Restoration
@@ -119,6 +120,36 @@ async def test_numbers_of_deleted_articles_are_not_given_out_again(scene, place,
     store = await restored(place, scene, await copy_of(scene.store), wanted)
 
     assert all([(await post(store, poster)).number not in given for poster in PEOPLE])
+    await store.close()
+
+
+async def test_copy_of_a_version_before_keeps_its_numbers_and_goes_on_with_later_ones(scene, place):  # A2
+    fields = {"title": "a title", "poster": "Alice", "time": "1470000000000", "up": "1", "down": "0", "groups": ""}
+    old = [sequence * keys.SLOTS + keys.slot("alice") for sequence in (1, 2)]
+    records: list[copying.Record] = [
+        ["imported", {"7": str(old[0])}],
+        *(["article", number, fields, [], []] for number in old),
+        ["user", {"name": "Alice", "joined": "1470000000000", "karma": "0"}],
+        ["sequences", [3]],
+    ]
+    store = await restored(place, scene, records)
+
+    new = await post(store, "Alice")
+    assert await numbers(store, listings.whole(store.site, Order.TIME)) == [new.number, *old[::-1]]
+    assert await verified(store) == []
+    await store.close()
+
+
+async def test_stories_of_a_copy_keep_their_numbers(scene, place):  # A2
+    stories = [Story(str(id), "a story", "", "bob", 1_400_000_000_000, 1) for id in range(20)]
+    await bring_in(scene.store, stories)
+    given = await numbers(scene.store, listings.timeline(scene.store.site, "bob"))
+    for number in given:
+        await scene.store.articles.delete(number, "bob")
+    store = await restored(place, scene, await copy_of(scene.store))
+
+    await bring_in(store, [Story("another", "a story", "", "bob", 1_400_000_000_000, 1)])
+    assert (await numbers(store, listings.timeline(store.site, "bob")))[-1] not in given
     await store.close()
 
 

@@ -1,0 +1,207 @@
+"""Numbers of articles: they rise with the posting time in all partitions, and none is given out twice."""
+
+import asyncio
+import random
+from dataclasses import replace
+
+import pytest
+
+from store import keys, listings, numbering
+from store.errors import StoreUnavailable
+from store.imports import Story, bring_in
+from store.ranking import Order
+from store.records import Article, Place, Vote
+from store.stores import Store
+from tests.conftest import registered
+from tests.store.histories import listing_of
+from tests.store.reading import article, everything, page, post, verified
+from tests.store.test_orders import assert_pages
+
+PEOPLE = [f"user-{number}" for number in range(12)]
+STEP = 2 * keys.SLOTS  # between the numbers of two posts of one instant in one partition
+EQUAL = (Order.VOTES, Order.BEST, Order.CONTROVERSIAL, Order.GRAVITY)
+
+
+@pytest.fixture
+def story(clock) -> Story:
+    return Story("7", "A year of rivers", "https://example.com/rivers", "Marlow", clock.now - 1000, 1)
+
+
+async def imported(store: Store, story: Story) -> int:
+    await bring_in(store, [story])
+    p = store.site.home_of_user(story.poster)
+    return int(await store.site.connection.run(("HGET", keys.imported(p), story.id)))
+
+
+async def test_newest_of_equal_articles_is_first_whatever_partition_it_is_in(store, clock):  # L1
+    for name in ("Alice", "bob"):
+        await registered(store, name)
+    posted = []
+    for name in ("Alice", "Alice", "Alice", "Alice", "bob"):
+        posted.append((await post(store, name, groups=["show"])).number)
+        clock.advance(1)
+
+    for order in EQUAL:
+        for group in (None, "show"):
+            found = (await page(store, listing_of(store, order, group))).places
+            assert [place.number for place in found] == posted[::-1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("partitions", [1, 4, 16], indirect=True)
+async def test_order_is_by_value_then_posting_time_then_number(store, clock, seed):  # L1
+    articles = await history(store, random.Random(seed))
+
+    for order in Order:
+        for group in (None, "show"):
+            listed = [each for each in articles if group is None or group in each.groups]
+            value = store.site.policy_of(group).value_at
+            ranked = sorted(
+                ((value(order, each, clock.now), each.posted_at, each.number) for each in listed), reverse=True
+            )
+            expected = [Place(value, keys.member(number)) for value, _, number in ranked]
+            await assert_pages(store, listing_of(store, order, group), expected, random.Random(seed))
+    assert [each for each in await verified(store) if not each.where.endswith("TTL")] == []  # of Valkey's own clock
+
+
+async def history(store: Store, chance: random.Random) -> list[Article]:
+    """
+    Articles of few different votes, posted and imported in mixed order, some deleted.
+
+    In one partition at most one is posted in a millisecond, and one imported of a second: of more the others count as
+    of the milliseconds that follow.
+    """
+    clock, found, seconds = store.site.clock, [], random.Random(0).sample(range(100_000), 1_000)
+    for name in PEOPLE:
+        await registered(store, name)
+    for turn in range(60):
+        clock.advance(chance.choice([0.001, 0.001, 1, 60]))
+        for poster in one_of_each_partition(store, chance):
+            groups = chance.sample(["show", "ask"], chance.randrange(3))
+            if chance.random() < 0.4:
+                time = clock.now // 1000 * 1000 - 1000 * seconds.pop()
+                story = Story(f"{turn}-{poster}", "a title", "", poster, time, chance.choice([1, 1, 2]), tuple(groups))
+                found.append(await imported(store, story))
+            else:
+                found.append((await post(store, poster, groups=groups)).number)
+                await store.articles.vote(found[-1], "a-voter", chance.choice([Vote.NONE, Vote.UP, Vote.DOWN]))
+            if chance.random() < 0.1:
+                gone = await article(store, found.pop())
+                await store.articles.delete(gone.number, gone.poster)
+    return [await article(store, number) for number in found]
+
+
+def one_of_each_partition(store: Store, chance: random.Random) -> list[str]:
+    """Some of the people, in random order, no two of one partition."""
+    people = chance.sample(PEOPLE, chance.randint(1, 4))
+    return list({store.site.home_of_user(name): name for name in people}.values())
+
+
+async def test_number_tells_the_posting_time_and_the_slot(store, alice, clock):
+    posted = await post(store, alice)
+
+    assert posted.number == 2 * clock.now * keys.SLOTS + keys.slot("alice")
+    assert posted.number < 2**53
+
+
+async def test_posts_of_one_instant_have_rising_numbers(store, alice):  # A2
+    posted = await asyncio.gather(*(post(store, alice) for _ in range(30)))
+
+    given = sorted(each.number for each in posted)
+    assert given == list(range(given[0], given[0] + 30 * STEP, STEP))
+
+
+async def test_numbers_rise_while_the_clock_goes_back(store, alice, clock):  # A2
+    given = []
+    for seconds in (0, -3600, 0.001, -86_400 * 3650, 1, 86_400 * 3650 + 3600):
+        clock.advance(seconds)
+        given.append((await post(store, alice)).number)
+
+    first = given[0]
+    assert given[:5] == [first + turn * STEP for turn in range(5)]
+    assert given[5] == first + 2 * 1001 * keys.SLOTS
+
+
+async def test_posts_come_after_the_numbers_of_a_version_before(store, alice, clock, redis):
+    redis.set(keys.sequence(store.site.home_of_user("alice")), 41)
+
+    assert (await post(store, alice)).number == 2 * clock.now * keys.SLOTS + keys.slot("alice")
+
+
+async def test_clock_after_the_last_number_is_refused(store, alice, clock, redis):
+    clock.now = 2**42
+    before = everything(redis)
+
+    with pytest.raises(StoreUnavailable):
+        await post(store, alice)
+    assert everything(redis) == before
+
+
+async def test_highest_number_is_right_everywhere(store, alice, bob, clock, redis):
+    clock.now = 2**42 - 1
+    posted = await post(store, alice, groups=["show"])
+
+    assert 2**53 - 2 * keys.SLOTS <= posted.number < 2**53
+    assert (await store.articles.vote(posted.number, bob, Vote.UP)).article.votes == 2
+    for order in Order:
+        (found,) = (await page(store, listings.whole(store.site, order))).places
+        assert (found.number, found.member) == (posted.number, str(posted.number))
+    assert await verified(store) == []
+    await store.articles.delete(posted.number, alice)
+    assert await verified(store) == []
+
+
+async def test_story_has_a_number_of_its_own_time(store, story):
+    number = await imported(store, story)
+
+    assert number == (2 * story.time + 1) * keys.SLOTS + keys.slot("marlow")
+
+
+@pytest.mark.parametrize("time", [0, 1, 2**36 - 1])
+async def test_number_of_a_story_of_the_first_years_is_of_no_version_before(store, story, time):
+    number = await imported(store, replace(story, time=time))
+
+    assert number // keys.SLOTS == numbering.FIRST_OF_STORIES
+
+
+async def test_stories_of_one_instant_have_numbers_that_rise_in_the_order_given(store, story):
+    given = [await imported(store, replace(story, id=str(id))) for id in range(70)]
+    between = await imported(store, replace(story, id="70", time=story.time + 10))
+
+    assert given == [given[0] + turn * STEP for turn in range(70)]
+    assert between == given[-1] + STEP
+
+
+async def test_number_of_a_deleted_story_is_not_used_again(store, story):  # A2
+    given = set()
+    for id in range(20):
+        number = await imported(store, replace(story, id=str(id)))
+        await store.articles.delete(number, story.poster)
+        given.add(number)
+
+    assert len(given) == 20
+    assert await imported(store, story) in given
+
+
+async def test_posts_and_stories_of_the_same_instants_share_no_number(store, story, clock):  # A2
+    chance, given = random.Random(5), []
+    await registered(store, "Marlow")
+    start = clock.now
+    for turn in range(300):
+        clock.now = start + chance.randrange(20)
+        if chance.random() < 0.5:
+            given.append(await imported(store, replace(story, id=str(turn), time=start + chance.randrange(20))))
+        else:
+            given.append((await post(store, "Marlow")).number)
+        if chance.random() < 0.3:
+            await store.articles.delete(given[-1], "Marlow")
+
+    assert len(set(given)) == len(given)
+
+
+async def test_story_takes_no_number_of_an_article_that_is_there(store, story, redis):
+    """Whatever became of the numbers that were kept."""
+    first = await imported(store, story)
+    redis.delete(keys.numbered(store.site.home_of_user("marlow")))
+
+    assert await imported(store, replace(story, id="8")) == first + STEP
