@@ -5,22 +5,33 @@ from collections.abc import Iterable
 from typing import Any
 
 from store.connection import Connection
+from store.errors import StoreUnavailable
 from store.reads import Read
 
 TICKS = 2  # of the loop, for all who are on their way to ask
 
 
 class Question:
-    """A read, and its result once it has no batch any more."""
+    """A read, and its result or its error once it has no batch any more."""
 
-    __slots__ = ("batch", "read", "result")
+    __slots__ = ("batch", "error", "read", "result")
 
     def __init__(self, read: Read[Any]) -> None:
         self.read = read
         self.batch: Batch | None = None
+        self.result: Any = None
+        self.error: Exception | None = None
 
-    def answer(self, result: Any) -> None:
-        self.result, self.batch = result, None
+    def answer(self, reply: Any) -> None:
+        """A reply that is an error, or means nothing, is the error of this read alone."""
+        self.batch = None
+        if type(reply) is StoreUnavailable:
+            self.error = reply
+            return
+        try:
+            self.result = self.read.result(reply)
+        except Exception as error:
+            self.error = error
 
 
 class Batch:
@@ -64,7 +75,11 @@ class Loader:
         self._gathering: Batch | None = None
 
     async def load(self, wanted: Iterable[Read[Any]], beside: Read[Any] | None = None) -> list[Any]:
-        """The results of reads; if any of them is new, `beside` is read as well. One round trip, or none."""
+        """
+        The results of reads; if any of them is new, `beside` is read as well. One round trip, or none.
+
+        Raises what the first of them that failed has failed with. Others that left in the same pipeline have results.
+        """
         asked, new = [], []
         for read in wanted:
             question = self._questions.get(read)
@@ -86,6 +101,8 @@ class Loader:
                 await batch.turn()
                 if question.batch and not batch.is_led:
                     await self._lead(batch)
+            if question.error:
+                raise question.error
         return [question.result for question in asked]
 
     def _question(self, read: Read[Any]) -> Question:
@@ -99,9 +116,9 @@ class Loader:
                 for _ in range(TICKS):
                     await asyncio.sleep(0)
                 self._gathering = None
-            replies = await self._connection.pipeline([question.read.command for question in batch.questions])
+            replies = await self._connection.replies([question.read.command for question in batch.questions])
             for question, reply in zip(batch.questions, replies, strict=True):
-                question.answer(question.read.result(reply))
+                question.answer(reply)
         except Exception as error:
             batch.leave(error)
             raise

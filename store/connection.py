@@ -111,11 +111,16 @@ class Connection:
         Raises:
             StoreUnavailable: the store does not answer, or refuses one of the commands.
         """
-        server, started = server or self._server, monotonic()
-        _count(commands)
-        replies = await server.send(commands)
-        if ReplyError in map(type, replies):
-            await self._again(server, commands, replies, started)
+        replies, failed = await self._sent(commands, server)
+        if failed:
+            raise faults.unavailable(replies[place] for place in failed)
+        return replies
+
+    async def replies(self, commands: Sequence[Command]) -> list[Any]:
+        """As `pipeline`, but a StoreUnavailable is the reply to each command that failed, whatever became of others."""
+        replies, failed = await self._sent(commands)
+        for place in failed:
+            replies[place] = faults.unavailable([replies[place]])
         return replies
 
     async def size(self) -> int:
@@ -131,14 +136,22 @@ class Connection:
                 ((cursor, keys),) = await self.pipeline([("SCAN", cursor or "0", "COUNT", count)], server)
                 yield keys
 
+    async def _sent(self, commands: Sequence[Command], server: Server | None = None) -> tuple[list[Any], list[int]]:
+        """The replies to commands, and the places of those that failed for good."""
+        server, started = server or self._server, monotonic()
+        _count(commands)
+        replies = await server.send(commands)
+        if ReplyError in map(type, replies):
+            await self._again(server, commands, replies, started)
+            return replies, _failed(replies)
+        return replies, []
+
     async def _again(self, server: Server, commands: Sequence[Command], replies: list[Any], started: float) -> None:
-        """Send again what failed, until there is a reply to everything or the time is over."""
+        """Send again what failed for a reason that may pass, until that is over or the time is."""
         deadline = started + (BUDGET if self._kind is Kind.SERVER else BUDGET_OF_MANY)
         sent, pause = started, PAUSES[0]
-        while failed := [place for place, reply in enumerate(replies) if type(reply) is ReplyError]:
-            kinds = {faults.kind(replies[place]) for place in failed}
-            if not kinds <= faults.PASSING:
-                raise faults.unavailable(replies[place] for place in failed)
+        while passing := [place for place in _failed(replies) if faults.kind(replies[place]) in faults.PASSING]:
+            kinds = {faults.kind(replies[place]) for place in passing}
             if kinds & faults.ELSEWHERE:
                 server.doubt(sent)
             if sent > started or not kinds <= faults.AT_ONCE:
@@ -146,15 +159,14 @@ class Connection:
                 pause = min(2 * pause, PAUSES[1])
             sent = monotonic()
             if sent >= deadline:
-                raise faults.unavailable(replies[place] for place in failed)
-            again = [_repeated(commands[place], replies[place]) for place in failed]
+                return
+            again = [_repeated(commands[place], replies[place]) for place in passing]
             _count(again)
             try:
                 answers = await asyncio.wait_for(server.send(again), deadline - sent)
             except TimeoutError:
-                unavailable = faults.unavailable(replies[place] for place in failed)
-                raise unavailable from unavailable.__cause__
-            for place, reply in zip(failed, answers, strict=True):
+                return
+            for place, reply in zip(passing, answers, strict=True):
                 replies[place] = reply
 
 
@@ -189,6 +201,10 @@ def _count(commands: Sequence[Command]) -> None:
     if commands and (counting := tally.get()):
         counting.round_trips += 1
         counting.commands += len(commands)
+
+
+def _failed(replies: Sequence[Any]) -> list[int]:
+    return [place for place, reply in enumerate(replies) if type(reply) is ReplyError]
 
 
 def _repeated(command: Command, error: ReplyError) -> Command:

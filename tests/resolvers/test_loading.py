@@ -12,6 +12,7 @@ from store.reads import Read
 
 ONE, TWO, THREE = (Read(("ECHO", text), str) for text in ("one", "two", "three"))
 WRONG = Read(("LPUSH", "store"), str)
+UNREADABLE = Read(("ECHO", "four"), int)
 
 
 @pytest.fixture
@@ -67,4 +68,21 @@ async def test_fault_is_for_everyone_who_asked_or_asks(loader):
 
     assert [type(answer) for answer in answers] == [StoreUnavailable] * 2
     with pytest.raises(StoreUnavailable):
-        await loader.load([ONE])
+        await loader.load([WRONG])
+    assert await loader.load([ONE]) == ["one"]
+
+
+async def test_fault_of_a_command_is_for_its_own_read_only(loader):
+    asked = loader.load([ONE]), loader.load([TWO, WRONG]), loader.load([THREE]), loader.load([UNREADABLE])
+    one, failed, three, unreadable = await asyncio.gather(*asked, return_exceptions=True)
+
+    assert (one, type(failed), three, type(unreadable)) == (["one"], StoreUnavailable, ["three"], ValueError)
+    assert await loader.load([TWO]) == ["two"]
+    with pytest.raises(ValueError, match="four"):
+        await loader.load([ONE, UNREADABLE])
+
+
+async def test_fault_of_what_is_beside_is_for_those_who_want_it(loader):
+    assert await loader.load([ONE], WRONG) == ["one"]
+    with pytest.raises(StoreUnavailable):
+        await loader.load([WRONG])

@@ -3,6 +3,7 @@ from itertools import count
 
 import pytest
 
+from store import keys
 from tests.conftest import registered
 from tests.store.reading import post
 
@@ -89,6 +90,23 @@ async def test_pages_go_on_below_the_last_article_of_a_followee(store, ask, alic
         clock.advance(1)
 
     assert await walk(ask, token, 1) == expected
+
+
+async def test_fault_below_one_field_leaves_the_others_of_its_pipeline_whole(store, ask, alice, bob, token, redis):
+    await post(store, alice)
+    redis.set(keys.timeline(store.site.home_of_user(bob), bob), "no sorted set")
+    query = """{ articles { nodes { title } } bob: user(username: "bob") { articles { nodes { id } } }
+      alice: user(username: "alice") { karma } feed { articles { nodes { id } } } }"""
+
+    answer = await ask(query, token)
+    (error,) = answer["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["bob", "articles"], "UNAVAILABLE")
+    assert answer["data"] == {
+        "articles": {"nodes": [{"title": "a title"}]},
+        "bob": None,
+        "alice": {"karma": 0},
+        "feed": {"articles": {"nodes": []}},
+    }
 
 
 async def test_page_from_below_the_mark_shows_nothing_that_was_seen(store, ask, alice, token, clock):  # F10, L8

@@ -435,19 +435,19 @@ async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(
 async def test_subscription_outlives_a_store_that_does_not_answer(store, live, alice, monkeypatch):
     """An event is heard, and then the store fails twice before what it says can be read."""
     article = await post(store, alice)
-    pipeline, failures = type(store.site.connection).pipeline, iter([True, True])
+    replies, failures = type(store.site.connection).replies, iter([True, True])
 
     async def failing(connection: Any, commands: Any) -> Any:
         if next(failures, False):
             raise StoreUnavailable("the store does not answer")
-        return await pipeline(connection, commands)
+        return await replies(connection, commands)
 
     async with aclosing(subscriptions.article_changed(Context(store, live=live), article.id)) as changes:
         reading = asyncio.create_task(anext(changes))
         await until(lambda: listeners(live) == 1)
         await answered(store)
         await store.articles.vote(article.number, "voter", Vote.UP)
-        monkeypatch.setattr(type(store.site.connection), "pipeline", failing)
+        monkeypatch.setattr(type(store.site.connection), "replies", failing)
 
         assert (await reading).votes == 2
 
