@@ -19,7 +19,8 @@ from resolvers.errors import BadInput
 from resolvers.live import Live
 from resolvers.rates import WriteRates
 from schema.contract import FILE, SCHEMA
-from server import explorer, guards, logs, sharing, tracing
+from server import explorer, guards, log_stream, logs, sharing, tracing
+from server.log_stream import LogStream
 from server.logs import Logs
 from server.metrics import Metrics
 from server.settings import Settings, WrongSetting, read_settings
@@ -70,6 +71,7 @@ class Application(Starlette):
 def from_environment() -> Application:
     """The application as each worker process makes it."""
     settings = read_settings()
+    log_stream.install()
     logs.configure(settings)
     return create(settings)
 
@@ -79,6 +81,8 @@ def create(settings: Settings) -> Application:
     app = Application(lifespan=partial(_lifespan, settings), middleware=[guard] if guard else [])
     app.state.rates = rates = guards.rates(settings)
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
+    app.state.log = log = log_stream.install()
+    log.on_dropped = watch.metrics.log_lines_dropped
     app.state.contexts = contexts = Contexts(guards.write_rates(settings))
     endpoint = Endpoint(
         SCHEMA,
@@ -118,6 +122,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         yield {STOPPING: asyncio.Event()}
     await store.close()
     await asyncio.to_thread(app.state.watch.tracing.close)
+    await asyncio.to_thread(app.state.log.drain)
 
 
 def _collect_less() -> None:
@@ -177,4 +182,6 @@ async def readyz(request: Request) -> Response:
         await request.app.state.store.site.connection.ping()
     except StoreUnavailable:
         return JSONResponse({"status": "unavailable", "store": "does not answer"}, status_code=503)
-    return JSONResponse({"status": "ok", "store": "answers"})
+    log: LogStream = request.app.state.log
+    note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
+    return JSONResponse({"status": "ok", "store": "answers", **note})

@@ -32,6 +32,7 @@ COUNTERS = {
     "store_commands": ("Commands sent to the store.", ("operation",)),
     "errors": ("Operations that had an error of a code.", ("operation", "code")),
     "executions": ("Queries and mutations by how: compiled, coalesced with an equal one, or why neither.", ("way",)),
+    "log_lines_dropped": ("Lines of the log that could not be written.", ()),
     "refusals": ("Requests without an operation that can be answered.", ("code",)),
 }
 SECONDS = ("operation_seconds", "Time until a query or a mutation was answered.")
@@ -55,6 +56,7 @@ class Metrics(Collector):
         self._counts = Counts(Path(folder) if folder else None)
         self._numbers = self._counts.numbers
         self._open = self._counts.place(OPEN[0])
+        self._dropped = self._counts.place("log_lines_dropped")
         self._known: dict[str, Series] = {}
         self._other = self._new_series(OTHER)
         self._registry = CollectorRegistry()
@@ -90,6 +92,9 @@ class Metrics(Collector):
 
     def refused(self, code: str) -> None:
         self._numbers[self._counts.place("refusals", code)] += 1
+
+    def log_lines_dropped(self, count: int) -> None:
+        self._numbers[self._dropped] += count
 
     def collect(self) -> Iterator[Metric]:
         """What Prometheus asks a collector."""

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from server import valkey
+from server import log_stream, valkey
 from server.settings import Settings, WrongSetting
 
 
 def serve(settings: Settings) -> int:
     """Serve until a signal comes. What is being answered then is answered first."""
+    log_stream.install()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with _listening(settings) as listener, store_of(settings, _stop, _answering) as opened:
         _answering()(settings, opened, listener)

@@ -1,6 +1,7 @@
 """What answers: this process, or as many of its own as are wanted."""
 
 import asyncio
+import logging
 import os
 import socket
 import sys
@@ -20,6 +21,8 @@ from server.upgrades import GuardedSocket
 APP = "server.app:from_environment"
 GRACE_SECONDS = 10
 WS_MAX_SIZE = 65_536  # bytes of a message
+
+logger = logging.getLogger("upvote")
 
 
 def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
@@ -50,7 +53,11 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{listener.getsockname()[1]}"
     data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
-    print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
+    try:
+        print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
+    except OSError as error:
+        logger.warning("serving at %s, which cannot be printed: %s", address, error.strerror)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where the rest goes when Python ends
 
 
 def _without_password(url: str) -> str:

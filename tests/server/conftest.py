@@ -66,14 +66,15 @@ def environment(**settings: object) -> dict[str, str]:
 
 
 @contextmanager
-def serving(data_dir: Path, *arguments: object, **settings: object) -> Iterator[Live]:
+def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **settings: object) -> Iterator[Live]:
+    """A running server; its standard error is `stderr`, or the file that `Live.errors` names."""
     handle, errors = tempfile.mkstemp()
     process = subprocess.Popen(
         [sys.executable, "-m", "server", "serve", *map(str, arguments)],
         cwd=ROOT,
         env=environment(**{"port": 0, "data_dir": data_dir, "rate_limits": "off"} | settings),
         stdout=subprocess.PIPE,
-        stderr=handle,
+        stderr=handle if stderr is None else stderr,
         text=True,
     )
     assert process.stdout is not None

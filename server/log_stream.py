@@ -1,0 +1,184 @@
+"""
+Standard error as a stream that never fails and never blocks who writes to it.
+
+A line is written at once where the system says beforehand whether that would block. A line that would have to wait is
+queued for a thread. A line that cannot be written, or finds the queue full, is dropped and counted.
+"""
+
+import atexit
+import os
+import socket
+import stat
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from io import TextIOBase
+from select import select
+
+STANDARD_ERROR = 2
+MAX_QUEUED = 1_000_000  # bytes: what a busy process logs in half a second
+NOT_READ = "nobody reads it"
+DRAIN_SECONDS = 1.0  # that the end of the process waits for a reader
+
+Write = Callable[[bytes], int]  # returns how many bytes were written
+
+
+class LogStream(TextIOBase):
+    """
+    Text for a file descriptor, in the order of its lines. `on_dropped` is called with the number of lines dropped.
+
+    `fault` says why the last line was dropped, and is None once a line is written again.
+    """
+
+    encoding = "utf-8"
+    errors = "backslashreplace"
+
+    def __init__(self, descriptor: int, max_queued: int = MAX_QUEUED) -> None:
+        self.fault: str | None = None
+        self.dropped = 0
+        self.on_dropped: Callable[[int], object] = lambda count: None
+        self._descriptor = descriptor
+        self._max_queued = max_queued
+        self._opened = ExitStack()
+        self._write_now = _unblocking(descriptor, self._opened)
+        self._unfinished = ""  # a line without its end
+        self._is_torn = False  # the last line was written in part
+        self._queue: deque[bytes] = deque()
+        self._queued = 0  # bytes in the queue, and those that the thread is writing
+        self._lock = threading.RLock()  # a finalizer may log within `write`
+        self._changed = threading.Condition(self._lock)
+        self._thread: threading.Thread | None = None
+
+    def write(self, text: str) -> int:
+        with self._lock:
+            if not text.endswith("\n"):
+                self._unfinished += text
+                return len(text)
+            line = (self._unfinished + text).encode(self.encoding, self.errors)
+            self._unfinished = ""
+            if not self._queued and self._write_now:
+                self._put(line, self._write_now)
+            else:
+                self._enqueue(line)
+        return len(text)
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        return os.isatty(self._descriptor)
+
+    def writable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._write_now = None
+        self._opened.close()
+        super().close()
+
+    def drain(self, seconds: float = DRAIN_SECONDS) -> None:
+        """Wait until the queue is written. What is still there after `seconds` is dropped."""
+        with self._lock:
+            if not self._changed.wait_for(lambda: not self._queued, seconds):
+                self._drop(len(self._queue), NOT_READ)
+                self._queued -= sum(map(len, self._queue))
+                self._queue.clear()
+
+    def _put(self, line: bytes, write: Write) -> None:
+        """Write a line. Its rest is queued where that would block."""
+        data = b"\n" + line if self._is_torn else line
+        try:
+            while data:
+                written = write(data)
+                self._is_torn = written < len(data)
+                data = data[written:]
+        except BlockingIOError:
+            if self._enqueue(data):
+                self._is_torn = False
+        except OSError as error:
+            self._drop(1, error.strerror or str(error))
+        else:
+            self.fault = None
+
+    def _enqueue(self, line: bytes) -> bool:
+        if self._queued + len(line) > self._max_queued:
+            self._drop(1, NOT_READ)
+            return False
+        if not self._has_thread():
+            return False
+        self._queue.append(line)
+        self._queued += len(line)
+        self._changed.notify_all()
+        return True
+
+    def _has_thread(self) -> bool:
+        if self._thread is None:
+            thread = threading.Thread(target=self._write_queue, name="log", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # the system gives no more threads: the next line tries again
+                self._drop(1, str(error))
+                return False
+            self._thread = thread
+        return True
+
+    def _write_queue(self) -> None:
+        while True:
+            with self._lock:
+                self._changed.wait_for(lambda: self._queue)
+                line = self._queue.popleft()
+            self._put(line, self._write_blocking)
+            with self._lock:
+                self._queued -= len(line)
+                self._changed.notify_all()
+
+    def _write_blocking(self, data: bytes) -> int:
+        while True:
+            try:
+                return os.write(self._descriptor, data)
+            except BlockingIOError:  # somebody else has made the open file a non-blocking one
+                select([], [self._descriptor], [])
+
+    def _drop(self, count: int, reason: str) -> None:
+        with self._lock:
+            self.fault = reason
+            self.dropped += count
+            self.on_dropped(count)
+
+
+def install() -> LogStream:
+    """Let all that this process writes to `sys.stderr` go through one such stream."""
+    if isinstance(sys.stderr, LogStream):
+        return sys.stderr
+    _open_standard_descriptors()
+    sys.stderr = stream = LogStream(STANDARD_ERROR)
+    atexit.register(stream.drain)
+    return stream
+
+
+def _open_standard_descriptors() -> None:
+    """Where one was closed, the next file or socket would take its number, and be written to."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+
+
+def _unblocking(descriptor: int, opened: ExitStack) -> Write | None:
+    """
+    What writes to a file, a pipe, a terminal or a socket without blocking, if there is such a way.
+
+    O_NONBLOCK is a property of the open file, which others have open too, such as the shell: it is opened again.
+    """
+    with suppress(OSError):
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISSOCK(mode):
+            connection = opened.enter_context(socket.socket(fileno=os.dup(descriptor)))
+            return lambda data: connection.send(data, socket.MSG_DONTWAIT)
+        if not stat.S_ISREG(mode):
+            flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+            descriptor = os.open(f"/proc/self/fd/{descriptor}", flags)
+            opened.callback(os.close, descriptor)
+        return lambda data: os.write(descriptor, data)
+    return None

@@ -1,0 +1,259 @@
+"""A log that cannot be written, or that nobody reads: the server answers as ever, and says so elsewhere."""
+
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import httpx
+import pytest
+
+from server.log_stream import LogStream
+from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.servers import free_port, until
+
+PAGE = "{ articles { nodes { title votes } } }"
+DROPPED = "upvote_log_lines_dropped_total"
+FAILING = """
+import logging, sys, threading, warnings
+from server import log_stream
+
+stream = log_stream.install()
+print("printed", file=sys.stderr)
+warnings.warn("a warning")
+logging.getLogger("any").error("of the last resort")
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+assert stream.dropped > 3, stream.dropped
+1 / 0
+"""
+
+
+@contextmanager
+def pipe() -> Iterator[tuple[int, int]]:
+    """The ends of a pipe that holds a page."""
+    ends = os.pipe()
+    fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 4096)
+    try:
+        yield ends
+    finally:
+        for end in ends:
+            with suppress(OSError):
+                os.close(end)
+
+
+def fill(end: int) -> None:
+    """Write until nothing more fits."""
+    os.set_blocking(end, False)
+    for piece in (b"x" * 1023 + b"\n", b"\n"):
+        with suppress(BlockingIOError):
+            while True:
+                os.write(end, piece)
+    os.set_blocking(end, True)
+
+
+def read_all(end: int) -> bytes:
+    """What comes until all writers are gone."""
+    return b"".join(iter(lambda: os.read(end, 65_536), b""))
+
+
+@contextmanager
+def full() -> Iterator[int]:
+    descriptor = os.open("/dev/full", os.O_WRONLY)
+    yield descriptor
+    os.close(descriptor)
+
+
+@contextmanager
+def closed() -> Iterator[int]:
+    with pipe() as (reader, writer):
+        os.close(reader)
+        yield writer
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("unwritable", [full, closed])
+def test_log_that_cannot_be_written_changes_no_answer(tmp_path, unwritable, workers):
+    with unwritable() as stderr, serving(tmp_path, stderr=stderr, workers=workers) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        assert "errors" not in live.ask(POST, token)
+        pages = [live.post({"query": PAGE}) for _ in range(10)]
+        broken = live.post({"query": "{"})
+        ready = httpx.get(f"{live.url}/readyz")
+        shown = live.metrics()[DROPPED]
+        code = live.stop()
+
+    assert {page.status_code for page in pages} == {200}
+    assert broken.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_PARSE_FAILED"
+    assert ready.status_code == 200
+    assert ready.json()["log"].startswith("cannot be written: ") or workers == 2  # the other may have logged nothing
+    assert shown >= 13
+    assert code == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_log_that_nobody_reads_stops_nothing_and_is_written_later(tmp_path, workers):
+    with pipe() as (reader, writer):
+        fill(writer)
+        with serving(tmp_path, stderr=writer, workers=workers) as live:
+            os.close(writer)
+            pages = [live.post({"query": PAGE}, {"x-request-id": f"unread-{n}"}) for n in range(30)]
+            ready = httpx.get(f"{live.url}/readyz")
+            thread = threading.Thread(target=lambda: written.append(read_all(reader)))
+            written: list[bytes] = []
+            thread.start()
+            assert live.stop() == 0
+            thread.join()
+
+    assert {page.status_code for page in pages} == {200}
+    assert ready.json() == {"status": "ok", "store": "answers"}
+    lines = [line for line in written[0].split(b"\n") if b"unread-" in line]
+    assert all(line.startswith(b"{") and line.endswith(b"}") for line in lines)
+    assert len(lines) == 30
+
+
+def test_server_that_stops_does_not_wait_for_a_reader(tmp_path):
+    with pipe() as (_, writer):
+        fill(writer)
+        with serving(tmp_path, stderr=writer) as live:
+            live.ask(PAGE)
+            assert live.stop() == 0
+
+
+def test_addresses_that_cannot_be_printed_stop_no_start(tmp_path):
+    port = free_port()
+    with full() as unwritable, (tmp_path / "log").open("wb") as log:
+        settings = environment(port=port, data_dir=tmp_path)
+        command = [sys.executable, "-m", "server", "serve"]
+        process = subprocess.Popen(command, cwd=ROOT, env=settings, stdout=unwritable, stderr=log)
+        try:
+            until(lambda: _is_ready(port))
+        finally:
+            process.terminate()
+            code = process.wait()
+
+    assert code == 0
+    assert f"serving at http://127.0.0.1:{port}, which cannot be printed" in (tmp_path / "log").read_text()
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/readyz").is_success
+    except httpx.TransportError:
+        return False
+
+
+def test_more_than_the_queue_holds_is_dropped_and_counted():
+    with pipe() as (reader, writer):
+        fill(writer)
+        counted: list[int] = []
+        stream = LogStream(writer, max_queued=500)
+        stream.on_dropped = counted.append
+        for number in range(100):
+            stream.write(f"line {number:04}\n")
+        assert (stream.fault, stream.dropped) == ("nobody reads it", sum(counted))
+        left = 100 - stream.dropped
+        assert 0 < left <= 51
+        os.set_blocking(reader, False)
+        until(lambda: b"line 0000" in os.read(reader, 65_536))
+        stream.drain()
+        stream.write("afterwards\n")
+
+        assert stream.fault is None
+        assert os.read(reader, 65_536).endswith(b"afterwards\n")
+        os.close(writer)
+
+
+def test_lines_keep_their_order_while_the_reader_is_slow():
+    with pipe() as (reader, writer):
+        stream = LogStream(writer)
+        for number in range(2000):
+            stream.write(f"line {number}\n")
+        read = b""
+        while not read.endswith(b"line 1999\n"):
+            read += os.read(reader, 100)
+
+    assert read.decode().splitlines() == [f"line {number}" for number in range(2000)]
+    assert stream.dropped == 0
+
+
+def test_pieces_of_a_line_are_written_as_one():
+    with pipe() as (reader, writer):
+        stream = LogStream(writer)
+        print("a", "line", file=stream)
+
+        assert os.read(reader, 100) == b"a line\n"
+
+
+def test_socket_is_not_waited_for():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        stream = LogStream(ours.fileno())
+        stream.write("a line\n")
+        assert theirs.recv(100) == b"a line\n"
+        theirs.close()
+        stream.write("another\n")
+
+    assert stream.fault == "Broken pipe"
+
+
+def test_other_users_of_the_same_pipe_still_block():
+    with pipe() as (_, writer):
+        LogStream(writer).write("a line\n")
+
+        assert os.get_blocking(writer)
+
+
+def test_line_after_a_torn_one_begins_anew(tmp_path):
+    file = tmp_path / "log"
+    with file.open("wb") as log:
+        stream = LogStream(log.fileno())
+        real, stream._write_now = stream._write_now, _torn(stream)
+        stream.write("a line\n")
+        stream._write_now = real
+        stream.write("another\n")
+
+    assert file.read_text() == "a l\nanother\n"
+    assert stream.dropped == 1
+
+
+def _torn(stream: LogStream):
+    """Writes three bytes, and then finds the disk full."""
+    pieces = iter([3])
+
+    def write(data: bytes) -> int:
+        for size in pieces:
+            return os.write(stream.fileno(), data[:size])
+        raise OSError(28, "No space left on device")
+
+    return write
+
+
+def test_whatever_python_writes_itself_is_dropped_as_well():
+    with full() as descriptor:
+        failing = subprocess.run([sys.executable, "-c", FAILING], stderr=descriptor, timeout=60)
+
+    assert failing.returncode == 1
+
+
+def test_closed_standard_error_is_no_file_of_ours(tmp_path):
+    """Where descriptor 2 is free, the next file opened would have it."""
+    program = f"import os; os.close(2); os.execv({sys.executable!r}, [{sys.executable!r}, '-c', {CLOSED!r}])"
+    closed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert closed.stdout == "/dev/null\n"
+
+
+CLOSED = """
+import os, sys
+from server import log_stream
+
+log_stream.install()
+print("a line", file=sys.stderr)
+print(os.readlink("/proc/self/fd/2"))
+"""
