@@ -7,12 +7,17 @@ from resolvers.rates import WriteRates
 from server.doors import Door
 from server.settings import Settings
 from server.wire import Limits, Rates
+from server.wire.costs import Weights
+from store.rules import CONTENT_LENGTH
 
 HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
+WEIGHTS = Weights(texts={("Article", "content"): CONTENT_LENGTH // 10_000})
+
 
 def limits(settings: Settings) -> Limits:
-    return Limits(once=HASHING, introspection=settings.introspection == "on")
+    is_open = settings.introspection == "on"
+    return Limits(once=HASHING, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
 
 
 def door(settings: Settings) -> Door:

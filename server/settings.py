@@ -102,6 +102,7 @@ class Settings(BaseModel):
     max_address_connections: int = Field(
         100, ge=1, description="how many of them an address has, unless it is a trusted proxy or rate limits are off"
     )
+    max_answer: int = Field(10_000_000, ge=100_000, description="how many bytes an answer has at most")
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] | None = Field(
         None, description="whose `X-Forwarded-For` is believed: addresses of proxies, separated by commas"
     )

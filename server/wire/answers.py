@@ -20,6 +20,7 @@ STATUSES: dict[str, tuple[int, int]] = {
     Code.NO_SUCH_OPERATION: (200, 400),
     Code.BAD_USER_INPUT: (200, 400),
     Code.TOO_COSTLY: (200, 400),
+    Code.ANSWER_TOO_LARGE: (200, 400),
     Code.TOO_MUCH: (200, 400),
     Code.DOCUMENT_NOT_PERSISTED: (200, 400),
     Code.DOCUMENT_NOT_LISTED: (200, 400),

@@ -4,6 +4,7 @@ from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Hashable
 
 from server.wire.calls import Answer
+from server.wire.sizes import AnswerTooLarge
 
 
 class Coalesced:
@@ -15,23 +16,36 @@ class Coalesced:
     """
 
     def __init__(self) -> None:
-        self._joining: dict[Hashable, list[Future[Answer | None]]] = {}  # who joins what began in this turn
+        self._joining: dict[
+            Hashable, list[Future[Answer | AnswerTooLarge | None]]
+        ] = {}  # who joins what began in this turn
 
     async def answer(self, question: Hashable, execute: Callable[[], Awaitable[Answer]]) -> Answer:
-        """An answer with errors is nobody else's: they name the request, and the next may have none."""
+        """
+        An answer with errors is nobody else's: they name the request, and the next may have none.
+
+        Raises:
+            AnswerTooLarge: it is so for all of them.
+        """
         others = self._joining.get(question)
         if others is not None:
-            joined: Future[Answer | None] = get_running_loop().create_future()
+            joined: Future[Answer | AnswerTooLarge | None] = get_running_loop().create_future()
             others.append(joined)
-            return await joined or await execute()
+            found = await joined
+            if isinstance(found, AnswerTooLarge):
+                raise AnswerTooLarge(found.limit)
+            return found or await execute()
         if not self._joining:
             get_running_loop().call_soon(self._joining.clear)
         others = self._joining[question] = []
-        shared = None
+        shared: Answer | AnswerTooLarge | None = None
         try:
             answer = await execute()
             shared = None if answer.has_errors else answer
             return answer
+        except AnswerTooLarge as refused:
+            shared = refused
+            raise
         finally:
             if self._joining.get(question) is others:
                 del self._joining[question]

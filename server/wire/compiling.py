@@ -21,6 +21,7 @@ import strawberry
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
+    GraphQLID,
     GraphQLLeafType,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -41,7 +42,8 @@ from server.wire.completions import Abstracts, Leaves, Lists, Objects, TypeTest
 from server.wire.lasting import Memory, Remembered
 from server.wire.leaves import writer
 from server.wire.operations import Operation
-from server.wire.plans import Bail, Begun, Column, Completion, Field, Level, Pending, Rows, Run, builder
+from server.wire.plans import Bail, Begun, Column, Completion, Field, Level, Pending, Rows, Run, builder, row_bytes
+from server.wire.sizes import AnswerTooLarge, Budget
 
 Resolve = Callable[[Column, Run], Pending]
 
@@ -53,18 +55,21 @@ class Plan:
     level: Rows
     arguments: Sequence[Fields]
 
-    async def data(self, context: Any, variables: VariableValues) -> dict[str, Any]:
+    async def data(self, context: Any, variables: VariableValues, budget: Budget) -> dict[str, Any]:
         """
         The data of an answer without errors.
 
         Raises:
             Bail, or whatever a resolver or a leaf raises: the answer is not this plan's to give.
             Begun: the same, after a mutation was carried out.
+            AnswerTooLarge: it is larger than the budget.
         """
-        run = Run(context, [fields.values(variables) for fields in self.arguments])
+        run = Run(context, [fields.values(variables) for fields in self.arguments], budget=budget)
         try:
             rows = self.level.rows([None], run)
             (row,) = rows if isinstance(rows, list) else await rows
+        except AnswerTooLarge:
+            raise
         except Exception as error:
             if run.outcome:
                 raise Begun(run.outcome) from error
@@ -107,7 +112,7 @@ class Compiler:
 
     def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Rows:
         fields = [self._field(parent, key, details) for key, details in grouped.items()]
-        level = Level(tuple(fields), builder(list(grouped)))
+        level = Level(tuple(fields), builder(list(grouped)), row_bytes(list(grouped)))
         comes_again = getattr(_origin(parent), "comes_again", None)
         if comes_again is None:
             return level
@@ -123,7 +128,7 @@ class Compiler:
         node = details[0].node
         name = node.name.value
         if name == "__typename":
-            return partial(resolving.repeated, parent.name), Leaves(writer(GraphQLString), False), True
+            return partial(resolving.repeated, parent.name), Leaves(writer(GraphQLString), False, are_texts=True), True
         definition = parent.fields.get(name)
         if definition is None:
             raise Bail("introspection")
@@ -156,7 +161,7 @@ class Compiler:
             return Lists(self._completion(type_.of_type, details), nullable)
         if is_leaf_type(type_):
             leaf: GraphQLLeafType = type_
-            return Leaves(writer(leaf), nullable)
+            return Leaves(writer(leaf), nullable, are_texts=leaf in (GraphQLString, GraphQLID))
         if is_abstract_type(type_):
             possible = self.core.get_possible_types(type_)
             tests = [(_test(each) or _undecided, self._below(each, details)) for each in possible]

@@ -11,16 +11,23 @@ TypeTest = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """`write` takes a column without nulls."""
+    """`write` takes a column without nulls; of texts it gives texts."""
 
     write: Callable[[Column], Column]
     nullable: bool
+    are_texts: bool = False
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None not in values:
-            return self.write(values)
+            return self._written(values, run)
         _allow_null(self.nullable)
-        return _with_nulls(values, self.write([value for value in values if value is not None]))
+        return _with_nulls(values, self._written([value for value in values if value is not None], run))
+
+    def _written(self, values: Column, run: Run) -> Column:
+        written = self.write(values)
+        if self.are_texts:
+            run.budget.add_texts(written)
+        return written
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 What an operation may cost, estimated before it is executed from the schema and the variables alone.
 
 A field of objects costs a point each time it is resolved, and a page a point for each of its places; what hangs below
-is multiplied. What is read off its parent, such as `pageInfo` or the `node` of an edge, and single values are free.
+is multiplied. What is read off its parent, such as `pageInfo` or the `node` of an edge, is free, and so are single
+values, except long texts: these cost what their bytes cost.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,11 +21,17 @@ REMEMBERED = 64  # costs of one operation, by the sizes that its variables give
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A page of no given size counts as `page` places, any other list as `items`; `introspection` is for each root."""
+    """
+    A page of no given size counts as `page` places, any other list as `items`; `introspection` is for each root.
+
+    `texts` has the points of long texts, by type and field. An answer costs at least a point for `bytes_of_point`.
+    """
 
     page: int = 50
     items: int = 10
     introspection: int = 50
+    texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    bytes_of_point: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class Endpoint:
         engine = Engine(
             Operations(schema, limits, max_cached_characters),
             Documents(trusted or {}, only_trusted, max_cached_characters),
-            Execution(schema),
+            Execution(schema, limits.answer),
             Faults(codes),
             open_context,
             observer or Unobserved(),

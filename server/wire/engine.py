@@ -22,6 +22,7 @@ from server.wire.observers import Observation, Observer
 from server.wire.operations import Operations
 from server.wire.rates import Rates
 from server.wire.requests import GraphQLRequest
+from server.wire.sizes import AnswerTooLarge
 
 COST_OF_A_REFUSAL = 10  # what is refused was parsed, and is not remembered
 
@@ -82,11 +83,13 @@ class Engine:
             execute = partial(self._executed, observation)
             question = self._question(call)
             if question is None:
-                return await execute()
-            answer = await self.coalesced.answer(question, execute)
-            if not observation.answers:
-                observation.answers, observation.way = 1, "coalesced"
-            return answer
+                answer = await execute()
+            else:
+                answer = await self.coalesced.answer(question, execute)
+                if not observation.answers:
+                    observation.answers, observation.way = 1, "coalesced"
+        self._charge_bytes(call, answer)
+        return answer
 
     async def answers(self, call: Call) -> AsyncGenerator[Answer, None]:
         """
@@ -101,7 +104,14 @@ class Engine:
         with Observed(self, call) as observation:
             async with aclosing(self._events(observation)) as events:
                 async for answer in events:
+                    self._charge_bytes(call, answer)
                     yield answer
+
+    def _charge_bytes(self, call: Call, answer: Answer) -> None:
+        """Take the points of an answer's bytes, as far as they are more than the estimate that was taken before."""
+        points = len(answer.body) // self.limits.weights.bytes_of_point
+        if self.rates and points > call.asked.cost:
+            self.rates.charge(call.client, points - call.asked.cost)
 
     def _question(self, call: Call) -> Hashable | None:
         """What is equal where answers are; None of what has to be executed for whoever asks it."""
@@ -144,7 +154,10 @@ class Engine:
             content["extensions"] = extensions
         observation.count(context.tally)
         self.observer.answered(observation, context.tally)
-        return Answer(encode(content), bool(result.errors))
+        body = encode(content)
+        if len(body) > self.limits.answer:  # by what JSON escapes, or by its errors
+            raise AnswerTooLarge(self.limits.answer)
+        return Answer(body, bool(result.errors))
 
 
 class Observed:

@@ -18,6 +18,7 @@ from server.wire.operations import MAX_ERRORS, Operation
 from server.wire.planning import Plans
 from server.wire.plans import Bail, Begun, Outcome
 from server.wire.shortcuts import Shortcuts
+from server.wire.sizes import MAX_ANSWER, AnswerTooLarge, Budget
 
 Variables: TypeAlias = dict[str, Any]
 
@@ -50,12 +51,13 @@ class Executed(NamedTuple):
 class Execution:
     """The one place where operations are executed: by their plans where they have one, else by graphql-core."""
 
-    def __init__(self, schema: strawberry.Schema) -> None:
+    def __init__(self, schema: strawberry.Schema, max_answer: int = MAX_ANSWER) -> None:
         if schema.extensions or schema.directives or schema.config.enable_experimental_incremental_execution:
             raise ValueError("schema extensions, operation directives and incremental delivery are not served")
         if schema.execution_context_class is not StrawberryGraphQLCoreExecutionContext:
             raise ValueError("a schema with an executor of its own is not served")
         self._strawberry = schema
+        self._max_answer = max_answer
         self._schema = schema._schema
         self._memory = Memory()
         self._plans: WeakKeyDictionary[Operation, Plans] = WeakKeyDictionary()
@@ -63,23 +65,30 @@ class Execution:
         self._hide_suggestions = schema.config.disable_field_suggestions
 
     async def execute(self, operation: Operation, variables: Variables, context: Context) -> Executed:
-        """Queries that fail by their plan are executed anew: they have no side effects. Mutations go on from theirs."""
+        """
+        Queries that fail by their plan are executed anew: they have no side effects. Mutations go on from theirs.
+
+        Raises:
+            AnswerTooLarge: the answer would be larger than it may be.
+        """
         plans = self._plans.get(operation)
         if plans is None:
             plans = self._plans[operation] = Plans(self._strawberry, operation, self._memory)
         outcome = None
         try:
-            data = await plans.data(variables, context)
+            data = await plans.data(variables, context, Budget(self._max_answer))
         except Bail as bail:
             way = str(bail)
         except Begun as begun:
             way, outcome = "error", begun.outcome
+        except AnswerTooLarge:
+            raise
         except Exception:
             way = "error"
         else:
             return Executed(Data(data), "compiled")
         executor = self._executor(operation, variables, context, outcome)
-        return Executed(await result_of(executor.execute_operation()), way)
+        return Executed(await self._result(executor.execute_operation()), way)
 
     async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
         """Open the source of a subscription's events; a result in its place says why there is none."""
@@ -92,7 +101,13 @@ class Execution:
         """Execute one event with a context of its own: what an older event has loaded may be out of date."""
         executor = source.executor.build_per_event_executor(event)
         executor.context_value = context
-        return await result_of(executor.execute_operation(serially=False))
+        return await self._result(executor.execute_operation(serially=False))
+
+    async def _result(self, pending: Any) -> ExecutionResult:
+        """What graphql-core gives, once it is known to be no larger than it may be."""
+        result: ExecutionResult = pending if isinstance(pending, ExecutionResult) else await pending
+        Budget(self._max_answer).add_data(result.data)
+        return result
 
     def _executor(
         self, operation: Operation, variables: Variables, context: Context, outcome: Outcome | None = None
@@ -123,7 +138,3 @@ class CarriedOut:
 
     def resolve(self, following: Callable[..., Any], source: Any, info: GraphQLResolveInfo[Any], **given: Any) -> Any:
         return following(source, info, **given) if info.path.prev else self._outcome.get()
-
-
-async def result_of(result: Any) -> ExecutionResult:
-    return result if isinstance(result, ExecutionResult) else await result

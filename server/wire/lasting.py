@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from server.wire.plans import EDGE, Column, Field, Holes, Level, Pending, Run, are_there, begun, together
+from server.wire.sizes import Budget
 
 MOST = 32_000_000  # bytes that are remembered, of all plans together
 OVERHEAD = 500  # bytes that an object takes beside its text, and each record that its holes are filled for
@@ -22,7 +23,7 @@ OVERHEAD = 500  # bytes that an object takes beside its text, and each record th
 class Template:
     """The text of an object: `pieces` in turn with the numbers of the fields whose values fill the holes."""
 
-    __slots__ = ("fragment", "holes", "order", "pieces", "record", "size")
+    __slots__ = ("fragment", "holes", "length", "order", "pieces", "record", "size")
 
     def __init__(self, record: Any, row: Mapping[str, Any], holes: Holes) -> None:
         text = orjson.dumps(row)
@@ -31,6 +32,7 @@ class Template:
         self.holes = holes
         self.pieces = text.split(EDGE)
         self.order = [int(number) for number in self.pieces[1::2]]
+        self.length = len(text)
         self.size = 2 * len(text) + OVERHEAD * (1 + sum(map(len, holes.values())))
 
     def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
@@ -78,6 +80,7 @@ class Remembered:
         if run.holes is None and not self.comes_again(parents[0]):
             return self.level.rows(parents, run)
         templates = self._templates(parents, run)
+        run.budget.add(sum([template.length for template in templates]))
         holes: Holes = {} if run.holes is None else run.holes
         for template in templates:
             for number, waiting in template.holes.items():
@@ -100,7 +103,7 @@ class Remembered:
 
     def _template(self, record: Any, run: Run) -> Template:
         holes: Holes = {}
-        rows = self.level.rows([record], Run(run.context, run.arguments, holes=holes))
+        rows = self.level.rows([record], Run(run.context, run.arguments, holes=holes, budget=Budget(run.budget.limit)))
         assert isinstance(rows, list), "what is waited for is a hole"
         template = Template(record, rows[0], holes)
         if self.comes_again(record):

@@ -19,6 +19,7 @@ from graphql import (
 
 from server.wire.costs import INTROSPECTION, Weights
 from server.wire.errors import Code, Refused
+from server.wire.sizes import MAX_ANSWER
 
 USUAL = Weights()
 
@@ -26,7 +27,7 @@ USUAL = Weights()
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    What a document may have at most, and how many seconds an answer may take.
+    What a document may have at most, how many seconds an answer may take, and how large it may be.
 
     `once` names root fields of which a mutation may have only one in all;
     `fields` counts those of fragments wherever they are spread; `comparisons` those pairs that answer under one name,
@@ -47,6 +48,7 @@ class Limits:
     cost: int = 10_000
     weights: Weights = USUAL
     seconds: float = 8.0
+    answer: int = MAX_ANSWER  # bytes
     introspection: bool = True
 
     def check(self, document: DocumentNode) -> None:

@@ -10,6 +10,7 @@ from server.wire.compiling import Plan, compiled
 from server.wire.lasting import Memory
 from server.wire.operations import Operation
 from server.wire.plans import Bail
+from server.wire.sizes import AnswerTooLarge, Budget
 from server.wire.variables import Signatures
 
 WORTH_AFTER = 2  # executions: a flood of documents that are seen once must cost no more than it does
@@ -29,12 +30,13 @@ class Plans:
         self._deciding = deciding_variables(operation)
         self._known: dict[tuple[Any, ...], Plan | Bail] = {}
 
-    async def data(self, variables: dict[str, Any], context: Any) -> dict[str, Any]:
+    async def data(self, variables: dict[str, Any], context: Any, budget: Budget) -> dict[str, Any]:
         """
         The data of an answer without errors.
 
         Raises:
             Bail: the operation is new, cannot be compiled, or has failed too often to be worth it.
+            AnswerTooLarge: it is larger than the budget.
         """
         self._seen += 1
         if self._seen < WORTH_AFTER:
@@ -43,7 +45,9 @@ class Plans:
             raise Bail("not worth it")
         try:
             values = self._signatures.coerced(variables)
-            return await self._plan(values).data(context, values)
+            return await self._plan(values).data(context, values, budget)
+        except AnswerTooLarge:
+            raise
         except Exception:
             self._failed += 1
             raise

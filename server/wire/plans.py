@@ -8,10 +8,14 @@ its outcome is remembered, and graphql-core goes on from there.
 
 from asyncio import CancelledError, ensure_future, gather
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from inspect import CORO_CREATED, getcoroutinestate
+from types import CoroutineType
 from typing import Any, Protocol
 
 import orjson
+
+from server.wire.sizes import PUNCTUATION, Budget
 
 Column = list[Any]
 Pending = Column | Awaitable[Column]
@@ -47,7 +51,7 @@ class Begun(Exception):
 class Run:
     """
     One execution: what resolvers get as their context, and the arguments of each field, coerced; then the outcome, if
-    it is a mutation's.
+    it is a mutation's. `budget` counts the bytes of its answer.
 
     With `holes` no field is resolved that does not last: it leaves a hole, which is noted there.
     """
@@ -56,6 +60,7 @@ class Run:
     arguments: Sequence[Mapping[str, Any]]
     outcome: Outcome | None = None
     holes: Holes | None = None
+    budget: Budget = field(default_factory=Budget)
 
 
 class Completion(Protocol):
@@ -107,20 +112,26 @@ class Level:
 
     fields: tuple[Field, ...]
     build: Callable[[Sequence[Column]], Column]
+    row_bytes: int = 0  # of an object without its values
 
     def rows(self, parents: Column, run: Run) -> Pending:
         if run.holes is not None:
-            return self._built([field.outline(parents, run) for field in self.fields])
+            return self._built([field.outline(parents, run) for field in self.fields], run)
         columns = begun([(field, parents) for field in self.fields], run)
-        return self._built(columns) if are_there(columns) else self._later(columns)
+        return self._built(columns, run) if are_there(columns) else self._later(columns, run)
 
-    async def _later(self, columns: Sequence[Pending]) -> Column:
-        return self._built(await together(columns))
+    async def _later(self, columns: Sequence[Pending], run: Run) -> Column:
+        return self._built(await together(columns), run)
 
-    def _built(self, columns: Sequence[Any]) -> Column:
+    def _built(self, columns: Sequence[Any], run: Run) -> Column:
         if len(set(map(len, columns))) > 1:
             raise Bail("length")
+        run.budget.add(len(columns[0]) * self.row_bytes)
         return self.build(columns)
+
+
+def row_bytes(keys: Sequence[str]) -> int:
+    return sum(len(key) + 2 * PUNCTUATION for key in keys)
 
 
 def builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
@@ -179,7 +190,12 @@ async def together(columns: Sequence[Any]) -> list[Column]:
 
 
 def abandon(begun: Iterable[Any]) -> None:
-    """Where something raises, what was begun beside it is not left waiting for ever."""
+    """Where something raises, end what was begun beside it, with what that was about to wait for."""
     for pending in begun:
-        if not isinstance(pending, list):
+        if isinstance(pending, list):
+            abandon(pending)
+        elif isinstance(pending, CoroutineType):
+            frame = pending.cr_frame if getcoroutinestate(pending) == CORO_CREATED else None
+            held = list(frame.f_locals.values()) if frame else []
             pending.close()
+            abandon(held)

@@ -57,19 +57,20 @@ class Reader:
         """The parts of a level, those counted once that answer under one name."""
         merged: dict[tuple[str, str], list[tuple[FieldNode, GraphQLField]]] = {}
         introspections = 0
-        for parent, node in self._fields(sets):
+        for type_, node in self._fields(sets):
             name = node.name.value
             introspections += name in INTROSPECTION
-            if definition := getattr(parent, "fields", {}).get(name):
-                merged.setdefault(((node.alias or node.name).value, parent.name), []).append((node, definition))
-        below = [part for same in merged.values() if (part := self._part(same))]
+            if definition := getattr(type_, "fields", {}).get(name):
+                merged.setdefault(((node.alias or node.name).value, type_.name), []).append((node, definition))
+        below = [part for (_, parent), same in merged.items() if (part := self._part(parent, same))]
         return (*below, *[Part(self.weights.introspection)] * introspections)
 
-    def _part(self, same: Sequence[tuple[FieldNode, GraphQLField]]) -> Part | None:
+    def _part(self, parent: str, same: Sequence[tuple[FieldNode, GraphQLField]]) -> Part | None:
         node, definition = same[0]
         named = get_named_type(definition.type)
         if is_leaf_type(named):
-            return None
+            points = self.weights.texts.get((parent, node.name.value))
+            return Part(points) if points else None
         is_list = isinstance(get_nullable_type(definition.type), GraphQLList)
         is_page = any(name in definition.args for name in PAGE_ARGUMENTS)
         own = int(is_resolved(definition))

@@ -56,6 +56,11 @@ class Rates:
             raise too_often(now, (1 - least) / self.back)
         return Turn(now, levels)
 
+    def charge(self, client: Client, points: int) -> None:
+        """Take points for what turned out to cost more than was estimated."""
+        now = self.clock()
+        self.take(Turn(now, [(subject, self._level(subject, now)) for subject in subjects_of(client)]), points)
+
     def take(self, turn: Turn, points: int) -> None:
         for subject, level in turn.levels:
             self._buckets[subject] = level - points, turn.at

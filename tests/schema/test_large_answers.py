@@ -1,0 +1,61 @@
+"""Answers that repeat long contents are refused before they are built, whichever way they are executed."""
+
+import pytest
+
+from resolvers.context import Context
+from schema.contract import SCHEMA
+from server import guards
+from server.settings import Settings
+from server.wire import Limits
+from server.wire.errors import Refused
+from server.wire.execution import Execution
+from server.wire.operations import Operations
+from server.wire.sizes import AnswerTooLarge
+from store.articles import Draft
+from tests.conftest import registered
+
+OPERATIONS = Operations(SCHEMA, Limits(), 100_000)
+CONTENT = "x" * 40_000
+ALIASES = " ".join(f"a{number}: content" for number in range(20))
+REPEATED = {
+    "by aliases": f"{{ articles {{ nodes {{ {ALIASES} groups {{ articles {{ nodes {{ content }} }} }} }} }} }}",
+    "by nesting": """{ articles { nodes { poster { articles { nodes { poster {
+      articles { nodes { content } } } } } } } } }""",
+    "by nesting in what is the viewer's": "{ articles { nodes { viewerVote poster { articles { nodes { viewerVote "
+    "content poster { articles { nodes { viewerVote content } } } } } } } } }",
+}
+
+
+@pytest.fixture
+async def long_articles(store):
+    await registered(store, "alice")
+    for number in range(10):
+        await store.articles.post("alice", Draft(f"title {number}", "", CONTENT, ["show"]))
+
+
+@pytest.mark.parametrize("text", REPEATED.values(), ids=REPEATED.keys())
+async def test_contents_that_are_repeated_count_each_time(store, long_articles, text):
+    execution = Execution(SCHEMA)
+    operation = OPERATIONS.find(text, None)
+    for _ in range(4):
+        with pytest.raises(AnswerTooLarge):
+            await execution.execute(operation, {}, Context(store))
+
+
+async def test_contents_within_the_limit_are_answered_in_each_way(store, long_articles):
+    execution = Execution(SCHEMA)
+    operation = OPERATIONS.find("{ articles { nodes { content viewerVote poster { username } } } }", None)
+
+    ways = [(await execution.execute(operation, {}, Context(store))).way for _ in range(4)]
+
+    assert ways == ["new", "compiled", "compiled", "compiled"]
+
+
+def test_content_costs_what_it_may_weigh():
+    operations = Operations(SCHEMA, guards.limits(Settings()), 100_000)
+
+    assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 11
+    assert operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({}) == 91
+    nested = operations.find(REPEATED["by nesting"], None).cost.points({})
+    with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
+        guards.limits(Settings()).check_cost(nested)
