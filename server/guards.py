@@ -3,6 +3,7 @@
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
+from resolvers.pages import SIZES
 from resolvers.rates import WriteRates
 from server.doors import Door
 from server.settings import Settings
@@ -12,7 +13,7 @@ from store.rules import CONTENT_LENGTH
 
 HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
-WEIGHTS = Weights(texts={("Article", "content"): CONTENT_LENGTH // 10_000})
+WEIGHTS = Weights(texts={("Article", "content"): CONTENT_LENGTH // 10_000}, largest_page=SIZES[-1])
 
 
 def limits(settings: Settings) -> Limits:

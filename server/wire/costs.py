@@ -25,6 +25,9 @@ class Weights:
     A page of no given size counts as `page` places, any other list as `items`; `introspection` is for each root.
 
     `texts` has the points of long texts, by type and field. An answer costs at least a point for `bytes_of_point`.
+
+    A resolver that refuses pages of more than `largest_page` places tells its client so, if the cost does not refuse
+    the operation first: below such a page nothing counts.
     """
 
     page: int = 50
@@ -32,6 +35,14 @@ class Weights:
     introspection: int = 50
     texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
     bytes_of_point: int = 10_000
+    largest_page: int | None = None
+
+    def places(self, sizes: Sequence[int]) -> int:
+        """How many places a page counts as, by the sizes that its arguments give."""
+        if not sizes:
+            return self.page
+        largest = max(0, *sizes)
+        return 0 if self.largest_page is not None and largest > self.largest_page else largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +75,13 @@ class Part:
     def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
         given = [size for place in self.sizes if (size := sizes[place]) is not None]
         size = max(0, *given) if given else None
+        below = weights.places(given) if self.is_page else None
         own, times = self.own, 1
         if self.is_list and page is not None:
             own, times = page, page
         elif self.is_list:
             times = weights.items if size is None else size
             own = own if size is None else size
-        below = (weights.page if size is None else size) if self.is_page else None
         return own + times * sum(part.points(sizes, weights, below) for part in self.parts)
 
 

@@ -3,6 +3,7 @@
 import time
 
 import httpx
+import pytest
 
 from schema.contract import SCHEMA
 from server import guards
@@ -18,6 +19,13 @@ CHANGE_AND_TELL = """mutation { changePassword(input: {currentPassword: "wrong h
 LOG_IN = 'logIn(input: {username: "alice", password: "correct horse"}) { token }'
 
 
+@pytest.fixture(scope="module")
+def token(live) -> str:
+    """Of alice, who has posted."""
+    token: str = live.ask(f"mutation {{ {LOG_IN} }}")["data"]["logIn"]["token"]
+    return token
+
+
 def test_guarded_fields_are_in_the_schema():
     mutations = SCHEMA._schema.mutation_type
 
@@ -29,6 +37,27 @@ def test_passwords_are_tried_one_a_request(live):
 
     assert answer["errors"][0]["extensions"]["code"] == "DOCUMENT_LIMIT_EXCEEDED"
     assert "data" not in answer
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "{ articles(SIZE) { nodes { id } } }",
+        "{ articles { nodes { voters(SIZE) { nodes { id } } } } }",
+        "{ frontPage(SIZE) { nodes { id } } }",
+        "{ groups(SIZE) { nodes { id } } }",
+        '{ group(name: "show") { articles(SIZE) { nodes { id } } } }',
+        '{ user(username: "alice") { articles(SIZE) { nodes { id } } } }',
+        '{ user(username: "alice") { followers(SIZE) { nodes { id } } } }',
+        '{ user(username: "alice") { following(SIZE) { nodes { id } } } }',
+        "{ feed { articles(SIZE) { nodes { id } } } }",
+    ],
+)
+def test_size_of_a_page_out_of_bounds_is_told_as_such(live, token, page):
+    for name in ("first", "last"):
+        (error,) = live.ask(page.replace("SIZE", f"{name}: 10001"), token)["errors"]
+        assert error["extensions"]["code"] == "BAD_USER_INPUT"
+        assert error["message"] == f"{name} is 1 to 100, not 10001"
 
 
 def test_introspection_is_answered_unless_it_is_off(live, tmp_path):

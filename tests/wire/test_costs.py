@@ -57,6 +57,13 @@ def test_sizes_may_be_variables():
         assert points(shelf, n=odd, ids=[]) == 1 + 50 + 0
 
 
+def test_nothing_counts_below_a_page_that_its_resolver_refuses():
+    bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), capacity=100)
+    operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", None)
+
+    assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]
+
+
 def test_costs_of_many_sizes_are_not_all_remembered():
     operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", None)
 
