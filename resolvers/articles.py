@@ -59,17 +59,13 @@ async def voters(
     last: int | None = None,
     before: str | None = None,
 ) -> list[Connection[User] | None]:
-    """Everyone whose vote counts, by name; None once they are forgotten."""
+    """Everyone whose vote counts, by name; None once they are forgotten. Wrong arguments are refused then, too."""
     asked = Asked(first, after, last, before)
     open_to_votes = is_voting_open(articles, context)
     numbers = [article.number for article in compress(articles, open_to_votes)]
     known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
-    return [
-        of_names(f"voters:{article.number}", known[article.number], asked, records.user)
-        if article.number in known
-        else None
-        for article in articles
-    ]
+    found = [of_names(f"voters:{each.number}", known.get(each.number, ()), asked, records.user) for each in articles]
+    return [each if article.number in known else None for article, each in zip(articles, found, strict=True)]
 
 
 async def standing(

@@ -1,0 +1,58 @@
+"""Wrong paging arguments are refused whatever there is to page through: nothing, nobody, or what is forgotten."""
+
+import pytest
+
+from resolvers import pages
+from store.imports import Story, bring_in
+from tests.store.reading import post
+
+WEEK = 7 * 86_400
+OTHER = pages.cursor("another", (1.0, "1"))
+WRONG = [
+    ("first: 0", "first is 1 to 100, not 0"),
+    ("last: 101", "last is 1 to 100, not 101"),
+    ("first: 1, last: 1", "first and last exclude each other"),
+    (f'last: 1, after: "{OTHER}"', "after goes with first; last goes with before"),
+    (f'before: "{OTHER}"', "before goes with last"),
+    (f'after: "{OTHER}"', "this cursor belongs to another listing"),
+    ('after: "?"', "this is no cursor"),
+]
+FIELDS = {
+    "articles": "{ articles(%s) { totalCount } }",
+    "articles of a group that is not there": '{ articles(group: "none", %s) { totalCount } }',
+    "front page of a day without articles": '{ frontPage(date: "2001-01-01", %s) { totalCount } }',
+    "groups": "{ groups(%s) { totalCount } }",
+    "group that is not there": '{ group(name: "none") { articles(%s) { totalCount } } }',
+    "user without articles": '{ user(username: "vera") { articles(%s) { totalCount } } }',
+    "user without followers": '{ user(username: "vera") { followers(%s) { totalCount } } }',
+    "user who follows nobody": '{ user(username: "vera") { following(%s) { totalCount } } }',
+    "feed without articles": "{ feed { articles(%s) { totalCount } } }",
+    "feed of which nothing is unseen": "{ feed { articles(unseenOnly: true, %s) { totalCount } } }",
+}
+VOTERS = '{ article(id: "%s") { voters(%s) { totalCount } } }'
+
+
+@pytest.mark.parametrize("field", FIELDS)
+async def test_wrong_arguments_are_refused_where_there_is_nothing(ask, token, field):
+    for arguments, message in WRONG:
+        answer = await ask(FIELDS[field] % arguments, token)
+        assert [error["message"] for error in answer["errors"]] == [message]
+        assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+
+
+async def test_wrong_arguments_of_voters_are_refused_before_and_after_voting_closes(ask, store, alice, clock):  # V6
+    article = await post(store, alice)
+    for _ in range(2):
+        for arguments, message in WRONG:
+            answer = await ask(VOTERS % (article.id, arguments))
+            assert [error["message"] for error in answer["errors"]] == [message]
+        clock.advance(WEEK + 1)
+
+    assert (await ask(VOTERS % (article.id, "first: 1")))["data"] == {"article": {"voters": None}}
+
+
+async def test_wrong_arguments_of_voters_are_refused_for_a_page_of_closed_articles(ask, store, clock):  # V6
+    await bring_in(store, [Story(str(id), "a title", "", "marlow", clock.now - 10**10, 1) for id in range(3)])
+
+    answer = await ask("{ articles { nodes { voters(first: 1, last: 1) { totalCount } } } }")
+    assert {error["message"] for error in answer["errors"]} == {"first and last exclude each other"}
