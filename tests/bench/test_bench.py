@@ -1,5 +1,6 @@
 """The bench runs: equal answers, and a table for each query. How fast anything is, no test says."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from store.stores import Store
 from store.verification import Finding, verify
 
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 PEERS = ["upvote", "strawberry", "hand", "handler", "ready"]
 BRIEFLY = ["--seconds", "0.1", "--rounds", "1", "--articles", "300"]
 
@@ -102,3 +104,18 @@ def test_large_site_is_added_up_from_what_one_thing_takes():
     assert [row[0] for row in rows[3:5]] == ["votes a second", "pages a second, of 256 partitions"]
     assert [row[2:] for row in rows[3:5]] == [["50 µs", "0.5 cores"], ["2650 µs", "26.5 cores"]]
     assert rows[5][-1] == "195, and as many replicas"
+
+
+@pytest.mark.one_server
+def test_readme_plans_with_what_a_vote_takes(redis):
+    """Of an article of the plan, which has more voters than Valkey packs into one text, and of one with fewer."""
+    row = r"votes of the week that voters are known for \| ([0-9,]+) \| (\d+) B \| (\d+) GiB"
+    count, each, gib = (int(found.replace(",", "")) for found in re.search(row, README).groups())
+    packed, least, most = map(int, re.search(r"takes (\d+) B for each\s.*\s.* takes (\d+) to (\d+) B", README).groups())
+
+    assert count == 7 * 86_400 * cluster.LARGE_VOTES
+    assert gib == round(count * each / 2**30)
+    assert cluster.of_a_vote(redis, cluster.LARGE_VOTERS) == pytest.approx(each, abs=1)
+    assert cluster.of_a_vote(redis, 128) == pytest.approx(packed, abs=1)
+    assert all(least - 1 < cluster.of_a_vote(redis, voters) < most + 1 for voters in (129, 500, 1_500, 2_000, 10_000))
+    assert redis.dbsize() == 0
