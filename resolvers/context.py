@@ -1,5 +1,6 @@
 """What one request knows: its reads, its viewer, its instant, and what it cost."""
 
+from asyncio import shield
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
@@ -68,11 +69,17 @@ class Context:
         return self.session
 
     def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Awaitable[Any]:
-        """One parent's value of a batch, which runs once for all the parents of a tick."""
+        """
+        One parent's value of a batch, which runs once for all the parents of a tick.
+
+        A batch answers with a value for each parent, or with an exception for a parent that it has no value for. Who
+        stops waiting cancels nothing: Strawberry's DataLoader would cancel a batch that has not begun, and then add
+        later parents to that same batch, which never runs.
+        """
         key = (batch, tuple(sorted(arguments.items())))
         if key not in self._batches:
             self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
-        return self._batches[key].load(parent)
+        return shield(self._batches[key].load(parent))
 
     def note_expired_pin(self, listing: str) -> None:
         self._expired_pins.append(listing)

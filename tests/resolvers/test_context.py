@@ -1,0 +1,60 @@
+"""Values of a batch: who goes before it runs takes nobody along, and one parent's error is that parent's alone."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from resolvers.context import Context
+from tests.servers import PATIENCE
+
+
+async def doubled(parents: list[int], context: Context) -> list[int]:
+    await asyncio.sleep(0)
+    return [2 * parent for parent in parents]
+
+
+async def halved(parents: list[int], context: Context) -> list[Any]:
+    return [ValueError(parent) if parent % 2 else parent // 2 for parent in parents]
+
+
+async def failing(parents: list[int], context: Context) -> list[int]:
+    raise ValueError(parents)
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("after", range(3))
+async def test_value_is_there_when_the_only_other_one_who_asked_has_gone(store, before, after):
+    context = Context(store)
+    gone = context.resolve(doubled, 1, {})
+    await ticks(before)
+    gone.cancel()
+    await ticks(after)
+
+    async with asyncio.timeout(PATIENCE):
+        assert await context.resolve(doubled, 2, {}) == 4
+
+
+async def test_error_of_one_parent_is_not_the_others(store):
+    context = Context(store)
+    values = [context.resolve(halved, parent, {}) for parent in (2, 3, 4)]
+    found = await asyncio.gather(*values, return_exceptions=True)
+
+    assert [type(value) for value in found] == [int, ValueError, int]
+
+
+@pytest.mark.parametrize("before", range(3))
+async def test_error_that_nobody_waits_for_any_more_is_not_logged(store, caplog, before):
+    context = Context(store)
+    gone = context.resolve(failing, 1, {})
+    await ticks(before)
+    gone.cancel()
+    await ticks(10)
+    del gone
+
+    assert caplog.records == []
+
+
+async def ticks(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
