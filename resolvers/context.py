@@ -1,6 +1,6 @@
 """What one request knows: its reads, its viewer, its instant, and what it cost."""
 
-from asyncio import shield
+from asyncio import Future, ensure_future, shield
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
@@ -79,7 +79,9 @@ class Context:
         key = (batch, tuple(sorted(arguments.items())))
         if key not in self._batches:
             self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
-        return shield(self._batches[key].load(parent))
+        value = ensure_future(self._batches[key].load(parent))
+        value.add_done_callback(_read_error)
+        return shield(value)
 
     def note_expired_pin(self, listing: str) -> None:
         self._expired_pins.append(listing)
@@ -96,3 +98,9 @@ class Context:
 
 async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:
     return await batch(parents, context, **arguments)
+
+
+def _read_error(value: "Future[Any]") -> None:
+    """Python logs an error that nobody has read, though here nobody may be left who waits for it."""
+    if not value.cancelled():
+        value.exception()

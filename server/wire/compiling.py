@@ -39,6 +39,7 @@ from strawberry.types.field import StrawberryField
 from server.wire import resolving
 from server.wire.arguments import Fields, arguments_of
 from server.wire.completions import Abstracts, Leaves, Lists, Objects, TypeTest
+from server.wire.disposal import dispose
 from server.wire.lasting import Memory, Remembered
 from server.wire.leaves import writer
 from server.wire.operations import Operation
@@ -68,10 +69,9 @@ class Plan:
         try:
             rows = self.level.rows([None], run)
             (row,) = rows if isinstance(rows, list) else await rows
-        except AnswerTooLarge:
-            raise
-        except Exception as error:
-            if run.outcome:
+        except BaseException as error:
+            dispose(run.expected)
+            if run.outcome and isinstance(error, Exception) and not isinstance(error, AnswerTooLarge):
                 raise Begun(run.outcome) from error
             raise
         data: dict[str, Any] = row

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from server.wire.plans import Bail, Column, Completion, Pending, Rows, Run, abandon, are_there, together
+from server.wire.plans import Bail, Column, Completion, Pending, Rows, Run, are_there, together
 
 TypeTest = Callable[[Any], bool]
 
@@ -47,7 +47,7 @@ class Objects:
             raise Bail("type")
         rows = self.level.rows(present, run)
         if not isinstance(rows, list):
-            return self._later(values, rows)
+            return run.later(self._later(values, rows))
         return rows if present is values else _with_nulls(values, rows)
 
     async def _later(self, values: Column, rows: Awaitable[Column]) -> Column:
@@ -73,10 +73,12 @@ class Abstracts:
         for place, value in enumerate(values):
             if value is not None:
                 places.setdefault(self._way(value), []).append(place)
-        parts = self._parts(values, places, run)
+        parts: list[Any] = [
+            self.ways[way][1].rows([values[place] for place in taken], run) for way, taken in places.items()
+        ]
         if are_there(parts):
             return self._placed(len(values), places, parts)
-        return self._later(len(values), places, parts)
+        return run.later(self._later(len(values), places, parts))
 
     def _way(self, value: Any) -> int:
         known = self.classes.get(type(value))
@@ -86,16 +88,6 @@ class Abstracts:
             if is_type_of(value):
                 return way
         raise Bail("type")
-
-    def _parts(self, values: Column, places: Mapping[int, list[int]], run: Run) -> list[Any]:
-        parts: list[Pending] = []
-        try:
-            for way, taken in places.items():
-                parts.append(self.ways[way][1].rows([values[place] for place in taken], run))
-        except BaseException:
-            abandon(parts)
-            raise
-        return parts
 
     async def _later(self, size: int, places: Mapping[int, list[int]], parts: list[Any]) -> Column:
         return self._placed(size, places, await together(parts))
@@ -122,7 +114,7 @@ class Lists:
             if value is not None and not isinstance(value, list | tuple):
                 raise Bail("list")
         flat = self.item([item for value in values if value is not None for item in value], run)
-        return _cut(values, flat) if isinstance(flat, list) else self._later(values, flat)
+        return _cut(values, flat) if isinstance(flat, list) else run.later(self._later(values, flat))
 
     async def _later(self, values: Column, flat: Awaitable[Column]) -> Column:
         return _cut(values, await flat)

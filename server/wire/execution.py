@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import strawberry
-from graphql import ExecutionResult, Executor, GraphQLError, GraphQLResolveInfo, create_source_event_stream
-from strawberry.execution import optimized_is_awaitable
+from graphql import ExecutionResult, GraphQLResolveInfo, create_source_event_stream
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from server.wire.clients import Context
@@ -28,7 +27,7 @@ class Source:
     """The events of a subscription, and what turns each of them into a result."""
 
     events: AsyncIterable[Any]
-    executor: Executor[Any]
+    executor: ShortExecutor
 
 
 class Data(NamedTuple):
@@ -88,7 +87,7 @@ class Execution:
         else:
             return Executed(Data(data), "compiled")
         executor = self._executor(operation, variables, context, outcome)
-        return Executed(await self._result(executor.execute_operation()), way)
+        return Executed(self._measured(await executor.execute()), way)
 
     async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
         """Open the source of a subscription's events; a result in its place says why there is none."""
@@ -101,18 +100,17 @@ class Execution:
         """Execute one event with a context of its own: what an older event has loaded may be out of date."""
         executor = source.executor.build_per_event_executor(event)
         executor.context_value = context
-        return await self._result(executor.execute_operation(serially=False))
+        return self._measured(await executor.execute(serially=False))
 
-    async def _result(self, pending: Any) -> ExecutionResult:
+    def _measured(self, result: ExecutionResult) -> ExecutionResult:
         """What graphql-core gives, once it is known to be no larger than it may be."""
-        result: ExecutionResult = pending if isinstance(pending, ExecutionResult) else await pending
         Budget(self._max_answer).add_data(result.data)
         return result
 
     def _executor(
         self, operation: Operation, variables: Variables, context: Context, outcome: Outcome | None = None
-    ) -> Executor[Any]:
-        executor: Executor[Any] | list[GraphQLError] = ShortExecutor.build(
+    ) -> ShortExecutor:
+        executor: Any = ShortExecutor.build(
             self._schema,
             operation.document,
             context_value=context,
@@ -120,13 +118,13 @@ class Execution:
             operation_name=operation.name,
             max_coercion_errors=MAX_ERRORS,
             middleware=[CarriedOut(outcome)] if outcome else self._shortcuts,
-            is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type]  # says bool where TypeGuard is asked for
             shortcuts=self._shortcuts,
             hide_suggestions=self._hide_suggestions,
             operation_extensions=None,
         )
         if isinstance(executor, list):
             raise Refused(Code.BAD_USER_INPUT, *executor)
+        assert isinstance(executor, ShortExecutor)
         return executor
 
 

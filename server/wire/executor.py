@@ -3,14 +3,18 @@ graphql-core's executor, for what no plan does, by shorter ways. The answers sta
 
 A field is taken at once if its value is there at once, and so is everything below it. Whatever is unusual about any of
 them is left to graphql-core, with all fields of the object: it knows what is an error, where, and what becomes null.
+
+Where something fails, graphql-core cancels what stands beside it, begun or not: `execute` disposes of what is left.
 """
 
+from asyncio import gather
 from collections.abc import Awaitable, Callable
 from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
 from graphql import (
+    ExecutionResult,
     GraphQLError,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -24,6 +28,7 @@ from graphql.pyutils import AwaitableOrValue, Path
 from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
+from server.wire.disposal import dispose
 from server.wire.shortcuts import Of, Shortcuts
 
 PLAIN = frozenset({str, int, float, bool})
@@ -55,6 +60,31 @@ class ShortExecutor(StrawberryGraphQLCoreExecutionContext):
         super().__init__(*given, **options)
         self._shortcuts = shortcuts
         self._parts: dict[int, Part] = {}
+        self._expect_nothing()
+
+    async def execute(self, *, serially: bool | None = None) -> ExecutionResult:
+        """Execute the operation; when this ends, however it ends, nothing goes on that was begun for it."""
+        try:
+            result: Any = self.execute_operation(serially)
+            return result if isinstance(result, ExecutionResult) else await result
+        finally:
+            self._dispose()
+
+    def build_per_event_executor(self, payload: Any) -> "ShortExecutor":
+        executor: ShortExecutor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
+        executor._expect_nothing()
+        return executor
+
+    def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
+        is_expected = super().complete_list_item_value(item, results, *rest)
+        if is_expected:
+            self._expected.append(results[-1])
+        return is_expected
+
+    def complete_awaitable_list_item_value(self, *given: Any) -> Awaitable[Any]:  # type: ignore[override]  # it is awaited
+        value = super().complete_awaitable_list_item_value(*given)
+        self._expected.append(value)
+        return value
 
     def execute_fields(
         self, parent_type: GraphQLObjectType, source: Any, path: Path | None, grouped: Grouped, position: Any
@@ -70,6 +100,28 @@ class ShortExecutor(StrawberryGraphQLCoreExecutionContext):
             return row
         others = super().execute_fields(parent_type, source, path, part.others, position)
         return row | others if isinstance(others, dict) else united(row, others)
+
+    def _expect_nothing(self) -> None:
+        self._expected: list[Any] = []  # all that graphql-core is going to wait for
+        self.background_futures = set()
+        self.is_awaitable = self._is_expected  # type: ignore[assignment]  # says bool where TypeGuard is asked for
+
+    def _is_expected(self, value: Any) -> bool:
+        """As `is_awaitable`, which graphql-core asks of everything before it waits for it."""
+        if not optimized_is_awaitable(value):
+            return False
+        self._expected.append(value)
+        return True
+
+    def _dispose(self) -> None:
+        """What graphql-core has left to run behind an error is ended first, for that may still begin the rest."""
+        left = list(self.background_futures)
+        if not left:
+            dispose(self._expected)
+            return
+        for future in left:
+            future.cancel()
+        gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._expected))
 
     def _part(self, parent: GraphQLObjectType, grouped: Grouped) -> Part:
         found = {key: self._at_once(parent, details) for key, details in grouped.items()}

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from server.wire.plans import EDGE, Column, Field, Holes, Level, Pending, Run, are_there, begun, together
+from server.wire.plans import EDGE, Column, Field, Holes, Level, Pending, Run, are_there, together
 from server.wire.sizes import Budget
 
 MOST = 32_000_000  # bytes that are remembered, of all plans together
@@ -87,10 +87,12 @@ class Remembered:
                 holes.setdefault(number, []).extend(waiting)
         if run.holes is not None or not holes:
             return [template.fragment for template in templates]
-        columns = begun([(self.fields[number], waiting) for number, waiting in holes.items()], run)
-        return _filled(templates, holes, columns) if are_there(columns) else self._later(templates, holes, columns)
+        columns: list[Any] = [self.fields[number].column(waiting, run) for number, waiting in holes.items()]
+        if are_there(columns):
+            return _filled(templates, holes, columns)
+        return run.later(self._later(templates, holes, columns))
 
-    async def _later(self, templates: Sequence[Template], holes: Holes, columns: Sequence[Pending]) -> Column:
+    async def _later(self, templates: Sequence[Template], holes: Holes, columns: Sequence[Any]) -> Column:
         return _filled(templates, holes, await together(columns))
 
     def _templates(self, records: Column, run: Run) -> list[Template]:

@@ -7,10 +7,8 @@ its outcome is remembered, and graphql-core goes on from there.
 """
 
 from asyncio import CancelledError, ensure_future, gather
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import CORO_CREATED, getcoroutinestate
-from types import CoroutineType
 from typing import Any, Protocol
 
 import orjson
@@ -53,7 +51,8 @@ class Run:
     One execution: what resolvers get as their context, and the arguments of each field, coerced; then the outcome, if
     it is a mutation's. `budget` counts the bytes of its answer.
 
-    With `holes` no field is resolved that does not last: it leaves a hole, which is noted there.
+    With `holes` no field is resolved that does not last: it leaves a hole, which is noted there. `expected` is all that
+    is waited for, to be disposed of where something fails.
     """
 
     context: Any
@@ -61,6 +60,12 @@ class Run:
     outcome: Outcome | None = None
     holes: Holes | None = None
     budget: Budget = field(default_factory=Budget)
+    expected: list[Awaitable[Any]] = field(default_factory=list)
+
+    def later(self, column: Awaitable[Column]) -> Awaitable[Column]:
+        """What is going to be waited for, once it is noted."""
+        self.expected.append(column)
+        return column
 
 
 class Completion(Protocol):
@@ -93,7 +98,9 @@ class Field:
 
     def column(self, parents: Column, run: Run) -> Pending:
         values = self.resolve(parents, run)
-        return self.complete(values, run) if isinstance(values, list) else self._later(values, run)
+        if isinstance(values, list):
+            return self.complete(values, run)
+        return run.later(self._later(run.later(values), run))
 
     async def _later(self, values: Awaitable[Sequence[Any]], run: Run) -> Column:
         completed = self.complete(list(await values), run)
@@ -117,8 +124,8 @@ class Level:
     def rows(self, parents: Column, run: Run) -> Pending:
         if run.holes is not None:
             return self._built([field.outline(parents, run) for field in self.fields], run)
-        columns = begun([(field, parents) for field in self.fields], run)
-        return self._built(columns, run) if are_there(columns) else self._later(columns, run)
+        columns = [field.column(parents, run) for field in self.fields]
+        return self._built(columns, run) if are_there(columns) else run.later(self._later(columns, run))
 
     async def _later(self, columns: Sequence[Pending], run: Run) -> Column:
         return self._built(await together(columns), run)
@@ -148,18 +155,6 @@ def builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
     return built
 
 
-def begun(asked: Sequence[tuple[Field, Column]], run: Run) -> list[Any]:
-    """The columns of fields for their parents, some of them still to be waited for."""
-    columns: list[Any] = []
-    try:
-        for field, parents in asked:
-            columns.append(field.column(parents, run))
-    except BaseException:
-        abandon(columns)
-        raise
-    return columns
-
-
 def are_there(columns: Sequence[Any]) -> bool:
     """Whether none of these columns has to be waited for."""
     return all([isinstance(column, list) for column in columns])
@@ -186,16 +181,5 @@ async def together(columns: Sequence[Any]) -> list[Column]:
     except CancelledError:
         for task in tasks:
             task.cancel()
+        await gather(*tasks, return_exceptions=True)
         raise
-
-
-def abandon(begun: Iterable[Any]) -> None:
-    """Where something raises, end what was begun beside it, with what that was about to wait for."""
-    for pending in begun:
-        if isinstance(pending, list):
-            abandon(pending)
-        elif isinstance(pending, CoroutineType):
-            frame = pending.cr_frame if getcoroutinestate(pending) == CORO_CREATED else None
-            held = list(frame.f_locals.values()) if frame else []
-            pending.close()
-            abandon(held)

@@ -1,6 +1,7 @@
 """Values of a batch: who goes before it runs takes nobody along, and one parent's error is that parent's alone."""
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -50,7 +51,8 @@ async def test_error_that_nobody_waits_for_any_more_is_not_logged(store, caplog,
     await ticks(before)
     gone.cancel()
     await ticks(10)
-    del gone
+    del gone, context
+    gc.collect()
 
     assert caplog.records == []
 
