@@ -6,6 +6,8 @@ from typing import Any
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from server.outgoing import SMALL, Unread
+
 CONTROLS = bytes({*range(32), 127} - {ord("\t")})  # which no header may hold
 COPIED = 32_768  # bytes of a body that are sooner copied behind their head than written as a second piece
 BODILESS = (204, 304)
@@ -29,7 +31,7 @@ class Cycle(RequestResponseCycle):
     _has_news = False
     _waiting = 0  # bytes of the body
 
-    def __init__(self, scope: Any, connection: HttpToolsProtocol, keep_alive: bool) -> None:
+    def __init__(self, scope: Any, connection: HttpToolsProtocol, keep_alive: bool, unread: Unread) -> None:
         """As uvicorn's, which is not called: what all requests begin with is above, and few need an event."""
         self.scope = scope
         self.keep_alive = keep_alive
@@ -40,6 +42,7 @@ class Cycle(RequestResponseCycle):
         self.access_logger = connection.access_logger
         self.access_log = connection.access_log
         self.default_headers = connection.server_state.default_headers
+        self._unread = unread
         self.on_response = connection.on_response_complete
         self._pieces: list[bytes] = []
 
@@ -88,18 +91,28 @@ class Cycle(RequestResponseCycle):
         return {"type": "http.request", "body": body, "more_body": self.more_body}
 
     async def send(self, message: Any) -> None:
+        """
+        Raises:
+            Refused: too much waits to be read already; of this message nothing was sent.
+        """
         start = self._start
-        if start is None:
-            if message["type"] == "http.response.start" and not self.response_started:
-                self._start = message
-                return
+        if start is None and message["type"] == "http.response.start" and not self.response_started:
+            self._start = message
+            return
+        self._start = None
+        body = message.get("body", b"")
+        if len(body) > SMALL:
+            self._unread.check(len(body))
+        if start and not message.get("more_body") and (head := self._head_of_whole(start, len(body))):
+            self._write_whole(head, body)
+        elif len(body) > SMALL:
+            await self._unread.sent(len(body), self._send_parts(start, message))
         else:
-            self._start = None
-            body = message.get("body", b"")
-            if not message.get("more_body") and (head := self._head_of_whole(start, len(body))):
-                self._write_whole(head, body)
-                return
-            await super().send(start)  # type: ignore[arg-type]  # it is one
+            await self._send_parts(start, message)
+
+    async def _send_parts(self, start: Any, message: Any) -> None:
+        if start:
+            await super().send(start)
         await super().send(message)
 
     def _head_of_whole(self, start: dict[str, Any], size: int) -> bytes | None:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from server.outgoing import Outgoing
 from server.readers import Readers
 from server.wire.answers import refusal_body
 from server.wire.errors import Refused
@@ -23,7 +24,7 @@ class Door:
     Lets connections in, up to so many of a process and of an address; `trusted` are proxies, who come for many.
 
     Once inside, a request has to be whole within `seconds`, the next has to begin `idle_seconds` after an answer, and
-    answers have to be read.
+    answers have to be read; `outgoing` bounds those that wait for it.
     """
 
     connections: int = 1_000
@@ -35,6 +36,7 @@ class Door:
     header_bytes: int = 16_384
     url_bytes: int = 65_536
     readers: Readers = field(default_factory=Readers)
+    outgoing: Outgoing = field(default_factory=Outgoing)
     inside: Counter[str] = field(default_factory=Counter)
 
     def enter(self, address: str) -> bool:

@@ -6,6 +6,7 @@ from starlette.middleware.cors import CORSMiddleware
 from resolvers.pages import SIZES
 from resolvers.rates import WriteRates
 from server.doors import Door
+from server.outgoing import Outgoing
 from server.settings import Settings
 from server.wire import Limits, Rates
 from server.wire.costs import Weights
@@ -22,8 +23,11 @@ def limits(settings: Settings) -> Limits:
 
 
 def door(settings: Settings) -> Door:
-    of_an_address = settings.max_address_connections if settings.rate_limits == "on" else None
-    return Door(settings.max_connections, of_an_address, settings.proxies)
+    is_limited = settings.rate_limits == "on"
+    of_an_address = settings.max_address_connections if is_limited else None
+    unread = settings.max_address_unread if is_limited else None
+    outgoing = Outgoing(settings.max_unread, unread, settings.proxies)
+    return Door(settings.max_connections, of_an_address, settings.proxies, outgoing=outgoing)
 
 
 def rates(settings: Settings) -> Rates | None:

@@ -39,6 +39,7 @@ class Guarded(HttpToolsProtocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         self._door.readers.watch(transport)
+        self._unread = self._door.outgoing.enter(address_of(self.client), transport)
         self._is_inside = self._door.enter(address_of(self.client))
         if self._is_inside:
             self._timer.set(self._door.seconds)
@@ -48,6 +49,7 @@ class Guarded(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.stop()
         self._door.readers.forget(self.transport)
+        self._door.outgoing.leave(address_of(self.client), self._unread)
         if self._is_inside:
             self._door.leave(address_of(self.client))
         super().connection_lost(exc)
@@ -66,7 +68,7 @@ class Guarded(HttpToolsProtocol):
         self._timer.clear()
         self.expect_100_continue = False
         scope["state"] = self.app_state.copy()
-        self.cycle = Cycle(scope, self, not self._is_stopping)
+        self.cycle = Cycle(scope, self, not self._is_stopping, self._unread)
         self.cycle.add(body)
         self.cycle.end()
         self._start_asgi_task(self.cycle, self.app)
@@ -107,6 +109,7 @@ class Guarded(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         self._timer.stop()
+        self._door.outgoing.leave(address_of(self.client), self._unread)
         super().handle_websocket_upgrade()
 
     def on_message_begin(self) -> None:
@@ -152,7 +155,8 @@ class Guarded(HttpToolsProtocol):
             return
         scope["path"], scope["raw_path"], scope["query_string"] = target_of(self.url)
         is_first = self._is_idle()
-        self.cycle = Cycle(scope, self, version != "1.0" and parser.should_keep_alive() and not self._is_stopping)
+        keep_alive = version != "1.0" and parser.should_keep_alive() and not self._is_stopping
+        self.cycle = Cycle(scope, self, keep_alive, self._unread)
         if is_first:
             self._start_asgi_task(self.cycle, self.app)
         else:

@@ -103,6 +103,14 @@ class Settings(BaseModel):
         100, ge=1, description="how many of them an address has, unless it is a trusted proxy or rate limits are off"
     )
     max_answer: int = Field(10_000_000, ge=100_000, description="how many bytes an answer has at most")
+    max_unread: int = Field(
+        25_000_000, ge=100_000, description="how many bytes of answers wait until a connection reads them"
+    )
+    max_address_unread: int = Field(
+        50_000_000,
+        ge=100_000,
+        description="how many wait for all connections of an address, but of trusted proxies, or with rate limits off",
+    )
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] | None = Field(
         None, description="whose `X-Forwarded-For` is believed: addresses of proxies, separated by commas"
     )

@@ -1,11 +1,13 @@
 """WebSockets as uvicorn serves them, within bounds: pings, fragments, and how they end when we stop."""
 
+from asyncio import Transport
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
 from server.doors import Door, address_of
+from server.outgoing import SMALL
 from server.wire.messages import Closed
 from server.wire.sockets import Pace
 from server.wire.stopping import STOPPING, tell
@@ -23,8 +25,13 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         self._door = door
         self._pings = Pace(MOST_PINGS)
 
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._unread = self._door.outgoing.enter(address_of(self.client), transport)
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._door.readers.forget(self.transport)
+        self._door.outgoing.leave(address_of(self.client), self._unread)
         self._door.leave(address_of(self.client))
         super().connection_lost(exc)
 
@@ -36,6 +43,18 @@ class GuardedSocket(WebSocketsSansIOProtocol):
             self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.SERVICE_RESTART})
         else:
             super().shutdown()
+
+    async def send(self, message: Any) -> None:
+        """
+        Raises:
+            Refused: too much waits to be read already; nothing was sent.
+        """
+        size = len(message.get("text") or "")
+        if size <= SMALL:
+            await super().send(message)
+            return
+        self._unread.check(size)
+        await self._unread.sent(size, super().send(message))
 
     def handle_ping(self) -> None:
         try:

@@ -33,6 +33,7 @@ STATUSES: dict[str, tuple[int, int]] = {
     Code.TOO_LARGE: (413, 413),
     Code.UNSUPPORTED_MEDIA_TYPE: (415, 415),
     Code.RATE_LIMITED: (429, 429),
+    Code.TOO_MUCH_UNREAD: (429, 429),
     Code.FAULT: (500, 500),
     Code.UNAVAILABLE: (503, 503),
     Code.TIMED_OUT: (504, 504),

@@ -71,10 +71,13 @@ class Exchanges:
             response = refusal(refused, media.single or Media.JSON)
         except Exception as fault:
             response = refusal(self.engine.faults.refusal(fault, exchange.request_id), media.single or Media.JSON)
-        if isinstance(response, Response):
-            await respond(response, exchange.request_id, send)
-        else:
+        if isinstance(response, Stream):
             await send_stream(response, exchange.request_id, self.keep_alive, receive, send)
+            return
+        try:
+            await respond(response, exchange.request_id, send)
+        except Refused as refused:  # by the connection, which has too much to send already
+            await respond(refusal(refused, media.single or Media.JSON), exchange.request_id, send)
 
     async def _response(self, exchange: Exchange) -> Response | Stream:
         method = exchange.scope["method"]

@@ -176,14 +176,14 @@ def patient(seconds):
 
 
 @asynccontextmanager
-async def deaf(server, door, *pieces, told_first=b""):
+async def deaf(server, door, *pieces, told_first=b"", connections=1):
     """A client that says something and then does not read: its window is small, and the answers are beyond it."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
         client.setblocking(False)
         loop = asyncio.get_running_loop()
         await loop.sock_connect(client, ("127.0.0.1", server.port))
-        await until(lambda: door.inside.total() == 1)
+        await until(lambda: door.inside.total() == connections)
         if told_first:
             await loop.sock_sendall(client, told_first)
             await loop.sock_recv(client, 4096)
