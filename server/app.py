@@ -90,6 +90,8 @@ def create(settings: Settings) -> Application:
         CODES,
         trusted=trusted_documents(settings),
         limits=guards.limits(settings),
+        max_body=guards.max_request(),
+        max_message=guards.max_request(),
         rates=rates,
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,

@@ -10,11 +10,22 @@ from server.outgoing import Outgoing
 from server.settings import Settings
 from server.wire import Limits, Rates
 from server.wire.costs import Weights
-from store.rules import CONTENT_LENGTH
+from store.ranking import GROUPS_PER_ARTICLE
+from store.rules import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
 HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
 WEIGHTS = Weights(texts={("Article", "content"): CONTENT_LENGTH // 10_000}, largest_page=SIZES[-1])
+
+JSON_BYTES = 12  # of a character at most: an escape of two surrogates
+REST = 1_000  # characters of a request beside its texts: names, ids, punctuation
+
+
+def max_request() -> int:
+    """How many bytes the largest request has that posts an article by the rules: its texts, escaped, and a document."""
+    groups = GROUPS_PER_ARTICLE * GROUP_LENGTH
+    texts = TITLE_LENGTH + LINK_LENGTH + CONTENT_LENGTH + groups + IDEMPOTENCY_KEY_LENGTH
+    return JSON_BYTES * (texts + Limits().characters + REST)
 
 
 def limits(settings: Settings) -> Limits:

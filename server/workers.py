@@ -20,7 +20,6 @@ from server.upgrades import GuardedSocket
 
 APP = "server.app:from_environment"
 GRACE_SECONDS = 10
-WS_MAX_SIZE = 65_536  # bytes of a message
 
 logger = logging.getLogger("upvote")
 
@@ -73,7 +72,7 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         http=partial(Guarded, door),  # type: ignore[arg-type]  # it is called, and nothing else
         ws=partial(GuardedSocket, door),  # type: ignore[arg-type]  # likewise
         workers=settings.workers,
-        ws_max_size=WS_MAX_SIZE,
+        ws_max_size=guards.max_request(),
         ws_per_message_deflate=False,
         access_log=False,
         log_config=None,  # ours is for all

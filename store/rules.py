@@ -12,10 +12,11 @@ TITLE_LENGTH = 300
 LINK_LENGTH = 2_000
 CONTENT_LENGTH = 40_000
 IDEMPOTENCY_KEY_LENGTH = 200
+GROUP_LENGTH = 50
 PASSWORD_LENGTHS = range(8, 129)
 
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
-GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
+GROUP = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{GROUP_LENGTH - 1}}}")
 WHITE = {"\n", "\r", "\t"}
 UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, lone surrogates, line and paragraph separators
 # Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which unicodedata does not know

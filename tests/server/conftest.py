@@ -43,6 +43,10 @@ class Live:
     def post(self, request: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response:
         return httpx.post(f"{self.url}/graphql", json=request, headers=headers, timeout=PATIENCE)
 
+    def post_bytes(self, body: bytes, headers: dict[str, str]) -> httpx.Response:
+        headers = {"Content-Type": "application/json"} | headers
+        return httpx.post(f"{self.url}/graphql", content=body, headers=headers, timeout=PATIENCE)
+
     def logged(self, **fields: Any) -> list[dict[str, Any]]:
         """The lines of the log that have these fields."""
         lines = [json.loads(line) for line in self.errors.read_text().splitlines()]
