@@ -104,7 +104,7 @@ def create(settings: Settings) -> Application:
         Route("/schema.graphql", contract),
         Route("/healthz", healthz),
         Route("/readyz", readyz),
-        Route("/metrics", watch.metrics.scrape),
+        Route("/metrics", metrics),
         *explorer.routes(PATH),
     ]
     return app
@@ -184,6 +184,14 @@ async def readyz(request: Request) -> Response:
         await request.app.state.store.site.connection.ping()
     except StoreUnavailable:
         return JSONResponse({"status": "unavailable", "store": "does not answer"}, status_code=503)
+    refusal = await request.app.state.store.site.refusal()
+    writes = {"writes": "refused", "reason": refusal} if refusal else {}
     log: LogStream = request.app.state.log
     note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
-    return JSONResponse({"status": "ok", "store": "answers", **note})
+    return JSONResponse({"status": "ok", "store": "answers", **writes, **note})  # what can be read is ready
+
+
+async def metrics(request: Request) -> Response:
+    shown: Metrics = request.app.state.watch.metrics
+    shown.writes_refused = await request.app.state.store.site.refusal() is not None
+    return await asyncio.to_thread(shown.scrape, request)  # it reads two files of each process

@@ -81,9 +81,9 @@ class Keeper:
 
 
 def answers(at: Path) -> bool:
-    """Whether it serves: while it still loads its data, it answers PING with an error."""
+    """Whether it serves: while it loads its data it answers PING with an error, and with a full disk with another."""
     try:
-        return ask(at, b"PING").startswith(b"+PONG")
+        return ask(at, b"PING").startswith((b"+PONG", b"-MISCONF"))
     except OSError:
         return False
 

@@ -37,6 +37,7 @@ COUNTERS = {
 }
 SECONDS = ("operation_seconds", "Time until a query or a mutation was answered.")
 OPEN = ("open_subscriptions", "Subscriptions open now.")
+REFUSED = ("writes_refused", "1 while the store refuses writes, or does not answer.")
 
 
 class Series(NamedTuple):
@@ -58,6 +59,7 @@ class Metrics(Collector):
         self._open = self._counts.place(OPEN[0])
         self._dropped = self._counts.place("log_lines_dropped")
         self._known: dict[str, Series] = {}
+        self.writes_refused = False  # as whoever is scraped finds it
         self._other = self._new_series(OTHER)
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -65,7 +67,7 @@ class Metrics(Collector):
             ProcessCollector(registry=self._registry)
 
     def scrape(self, request: Request) -> Response:
-        """Not async: it reads two files per process, so Starlette gives it a thread."""
+        """Not async: it reads two files per process."""
         return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     def began(self, observation: Observation) -> None:
@@ -107,6 +109,7 @@ class Metrics(Collector):
             yield counter
         yield _histogram(sums)
         yield GaugeMetricFamily(f"upvote_{OPEN[0]}", OPEN[1], sums[OPEN[:1]])
+        yield GaugeMetricFamily(f"upvote_{REFUSED[0]}", REFUSED[1], self.writes_refused)
 
     def _series(self, observation: Observation) -> Series:
         name = observation.call.operation.name or ""

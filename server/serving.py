@@ -55,7 +55,7 @@ def store_of(
     if settings.confirming_replicas:
         raise WrongSetting(f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: our own Valkey has none")
     keep = valkey.joined if joining else valkey.running
-    with keep(settings.data_dir, settings.durability, given_up, meanwhile) as url:
+    with keep(settings.data_dir, settings.durability, given_up, meanwhile, settings.disk_reserve) as url:
         yield settings.model_copy(update={"redis_url": url})
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from server.disk import RESERVE
 from server.faults import Fault
 from store.caching import CACHED
 from store.keys import SLOTS
@@ -74,6 +75,9 @@ class Settings(BaseModel):
     durability: Literal["everysec", "always"] = Field(
         "everysec",
         description="when a write is on the disk of our own Valkey: within a second, or `always` before it is answered",
+    )
+    disk_reserve: int = Field(
+        RESERVE, ge=0, description="with how many bytes of room left on the disk our own Valkey refuses writes"
     )
     partitions: Annotated[int, AfterValidator(_power_of_two)] | None = Field(
         None, ge=1, le=SLOTS, description="how many shares a new store has: a power of two; 1 unless given"

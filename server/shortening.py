@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from server.disk import free
 from server.keeping import ask
 
 LONG = 4_000_000  # bytes of what happened: a tenth of a second to load
@@ -20,12 +21,12 @@ AT_WORK = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")
 
 @contextmanager
 def shortened(folder: Path, at: Path) -> Iterator[None]:
-    """At the end, have the Valkey at a socket rewrite its log in a folder, if that is long and done soon."""
+    """At the end, have the Valkey at a socket rewrite its log in a folder, if that is long, done soon and has room."""
     try:
         yield
     finally:
         try:
-            if _size(folder, "*.incr.aof") > LONG and _size(folder, "*") < MOST:
+            if _size(folder, "*.incr.aof") > LONG and _size(folder, "*") < min(MOST, free(folder)):
                 _rewrite(at)
         except OSError:
             pass  # Valkey has ended already: the log is whole as it is

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from server import disk
 from server.faults import Fault
 from server.keeping import Keeper, answers
 from server.shortening import shortened
@@ -47,6 +48,7 @@ def running(
     durability: Durability = "everysec",
     given_up: Callable[[], object] = lambda: None,
     meanwhile: Callable[[], object] = lambda: None,
+    reserve: int = disk.RESERVE,
 ) -> Iterator[str]:
     """
     Keep a Valkey on a data directory, and give the URL it listens at: a unix socket that only this user may open.
@@ -54,10 +56,12 @@ def running(
 
     What it appends to its file is on the disk within a second, or `always` before it is acknowledged. If it ends it is
     started again; if that does not succeed, `given_up` is called. The directory is locked by the Valkey process too,
-    so that the lock holds as long as something may write there.
+    so that the lock holds as long as something may write there. Writes are refused while the directory has less room
+    than the reserve, in bytes.
 
     Raises:
         DataInUse: another server has locked the directory.
+        LogNotWritten: at the end, when some of what was acknowledged could not be written.
         ValkeyFailed: Valkey does not start, or not again.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -70,9 +74,10 @@ def running(
                 keeper.start()
                 meanwhile()
                 if keeper.wait():
-                    _address_file(data_dir).write_text(str(at))
+                    _write_over(_address_file(data_dir), str(at))
                     log = data_dir / LOG_FOLDER
-                    with shortened(log, at), _synced(log) if durability == "everysec" else nullcontext():
+                    syncing = _synced(log) if durability == "everysec" else nullcontext()
+                    with shortened(log, at), disk.watched(data_dir, at, reserve), syncing:
                         yield f"unix://{at}"
             finally:
                 keeper.stop()
@@ -88,13 +93,14 @@ def joined(
     durability: Durability = "everysec",
     given_up: Callable[[], object] = lambda: None,
     meanwhile: Callable[[], object] = lambda: None,
+    reserve: int = disk.RESERVE,
 ) -> Iterator[str]:
     """As `running`, but where a server keeps a Valkey on the directory already, its URL."""
     file = _address_file(data_dir)
     if file.exists() and answers(at := Path(file.read_text())):
         yield f"unix://{at}"
         return
-    with running(data_dir, durability, given_up, meanwhile) as url:
+    with running(data_dir, durability, given_up, meanwhile, reserve) as url:
         yield url
 
 
@@ -116,6 +122,16 @@ def _binary() -> Path:
 
 def _address_file(data_dir: Path) -> Path:
     return data_dir / "address"
+
+
+def _write_over(file: Path, text: str) -> None:
+    """Write a file where it stands, which works on a full disk too if it was there."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT)
+    try:
+        os.write(descriptor, text.encode())
+        os.ftruncate(descriptor, len(text.encode()))
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

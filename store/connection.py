@@ -82,8 +82,14 @@ class Connection:
     async def ping(self) -> None:
         """One attempt, in one round trip. Raises StoreUnavailable where no server answers."""
         asked = [server.send([("PING",)]) for server in await self._server.primaries()]
-        if ["PONG"] not in await asyncio.gather(*asked):
+        if not any(_is_alive(reply) for (reply,) in await asyncio.gather(*asked)):
             raise StoreUnavailable("the store does not answer")
+
+    async def refusal(self, writes: Sequence[Command]) -> str | None:
+        """Why one of these writes is refused, if any is. One attempt, in one round trip."""
+        replies = await self._server.send(writes)
+        errors = [reply for reply in replies if type(reply) is ReplyError and faults.kind(reply) not in faults.AT_ONCE]
+        return str(faults.unavailable(errors)) if errors else None
 
     def cache(self, key: str, since: float) -> Cache | None:
         """
@@ -191,6 +197,11 @@ def server_of(route: Route, confirming: int, cached: int) -> Server:
             return _confirmed(lambda: tracked(primary(route, Link)), confirming)
         case Kind.SERVER:
             return _confirmed(lambda: tracked(connected(route.connection(), Link)), confirming)
+
+
+def _is_alive(reply: Any) -> bool:
+    """Whether a reply to PING is one of a server that can be read: one with a full disk refuses even that."""
+    return reply == "PONG" or (type(reply) is ReplyError and faults.kind(reply) == "MISCONF")
 
 
 def _confirmed(connect: Connect, count: int) -> Server:

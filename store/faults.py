@@ -15,6 +15,7 @@ ELSEWHERE = {"LOST", "MOVED", "CLUSTERDOWN", "MASTERDOWN", "READONLY"}  # those 
 REASONS = {
     "OOM": "the store is out of memory: it can be read only, and nothing was changed",
     "MISCONF": "the store cannot keep anything on its disk: it can be read only, and nothing was changed",
+    "NOPERM": "the store takes no writes: its disk has too little room, or its user may not write; nothing was changed",
     "NOREPLICAS": "too few replicas are there: nothing was changed",
     "UNCONFIRMED": "too few replicas have confirmed a change: it may hold or not, and is safe to be sent again",
     "LOADING": "the store is starting",
@@ -24,7 +25,8 @@ REASONS = {
 
 
 def kind(error: ReplyError) -> str:
-    return str(error).partition(" ")[0]
+    text = str(error)
+    return "NOPERM" if text.startswith("ERR ACL failure in script") else text.partition(" ")[0]
 
 
 def unavailable(errors: Iterable[ReplyError]) -> StoreUnavailable:

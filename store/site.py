@@ -5,9 +5,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from store import keys
+from store.commands import MARK_LIFETIME
 from store.connection import Connection
+from store.link import Command
 from store.ranking import Policy
 from store.rankings import Rankings
+
+MOST_TRIED = 16  # partitions, to see whether writes are refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,17 @@ class Site:
 
     def home_of_user(self, username: str) -> int:
         return keys.slot(username) % self.partitions
+
+    async def refusal(self) -> str | None:
+        """
+        Why writes are refused, if they are. One round trip, which changes nothing.
+
+        A mark that is not there is not set, but a server that takes no writes refuses the attempt.
+        """
+        writes: list[Command] = [
+            ("SET", keys.mark(p), 1, "PX", MARK_LIFETIME, "XX") for p in range(min(self.partitions, MOST_TRIED))
+        ]
+        return await self.connection.refusal(writes)
 
     def place(self, subject: str) -> tuple[int, str]:
         """The partition and the SHA-256 of what a client said: no such text becomes part of a key."""

@@ -12,6 +12,7 @@ from store.caching import CACHED
 from store.connection import Connection
 from store.errors import StoreMismatch
 from store.follows import Follows
+from store.link import Command
 from store.ranking import Order, Policy
 from store.rankings import WRITTEN, Rankings, written
 from store.restoring import MARK
@@ -50,12 +51,12 @@ class Store:
         strict: bool = True,
     ) -> Self:
         """
-        Connect to a store; one that is used for the first time is made with these settings. Three round trips.
-        Of `orders`, only a new store keeps these, and `reindex` changes which.
+        Connect to a store; one that is used for the first time is made with these settings. Two round trips, and two
+        more for a new store. Of `orders`, only a new store keeps these, and `reindex` changes which.
 
         Writes wait until `confirming` replicas have them; up to `cached` articles and users of each server are kept
-        here, as long as they are true. Not `strict`, it also opens a store that was made with
-        another policy: for `verify`, which rebuilds the indexes.
+        here, as long as they are true. Not `strict`, it also opens a store that was made with another policy: for
+        `verify`, which rebuilds the indexes.
 
         Raises:
             StoreMismatch: it was made with other settings, or something is being restored into it.
@@ -85,9 +86,13 @@ async def _agree(
 ) -> int:
     """The number of partitions, once the store and the settings say the same."""
     settings: dict[str, float | None] = {"partitions": partitions, **policy.kept_in_indexes()}
-    made = [(name, value or 1) for name, value in settings.items()]
-    is_new, *_ = await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
-    *kept, restoring = await connection.run(("HMGET", keys.store(), *settings, MARK))
+    reading: Command = ("HMGET", keys.store(), *settings, MARK)
+    *kept, restoring = await connection.run(reading)
+    is_new = 0
+    if None in kept:  # else nothing is written: a store whose disk is full can be opened, too
+        made = [(name, value or 1) for name, value in settings.items()]
+        is_new, *_ = await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
+        *kept, restoring = await connection.run(reading)
     if restoring is not None:
         raise StoreMismatch("what is restored into this store is not whole: do it again, or empty the store")
     if is_new:

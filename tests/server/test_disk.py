@@ -1,0 +1,221 @@
+"""A full disk: writes are refused before they are carried out, reads go on, and nothing that was answered is lost."""
+
+import asyncio
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from server import disk, valkey
+from server.disk import LogNotWritten
+from tests.server.conftest import POST, REGISTER, Live, serving
+from tests.server.test_kills import Crowd, during, refusals, valkey_of
+from tests.servers import until
+
+SIZE = 24_000_000
+RESERVE = 4_000_000
+OTHER = "of somebody else"
+PAGE = "{ viewer { username } articles { totalCount nodes { title } } }"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB, which only root can mount, as in CI."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", folder], capture_output=True)
+    if mounted.returncode and not os.environ.get("CI"):
+        pytest.skip("only root can mount a small file system")
+    assert mounted.returncode == 0, mounted.stderr
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(folder: Path, left: int = 0) -> Path:
+    """Leave so many bytes of room."""
+    file = folder / OTHER
+    size = disk.free(folder) - left
+    with file.open("wb") as opened:
+        os.posix_fallocate(opened.fileno(), 0, size)
+    return file
+
+
+def health(live: Live) -> tuple[int, dict[str, str]]:
+    answer = httpx.get(f"{live.url}/readyz")
+    return answer.status_code, answer.json()
+
+
+def code(answer: dict) -> str | None:
+    return answer["errors"][0]["extensions"]["code"] if "errors" in answer else None
+
+
+@pytest.mark.parametrize("durability", ["everysec", "always"])
+def test_writes_are_refused_before_the_disk_is_full_and_accepted_again(small, durability):
+    with serving(small, durability=durability, disk_reserve=RESERVE, log_format="json") as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        assert live.ask(POST, token)["data"]["post"]["article"]
+        process = valkey_of(small)
+        other = fill(small, RESERVE // 2)
+        until(lambda: "writes" in health(live)[1])
+
+        status, body = health(live)
+        assert (status, body["status"], body["writes"]) == (200, "ok", "refused")
+        assert "too little room" in body["reason"]
+        assert live.metrics()["upvote_writes_refused"] == 1
+        refused = [live.ask(write, token) for write in (POST, "mutation { logOut { userErrors { code } } }")]
+        assert [code(answer) for answer in refused] == ["UNAVAILABLE"] * 2
+        assert "too little room" in refused[0]["errors"][0]["message"]
+        assert live.ask(PAGE, token)["data"] == {
+            "viewer": {"username": "alice"},
+            "articles": {"totalCount": 1, "nodes": [{"title": "Redis in Action"}]},
+        }
+
+        other.unlink()
+        until(lambda: "writes" not in health(live)[1])
+        assert live.metrics()["upvote_writes_refused"] == 0
+        assert live.ask(POST, token)["data"]["post"]["article"]
+        assert valkey_of(small) == process
+        said = [line["event"].partition(":")[0] for line in live.logged() if "writes are" in line["event"]]
+        assert said == ["writes are refused", "writes are accepted again"]
+        assert live.stop() == 0
+
+
+def posted(live: Live, token: str, folder: Path) -> list[str]:
+    """The articles that were answered while another program filled the disk, until all were refused."""
+    answered, refused = [], 0
+    while refused < 50:
+        if len(answered) == 100 and not (folder / OTHER).exists():
+            fill(folder)
+        answer = live.ask(POST.replace("Redis in Action", "x" * 300), token)
+        if "errors" in answer:
+            assert code(answer) == "UNAVAILABLE"
+            refused += 1
+        else:
+            answered.append(answer["data"]["post"]["article"]["id"])
+    return answered
+
+
+def all_there(live: Live, ids: list[str]) -> bool:
+    query = "query($id: ID!) { article(id: $id) { id } }"
+    return None not in [live.ask(query, id=id)["data"]["article"] for id in ids]
+
+
+@pytest.mark.parametrize("durability", ["everysec", "always"])
+def test_all_that_was_answered_is_there_after_a_disk_was_filled_at_once(small, durability):
+    """By another program, faster than anybody looks; and it is still full when the server is stopped and started."""
+    settings = {"durability": durability, "disk_reserve": RESERVE}
+    with serving(small, **settings) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        answered = posted(live, token, small)
+        assert live.stop() == 0
+    with serving(small, **settings) as live:
+        assert all_there(live, answered)
+        assert health(live)[1]["writes"] == "refused"
+        (small / OTHER).unlink()
+        until(lambda: "writes" not in health(live)[1])
+        assert live.ask(POST, token)["data"]["post"]["article"]
+
+
+def test_all_that_was_answered_is_there_after_a_kill_on_a_full_disk(small):
+    with serving(small, durability="always", disk_reserve=RESERVE) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        answered = posted(live, token, small)
+        killed = valkey_of(small)
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: valkey_of(small) != killed)
+        assert all_there(live, answered)
+        until(lambda: health(live)[1].get("writes") == "refused")
+        live.stop(signal.SIGKILL)
+    with serving(small, durability="always", disk_reserve=RESERVE) as live:
+        assert all_there(live, answered)
+
+
+async def test_crowd_on_a_disk_that_is_full_for_a_while_loses_nothing(small):  # A6, A7, V3, V9
+    async def full(crowd: Crowd) -> None:
+        other = await asyncio.to_thread(fill, small)
+        await refusals(crowd)
+        assert live.ask(PAGE)["data"]["articles"]["totalCount"]
+        other.unlink()
+
+    with serving(small, disk_reserve=RESERVE) as live:
+        await during(live, small, full, full)
+
+
+@contextmanager
+def unwatched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redis]":
+    """A Valkey whose disk is looked at when it starts and when it ends, and not in between."""
+    monkeypatch.setattr(disk, "SECONDS", 1_000)
+    monkeypatch.setattr(disk, "SETTLING_SECONDS", 5)
+    with valkey.running(folder, reserve=RESERVE) as url, Redis.from_url(url) as redis:
+        monkeypatch.setattr(disk, "SECONDS", 0.1)
+        yield redis
+
+
+def set_until_refused(redis: "Redis") -> int:
+    """How many were set before Valkey itself has found that it cannot write."""
+    for number in range(100_000):
+        try:
+            redis.set(f"key:{number}", "x" * 1_000)
+        except ResponseError as error:
+            assert "MISCONF" in str(error)
+            return number
+    raise AssertionError("it was never refused")
+
+
+def test_log_that_was_behind_is_written_before_the_end(small, monkeypatch):
+    """What Valkey acknowledged before it knew of the full disk goes to where the reserved file was."""
+    with unwatched(small, monkeypatch) as redis:
+        fill(small, 100_000)
+        count = set_until_refused(redis)
+        assert redis.info("persistence")["aof_buffer_length"] > 0
+    (small / OTHER).unlink()
+
+    assert not (small / "reserve").exists()
+    with valkey.running(small) as url, Redis.from_url(url) as redis:
+        assert redis.dbsize() == count > 50
+
+
+def test_log_that_cannot_be_written_at_the_end_is_told(tmp_path, monkeypatch):
+    """A limit of the file's size, from which no file that is removed helps."""
+    with (
+        pytest.raises(LogNotWritten, match="what was acknowledged last may be lost"),
+        unwatched(tmp_path, monkeypatch) as redis,
+    ):
+        limit(redis, 100_000)
+        assert set_until_refused(redis) > 50
+
+
+def test_server_says_that_its_log_cannot_be_written_and_ends_with_a_failure(tmp_path):
+    def register(name: str) -> dict:
+        return live.ask(REGISTER.replace("alice", name))
+
+    with serving(tmp_path) as live:
+        token = register("alice")["data"]["register"]["token"]
+        with Redis(unix_socket_path=(tmp_path / "address").read_text()) as redis:
+            limit(redis, 1)
+            assert register("bob")["data"]["register"]["token"]
+            until(lambda: health(live)[1].get("writes") == "refused")
+            assert live.ask(PAGE, token)["data"]["viewer"] == {"username": "alice"}
+            assert code(register("carol")) == "UNAVAILABLE"
+
+            limit(redis, resource.RLIM_INFINITY)
+            until(lambda: "writes" not in health(live)[1])
+            assert register("carol")["data"]["register"]["token"]
+
+            limit(redis, 1)
+            assert register("dave")["data"]["register"]["token"]
+        assert live.stop() == 2
+        assert "what was acknowledged last may be lost" in live.errors.read_text()
+
+
+def limit(redis: "Redis", size: int) -> None:
+    """Let no file of a Valkey grow beyond a size: it cannot write what goes on there, without any disk being full."""
+    resource.prlimit(redis.info("server")["process_id"], resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
