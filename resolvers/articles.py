@@ -6,6 +6,7 @@ from itertools import compress
 from resolvers import ids, orders
 from resolvers.connections import Connection, of_names
 from resolvers.context import Context
+from resolvers.errors import BadInput, of_each
 from resolvers.pages import Asked
 from store import records, standings
 from store.ranking import Order
@@ -58,14 +59,19 @@ async def voters(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
-) -> list[Connection[User] | None]:
+) -> list[Connection[User] | BadInput | None]:
     """Everyone whose vote counts, by name; None once they are forgotten. Wrong arguments are refused then, too."""
     asked = Asked(first, after, last, before)
     open_to_votes = is_voting_open(articles, context)
     numbers = [article.number for article in compress(articles, open_to_votes)]
     known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
-    found = [of_names(f"voters:{each.number}", known.get(each.number, ()), asked, records.user) for each in articles]
-    return [each if article.number in known else None for article, each in zip(articles, found, strict=True)]
+    found = of_each(
+        articles, lambda each: of_names(f"voters:{each.number}", known.get(each.number, ()), asked, records.user)
+    )
+    return [
+        each if article.number in known or isinstance(each, BadInput) else None
+        for article, each in zip(articles, found, strict=True)
+    ]
 
 
 async def standing(

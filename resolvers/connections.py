@@ -9,10 +9,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from resolvers import pages, pins
 from resolvers.context import Context
+from resolvers.errors import BadInput, of_each
 from resolvers.pages import Asked
 from store import records
 from store.caching import FEW
-from store.listings import Listing, Page
+from store.listings import Listing, Page, Window
 from store.ranking import PAGE_SIZE
 from store.records import Article, User, new
 
@@ -64,21 +65,36 @@ async def total_count(connections: Sequence[Connection[Any]], context: Context) 
 
 async def of_articles(
     context: Context, listings: Sequence[Listing], asked: Asked, usual: int = PAGE_SIZE, *, pinned: bool = False
-) -> list[Connection[Article]]:
+) -> list[Connection[Article] | BadInput]:
     """
     The same page of each listing: two round trips for all of them, one for the places and one for the articles.
 
-    With `pinned` a first page pins them; cursors of pinned pages go on there, whatever is asked.
+    With `pinned` a first page pins them; cursors of pinned pages go on there, whatever is asked. A cursor is an error
+    for each listing that it does not belong to.
     """
-    windows = [pages.window(listing.name, asked, usual) for listing in listings]
-    wanted = list(zip(listings, windows, strict=True))
-    if any(window.is_pinned for window in windows) or (pinned and asked.cursor is None):
+    windows = of_each(listings, lambda listing: pages.window(listing.name, asked, usual))
+    wanted = _wanted(listings, windows)
+    if any(window.is_pinned for _, window in wanted) or (pinned and asked.cursor is None):
         found = list(await gather(*(pins.page(context, listing, window) for listing, window in wanted)))
     else:
         found = await context.reads.pages(wanted)
-    return await connect(
-        context, [(listing.name, page, page.total) for listing, page in zip(listings, found, strict=True)]
-    )
+    named = [(listing.name, page, page.total) for (listing, _), page in zip(wanted, found, strict=True)]
+    return _beside_errors(windows, await connect(context, named))
+
+
+async def page_of_articles(
+    context: Context, listing: Listing, asked: Asked, usual: int = PAGE_SIZE, *, pinned: bool = False
+) -> Connection[Article]:
+    """
+    A page of one listing, as `of_articles`.
+
+    Raises:
+        BadInput: the page cannot be asked for.
+    """
+    (found,) = await of_articles(context, [listing], asked, usual, pinned=pinned)
+    if isinstance(found, BadInput):
+        raise found
+    return found
 
 
 async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
@@ -119,11 +135,23 @@ class Shown:
 _kept = lru_cache(maxsize=512)(Shown)  # most pages come again as they were
 
 
-async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User]]:
-    """The same page of each listing of users: one round trip for all of them."""
-    windows = [pages.window(listing.name, asked) for listing in listings]
-    found = await context.reads.pages(list(zip(listings, windows, strict=True)))
-    return [_user_connection(listing.name, page) for listing, page in zip(listings, found, strict=True)]
+async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User] | BadInput]:
+    """The same page of each listing of users: one round trip for all of them. Cursors as in `of_articles`."""
+    windows = of_each(listings, lambda listing: pages.window(listing.name, asked))
+    wanted = _wanted(listings, windows)
+    found = zip(wanted, await context.reads.pages(wanted), strict=True)
+    return _beside_errors(windows, [_user_connection(listing.name, page) for (listing, _), page in found])
+
+
+def _wanted(listings: Sequence[Listing], windows: Sequence[Window | BadInput]) -> list[tuple[Listing, Window]]:
+    pairs = zip(listings, windows, strict=True)
+    return [(listing, window) for listing, window in pairs if not isinstance(window, BadInput)]
+
+
+def _beside_errors(windows: Sequence[Window | BadInput], connections: Sequence[T]) -> list[T | BadInput]:
+    """The connections of the listings that have a window, each in its place."""
+    found = iter(connections)
+    return [window if isinstance(window, BadInput) else next(found) for window in windows]
 
 
 def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[str], T]) -> Connection[T]:

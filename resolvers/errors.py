@@ -1,5 +1,26 @@
 """What a query can ask for that cannot be answered."""
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+P = TypeVar("P")
+T = TypeVar("T")
+
 
 class BadInput(Exception):
     """A malformed id, a cursor of another listing, a page size out of bounds: the message says what and where."""
+
+
+def of_each(parents: Sequence[P], value: Callable[[P], T]) -> list[T | BadInput]:
+    """The value of each parent, or the error of a parent that it cannot be given for: the others have theirs."""
+    with suppress(BadInput):
+        return [value(parent) for parent in parents]
+    return [_value_or_error(value, parent) for parent in parents]
+
+
+def _value_or_error(value: Callable[[P], T], parent: P) -> T | BadInput:
+    try:
+        return value(parent)
+    except BadInput as error:
+        return error

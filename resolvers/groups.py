@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from resolvers import orders
 from resolvers.connections import Connection, of_articles
 from resolvers.context import Context
+from resolvers.errors import BadInput
 from resolvers.pages import Asked
 from store.ranking import Order
 from store.records import Article, Group
@@ -20,6 +21,6 @@ async def articles(
     before: str | None = None,
     page: int | None = None,
     pinned: bool | None = False,
-) -> list[Connection[Article]]:
+) -> list[Connection[Article] | BadInput]:
     ranked = [orders.listing(context.store.site, order, group.name) for group in groups]
     return await of_articles(context, ranked, Asked(first, after, last, before, page), pinned=bool(pinned))

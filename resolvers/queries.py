@@ -3,8 +3,8 @@
 from asyncio import gather
 from collections.abc import Sequence
 
-from resolvers import groups, ids, orders
-from resolvers.connections import Connection, of_articles, of_names
+from resolvers import ids, orders
+from resolvers.connections import Connection, of_names, page_of_articles
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.pages import Asked
@@ -71,11 +71,10 @@ async def articles(
     pinned: bool | None = False,
 ) -> Connection[Article]:
     if group is not None:
-        named = [records.group(ids.listed_group(group))]
-        return (await groups.articles(named, context, order, first, after, last, before, page, pinned))[0]
-    ranked = orders.listing(context.store.site, order, None)
+        group = ids.listed_group(group)
+    ranked = orders.listing(context.store.site, order, group)
     asked = Asked(first, after, last, before, page)
-    return (await of_articles(context, [ranked], asked, pinned=bool(pinned)))[0]
+    return await page_of_articles(context, ranked, asked, pinned=bool(pinned))
 
 
 async def front_page(
@@ -87,7 +86,7 @@ async def front_page(
     before: str | None = None,
 ) -> Connection[Article]:
     good = listings.front_page(context.store.site, date)
-    return (await of_articles(context, [good], Asked(first, after, last, before), FRONT_PAGE_SIZE))[0]
+    return await page_of_articles(context, good, Asked(first, after, last, before), FRONT_PAGE_SIZE)
 
 
 async def all_groups(

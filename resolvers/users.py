@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from resolvers.connections import Connection, of_articles, of_users
 from resolvers.context import Context
+from resolvers.errors import BadInput
 from resolvers.pages import Asked
 from store import listings
 from store.records import Article, Profile, User
@@ -24,7 +25,7 @@ async def articles(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
-) -> list[Connection[Article]]:
+) -> list[Connection[Article] | BadInput]:
     timelines = [listings.timeline(context.store.site, user.username) for user in users]
     return await of_articles(context, timelines, Asked(first, after, last, before))
 
@@ -36,7 +37,7 @@ async def followers(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
-) -> list[Connection[User]]:
+) -> list[Connection[User] | BadInput]:
     found = [listings.followers(context.store.site, user.username) for user in users]
     return await of_users(context, found, Asked(first, after, last, before))
 
@@ -48,7 +49,7 @@ async def following(
     after: str | None = None,
     last: int | None = None,
     before: str | None = None,
-) -> list[Connection[User]]:
+) -> list[Connection[User] | BadInput]:
     found = [listings.following(context.store.site, user.username) for user in users]
     return await of_users(context, found, Asked(first, after, last, before))
 

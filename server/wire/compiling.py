@@ -5,7 +5,8 @@ A field is compiled in one of four ways: a plain attribute is read off the paren
 `batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`, and with
 `is_lasting` says that this gives the same for the same parent, always; one with `batch_alone` names one that looks at
 nothing else, `batch_alone(parents)`; one that carries `root` names one that needs no parent, `root(context,
-**arguments)`. All else is for graphql-core, and so are mutations of more than one field, which run in series.
+**arguments)`. All else is for graphql-core, and so are mutations of more than one field, which run in series. An
+exception that a batch gives in place of a parent's value is the error of that parent alone.
 
 A Strawberry type with `comes_again` is one of records that never change, as nothing does that is read off them: what
 is read off those of which it says so is remembered.

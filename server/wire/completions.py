@@ -43,12 +43,19 @@ class Objects:
             present = [value for value in values if value is not None]
         if not present:
             return values
-        if self.is_type_of and not all(map(self.is_type_of, _one_of_each_class(present))):
-            raise Bail("type")
+        self._check(_one_of_each_class(present))
         rows = self.level.rows(present, run)
         if not isinstance(rows, list):
             return run.later(self._later(values, rows))
         return rows if present is values else _with_nulls(values, rows)
+
+    def _check(self, values: Iterable[Any]) -> None:
+        """Raise what a resolver gave in place of a parent's value."""
+        for value in values:
+            if isinstance(value, Exception):
+                raise value
+            if self.is_type_of and not self.is_type_of(value):
+                raise Bail("type")
 
     async def _later(self, values: Column, rows: Awaitable[Column]) -> Column:
         return _with_nulls(values, await rows)
@@ -122,7 +129,7 @@ class Lists:
 
 def _one_of_each_class(values: Column) -> Iterable[Any]:
     """That a resolver gave objects of the right type is a check on the resolver, which one of each class satisfies."""
-    return {type(value): value for value in values}.values()
+    return dict(zip(map(type, values), values, strict=True)).values()
 
 
 def _cut(values: Column, flat: Column) -> Column:

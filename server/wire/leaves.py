@@ -31,6 +31,9 @@ def writer(type_: GraphQLLeafType) -> Callable[[Column], Column]:
 
 
 def _each(write: Callable[[Any], Any], values: Column) -> Column:
+    for kind in set(map(type, values)):
+        if issubclass(kind, Exception):  # what a resolver gave in place of a parent's value
+            raise next(value for value in values if type(value) is kind)
     return list(map(write, values))
 
 

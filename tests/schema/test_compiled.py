@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
-from resolvers import users
+from resolvers import pages, users
 from resolvers.context import Context
 from schema import contract
 from schema.contract import SCHEMA
@@ -29,6 +29,9 @@ from tests.store.reading import post
 OPERATIONS = Operations(SCHEMA, Limits(), 1_000_000)
 
 FIRST = "article:3011197992960749"
+VOTER = pages.cursor("voters:1773", ("alice",))
+OLDER = pages.cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
+CURSORS = ["odd", VOTER, OLDER, pages.cursor("followers:alice", (1e12, "vera")), pages.cursor("groups", ("ask",))]
 DOCUMENTS = {
     "aliases": f'{{ a: article(id: "{FIRST}") {{ x: title y: title id }} b: article(id: "{FIRST}") {{ id }} }}',
     "fragments": """{ articles { ...Page } }
@@ -60,6 +63,14 @@ DOCUMENTS = {
     "an error": "{ articles(first: 0) { totalCount } groups { totalCount } }",
     "an error in the middle": '{ a: node(id: "odd") { id } b: articles { nodes { id } } c: group(name: "") { id } }',
     "a wrong cursor": '{ articles { nodes { voters(after: "odd") { totalCount } } } }',
+    "a wrong cursor of all but one": f"""{{ articles {{ nodes {{ id voters(first: 1, after: "{VOTER}") {{
+      totalCount edges {{ cursor }} }} }} }} }}""",
+    "a wrong cursor in two branches": f"""{{ nodes(ids: ["user:alice", "user:Bob", "user:alice"]) {{ id
+      ... on User {{ karma articles(after: "{OLDER}") {{ nodes {{ title poster {{ karma }} }} }} }} }}
+      articles {{ nodes {{ votes voters(before: "odd", last: 1) {{ totalCount }} poster {{ joinedAt }} }} }} }}""",
+    "errors at several depths": """{ articles { nodes { voters(after: "odd") { nodes { followers { totalCount } } } }
+      edges { node { standing(group: "") { rank } voters { nodes { karma } } } } }
+      user(username: "alice") { articles(before: "x") { nodes { poster { karma } } } karma joinedAt } }""",
     "all of an article": """{ articles { edges { cursor node {
       id title link content postedAt editedAt votes upvotes downvotes score isGood
       isVotingOpen votingClosesAt viewerVote groups { id name } voters(first: 1) { totalCount pageInfo {
@@ -156,18 +167,23 @@ SOME_DATA = {
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # graphql-core begins not all it makes
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(text=queries(contract.text(), custom_scalars=SOME_DATA, allow_null=True), odd=st.booleans())
-def test_generated_documents_are_answered_alike(running_valkey, text, odd):
-    text = text if odd else plausible(text)
+@given(
+    text=queries(contract.text(), custom_scalars=SOME_DATA, allow_null=True),
+    odd=st.booleans(),
+    cursor=st.sampled_from(["", *CURSORS]),
+)
+def test_generated_documents_are_answered_alike(running_valkey, text, odd, cursor):
+    text = text if odd else plausible(text, cursor)
     asyncio.run(_check_document(running_valkey, text))
 
 
-def plausible(text: str) -> str:
+def plausible(text: str, cursor: str) -> str:
     """The same document with arguments that find something, where generated ones mostly do not."""
     text = re.sub(r'\bid: (?:"(?:[^"\\]|\\.)*"|-?\d+)', f'id: "{FIRST}"', text)
     text = re.sub(r'\b(username): "(?:[^"\\]|\\.)*"', 'username: "alice"', text)
     text = re.sub(r'\b(group|name): "(?:[^"\\]|\\.)*"', r'\1: "show"', text)
-    text = re.sub(r"\b(after|before): (?:\"(?:[^\"\\]|\\.)*\")", r"\1: null", text)
+    written = f'"{cursor}"' if cursor else "null"
+    text = re.sub(r"\b(after|before): (?:\"(?:[^\"\\]|\\.)*\")", rf"\1: {written}", text)
     return re.sub(r"\b(first|last|page): -?\d+", r"\1: 3", text)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import re
 import warnings
 
 import pytest
@@ -10,7 +11,7 @@ from resolvers.context import Context
 from schema.contract import SCHEMA
 from server.wire.execution import Execution
 from store.stores import Store
-from tests.conftest import Clock
+from tests.conftest import Clock, registered
 from tests.schema.test_compiled import OPERATIONS, filled
 from tests.servers import PATIENCE
 from tests.store.reading import post
@@ -84,3 +85,83 @@ async def settled() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
     gc.collect()
+
+
+async def test_cursor_of_one_parent_is_an_error_of_the_others_alone(store, ask, token):
+    await with_listings(store, token)
+    (cursor,) = await cursors(ask, token, '{ user(username: "alice") { articles(first: 1) { edges { cursor } } } }')
+    asked = """query($after: String) { nodes(ids: ["user:alice", "user:Bob", "user:alice"]) {
+      id ... on User { articles(first: 1, after: $after) { totalCount } } } }"""
+
+    for _ in range(3):
+        answer = await ask(asked, token, after=cursor)
+        page = {"id": "user:alice", "articles": {"totalCount": 2}}
+        assert answer["data"] == {"nodes": [page, None, page]}
+        assert told(answer) == [(["nodes", 1, "articles"], "BAD_USER_INPUT", "this cursor belongs to another listing")]
+
+
+async def test_nullable_field_of_another_parent_is_null(store, ask, token):
+    await with_listings(store, token)
+    every = "{ articles { nodes { id voters { totalCount } } } }"
+    ids = [node["id"] for node in (await ask(every, token))["data"]["articles"]["nodes"]]
+    (cursor,) = await cursors(
+        ask, token, f'{{ article(id: "{ids[1]}") {{ voters(first: 1) {{ edges {{ cursor }} }} }} }}'
+    )
+    asked = """query($after: String) { articles { nodes { voters(after: $after) { totalCount } } } }"""
+
+    for _ in range(3):
+        answer = await ask(asked, token, after=cursor)
+        nodes = answer["data"]["articles"]["nodes"]
+        assert [node["voters"] and node["voters"]["totalCount"] for node in nodes] == [None, 1, None, None]
+        paths = [["articles", "nodes", place, "voters"] for place in (0, 2, 3)]
+        assert told(answer) == [(path, "BAD_USER_INPUT", "this cursor belongs to another listing") for path in paths]
+
+
+@pytest.mark.parametrize("field", ["followers", "following"])
+async def test_cursor_of_a_follower_is_of_one_user(store, ask, token, field):
+    await with_listings(store, token)
+    (cursor,) = await cursors(
+        ask, token, f'{{ user(username: "vera") {{ {field}(first: 1) {{ edges {{ cursor }} }} }} }}'
+    )
+    asked = f"""query($after: String) {{ nodes(ids: ["user:alice", "user:vera"]) {{
+      ... on User {{ {field}(after: $after) {{ nodes {{ id }} }} }} }} }}"""
+
+    for _ in range(3):
+        answer = await ask(asked, token, after=cursor)
+        assert answer["data"] == {"nodes": [None, {field: {"nodes": []}}]}
+        assert [path for path, *_ in told(answer)] == [["nodes", 0, field]]
+
+
+async def test_pinned_cursor_of_one_group_is_an_error_of_the_others_alone(store, ask, token):
+    await with_listings(store, token)
+    first = '{ group(name: "ask") { articles(first: 1, pinned: true) { edges { cursor } } } }'
+    (cursor,) = await cursors(ask, token, first)
+    asked = """query($after: String) { nodes(ids: ["group:ask", "group:show"]) {
+      ... on Group { articles(first: 5, after: $after) { totalCount nodes { title } } } } }"""
+
+    for _ in range(3):
+        answer = await ask(asked, token, after=cursor)
+        assert answer["data"]["nodes"][0]["articles"]["totalCount"] == 2
+        assert answer["data"]["nodes"][1] is None
+        assert [path for path, *_ in told(answer)] == [["nodes", 1, "articles"]]
+
+
+async def with_listings(store: Store, token: str) -> None:
+    """Two users with two articles each, in one or two groups; vera follows one of them and is followed by the other."""
+    for name in ("alice", "Bob"):
+        await registered(store, name)
+        for number in range(2):
+            await post(store, name, f"{number} by {name}", ["ask", "show"] if number else [name.lower()])
+    await store.follows.follow("vera", "alice")
+    await store.follows.follow("Bob", "vera")
+
+
+async def cursors(ask, token, query) -> list[str]:
+    """All cursors of an answer."""
+    return re.findall(r"'cursor': '([^']*)'", str((await ask(query, token))["data"]))
+
+
+def told(answer) -> list[tuple[list[object], str, str]]:
+    """Where, with which code and what an answer says of its errors, in the order of their places."""
+    errors = sorted(answer["errors"], key=lambda error: str(error["path"]))
+    return [(error["path"], error["extensions"]["code"], error["message"]) for error in errors]
