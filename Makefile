@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = store resolvers schema server tests bench
 
-.PHONY: serve demo install check format test test-cluster bench lock explorer
+.PHONY: serve demo install check format test test-cluster soak bench lock explorer
 
 serve: .venv/serve.stamp  ## start the server, and a store of its own under ./data
 	$(BIN)/python -m server serve
@@ -27,6 +27,9 @@ test: check  ## check first, then every test against the real server, and those 
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster
+
+soak: .venv/dev.stamp  ## random operations beside a model: MINUTES=60 for longer, SEED=1 for the same again
+	$(BIN)/python -m tests.soak $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
 bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those of Node too; most of an hour
 	$(BIN)/python -m bench --workers 1,2

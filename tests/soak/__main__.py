@@ -1,0 +1,24 @@
+"""`python -m tests.soak`: random histories beside the model until the time is over, and what differed."""
+
+import argparse
+import asyncio
+import secrets
+import sys
+
+from tests.soak.soaking import soak
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--seed", type=int, default=None, help="of the first world; new each time unless given")
+    parser.add_argument("--minutes", type=float, default=3.0, help="how long worlds unfold")
+    parser.add_argument("--stop", action="store_true", help="stop at the first difference")
+    given = parser.parse_args()
+    seed = secrets.randbelow(10**9) if given.seed is None else given.seed
+    found = asyncio.run(soak(seed, given.minutes, stop=given.stop))
+    print(found.report())
+    return 1 if found.is_bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

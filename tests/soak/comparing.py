@@ -1,0 +1,88 @@
+"""Comparing answers: all the data, and where there are errors, at which nulls and with which codes."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from math import isclose
+from typing import Any
+
+from tests.soak.answers import Answer
+from tests.soak.pages import Position
+
+Path = tuple[str | int, ...]
+Found = Callable[[Path, str, Position], str | None]  # notes a cursor, and says what is wrong with it
+
+
+def difference(expected: Answer, answered: dict[str, Any], found: Found) -> str | None:
+    """The first thing in which an answer is not what the model says."""
+    if "data" not in answered:
+        return f"no data: {answered}"[:1_000]
+    wrong_errors = _errors(expected, answered)
+    return next(_data(expected.data, answered["data"], (), found), None) or wrong_errors
+
+
+def _data(expected: Any, got: Any, path: Path, found: Found) -> Iterator[str]:
+    if isinstance(expected, Position):
+        wrong = found(path, got, expected) if isinstance(got, str) else f"{got!r} is no cursor"
+        if wrong:
+            yield f"{written(path)}: {wrong}"
+    elif isinstance(expected, dict) and isinstance(got, dict):
+        if list(expected) != list(got):
+            yield f"{written(path)}: fields {list(got)}, expected {list(expected)}"
+        for name, value in expected.items():
+            yield from _data(value, got.get(name), (*path, name), found)
+    elif isinstance(expected, list) and isinstance(got, list):
+        if len(expected) != len(got):
+            yield f"{written(path)}: {len(got)} items for {len(expected)}: {got!r:.600}, expected {expected!r:.600}"
+        for place, (one, other) in enumerate(zip(expected, got, strict=False)):
+            yield from _data(one, other, (*path, place), found)
+    elif not is_same(expected, got):
+        yield f"{written(path)}: {got!r:.600}, expected {expected!r:.600}"
+
+
+def is_same(expected: Any, got: Any) -> bool:
+    if isinstance(expected, float) and isinstance(got, int | float) and not isinstance(got, bool):
+        return isclose(expected, got, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(expected == got) and isinstance(expected, bool) == isinstance(got, bool)
+
+
+def _errors(expected: Answer, answered: dict[str, Any]) -> str | None:
+    right = at_nulls(expected.data, expected.errors)
+    told = [(tuple(each.get("path", ())), each["extensions"]["code"]) for each in answered.get("errors", ())]
+    got = at_nulls(answered["data"], told)
+    for path in right.keys() | got.keys():
+        if not got.get(path):
+            return f"{written(path)}: no error, expected {sorted(right[path])}"
+        if not got[path] <= right.get(path, set()):
+            return (
+                f"{written(path)}: errors {sorted(got[path])}, expected {sorted(right.get(path, set()))}: {answered}"[
+                    :2_000
+                ]
+            )
+    return None
+
+
+def at_nulls(data: Any, errors: Iterable[tuple[Path, str]]) -> dict[Path, set[str]]:
+    """The codes of errors by the null that each led to. The contract does not say which of several is told."""
+    codes: dict[Path, set[str]] = defaultdict(set)
+    for path, code in errors:
+        value, depth = data, 0
+        while value is not None and depth < len(path):
+            value = value[path[depth]]
+            depth += 1
+        codes[path[:depth]].add(code)
+    return codes
+
+
+def is_between(got: Any, before: Any, after: Any) -> bool:
+    """Whether each value is one of those before and after a write: what overlaps it may see either."""
+    if isinstance(before, Position) or isinstance(after, Position):
+        return got is None or isinstance(got, str)
+    if isinstance(got, dict) and isinstance(before, dict) and isinstance(after, dict):
+        return all(is_between(got[name], before[name], after[name]) for name in got)
+    if isinstance(got, list):
+        return True  # the places of a listing and the articles in them are read one after the other
+    return is_same(before, got) or is_same(after, got)
+
+
+def written(path: Path) -> str:
+    return ".".join(map(str, path)) or "data"

@@ -1,0 +1,317 @@
+"""
+Random documents over the whole schema: aliases, fragments, directives, variables, connections in connections.
+
+A document names its variables by slots, which say what kind of value each takes: so it is asked again with others.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_list_type, is_non_null_type
+
+from tests.soak.answers import SCHEMA
+
+DEPTH = 7
+CAREFUL = set(os.environ.get("SOAK_CAREFUL", "").split(","))
+ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY")
+SIZES = ("first", "last")
+WRONG_SIZES = (0, -1, 101)
+USUAL_SIZES = {"frontPage": 50}
+MOST_ALIASES, MOST_DIRECTIVES, MOST_COST = 25, 20, 1_500
+MUTATIONS = {
+    "vote": 34,
+    "post": 24,
+    "followUser": 8,
+    "markFeedSeen": 8,
+    "regroupArticle": 8,
+    "deleteArticle": 6,
+    "editArticle": 5,
+    "unfollowUser": 4,
+    "logOut": 0.7,
+    "logIn": 1,
+    "register": 0.3,
+    "changePassword": 0.2,
+}
+HASHING = ("register", "logIn", "changePassword")  # once in a document at most
+NODE_TYPES = ("Article", "User", "Group", "Feed")
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A variable: its name, its type in the document, what kind of value it takes, and what that depends on."""
+
+    name: str
+    type: str
+    kind: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+    is_optional: bool = False
+
+
+@dataclass(frozen=True)
+class Document:
+    """`mutations` are the root fields by response name, with the slot of their input."""
+
+    text: str
+    slots: tuple[Slot, ...]
+    mutations: tuple[tuple[str, str], ...] = ()
+
+
+class Writer:
+    """Writes one document."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.slots: list[Slot] = []
+        self.fragments: list[tuple[str, str, str, float]] = []  # name, type, text, how often it may be resolved
+        self.aliases = self.directives = 0
+        self.cost = 0.0
+
+    def query(self) -> Document:
+        count = self.random.choice((1, 1, 1, 2, 2, 3))
+        below = " ".join(self._field("Query", self._root(), 1, 1) for _ in range(count))
+        return self._document("query", below)
+
+    def mutation(self, name: str | None = None, *, alone: bool = False) -> Document:
+        count = 1 if name or alone or self.random.random() < 0.9 else self.random.randint(2, 4)
+        names = [name] if name else self.random.choices(list(MUTATIONS), list(MUTATIONS.values()), k=count)
+        names = [each for place, each in enumerate(names) if each not in HASHING or place == 0]
+        parts, mutations = [], []
+        for each in names:
+            key = f"m{len(parts)}"
+            self.aliases += 1
+            parts.append(f"{key}: {each}{self._input(each, key)} {self._payload(each)}")
+            mutations.append((key, each))
+        return self._document("mutation", " ".join(parts), tuple(mutations))
+
+    def plain_mutation(self, name: str) -> Document:
+        """One whose payload is the same in whatever order it is carried out among others."""
+        wanted = {"post": "article { id }", "vote": "changed", "followUser": "changed", "unfollowUser": "changed"}
+        selected = f"{{ {wanted.get(name, '__typename')} userErrors {{ code field }} }}"
+        return self._document("mutation", f"m0: {name}{self._input(name, 'm0')} {selected}", (("m0", name),))
+
+    # ---- the document -----------------------------------------------------------------------------------------------
+
+    def _document(self, kind: str, below: str, mutations: tuple[tuple[str, str], ...] = ()) -> Document:
+        defined = ", ".join(f"${slot.name}: {slot.type}{self._default(slot)}" for slot in self.slots)
+        parts = [f"{kind} Soak{f'({defined})' if defined else ''} {{ {below} }}"]
+        parts += [f"fragment {name} on {type_} {text}" for name, type_, text, _ in self.fragments]
+        return Document("\n".join(parts), tuple(self.slots), mutations)
+
+    def _default(self, slot: Slot) -> str:
+        if slot.kind == "size" and slot.is_optional and self.random.random() < 0.3:
+            return f" = {self.random.randint(1, 5)}"
+        if slot.kind == "order" and self.random.random() < 0.3:
+            return f" = {self.random.choice(ORDERS)}"
+        return ""
+
+    def _root(self) -> str:
+        weights = {
+            "articles": 10, "feed": 9, "user": 7, "article": 7, "group": 5, "groups": 3, "frontPage": 4,
+            "node": 4, "nodes": 3, "viewer": 5,
+        }  # fmt: skip
+        return self.random.choices(list(weights), list(weights.values()))[0]
+
+    def _input(self, name: str, key: str) -> str:
+        arguments = SCHEMA.mutation_type.fields[name].args  # type: ignore[union-attr]
+        if not arguments:
+            return ""
+        type_ = str(arguments["input"].type)
+        self.slots.append(Slot(f"i_{key}", type_, "input", {"mutation": name}))
+        return f"(input: $i_{key})"
+
+    def _payload(self, name: str) -> str:
+        needed = {"post": "article { id }", "register": "token", "logIn": "token"}.get(name, "")
+        fields = SCHEMA.mutation_type.fields[name].type.fields  # type: ignore[union-attr]
+        parts = [needed, "userErrors { code field message ... on VotingClosed { closedAt } }"]
+        for each in fields:
+            if each not in ("userErrors", "token") and self.random.random() < (0.2 if each == "query" else 0.6):
+                parts.append(self._field(str(SCHEMA.mutation_type.fields[name].type), each, 2, 1))  # type: ignore[union-attr]
+        return "{ " + " ".join(parts) + " }"
+
+    # ---- selections -------------------------------------------------------------------------------------------------
+
+    def _selection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> str:
+        """What is selected of one object, which the answer has so many times."""
+        known = [each for each in self.fragments if each[1] == type_name and each[3] >= times]
+        if known and depth < 4 and self.random.random() < 0.3:
+            return f"{{ ...{known[0][0]} __typename }}"
+        if type_name == "Node":
+            return self._node(depth, times, within)
+        if type_name.endswith("Connection"):
+            parts = self._connection(type_name, depth, times, within)
+        else:
+            parts = self._object(type_name, depth, times, within)
+        return self._wrapped(type_name, parts, times)
+
+    def _wrapped(self, type_name: str, parts: list[str], times: float) -> str:
+        """The parts as they are, or some of them in an inline fragment or a named one."""
+        if len(parts) > 1 and self.random.random() < 0.1:
+            return f"{{ {parts[0]} ... on {type_name} {{ {' '.join(parts[1:])} }} }}"
+        text = f"{{ {' '.join(parts)} }}"
+        if self.random.random() < 0.1 and len(self.fragments) < 4:
+            name = f"F{len(self.fragments)}"
+            self.fragments.append((name, type_name, text, times))
+            return f"{{ ...{name} }}"
+        return text
+
+    def _object(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
+        type_ = SCHEMA.type_map[type_name]
+        assert isinstance(type_, GraphQLObjectType)
+        leaves = [name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type))]
+        others = [name for name in type_.fields if name not in leaves]
+        wanted = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
+        parts = [self._leaf(name) for name in wanted] or ["__typename"]
+        if depth < DEPTH:
+            chance = 0.85 if type_name == "Feed" and depth < 4 else 0.5 if depth < 3 else 0.25
+            chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
+            if type_name in ("Query", "Feed", "Group") and not chosen and others:
+                chosen = [self.random.choice(others)]
+            parts += [self._field(type_name, name, depth, times, within) for name in chosen if self.cost < MOST_COST]
+        self.random.shuffle(parts)
+        return parts
+
+    def _leaf(self, name: str) -> str:
+        if self.random.random() < 0.06 and self.aliases < MOST_ALIASES:
+            self.aliases += 1
+            name = f"l{self.aliases}: {name}"
+        return name + self._directive()
+
+    def _directive(self) -> str:
+        if self.random.random() > 0.04 or self.directives >= MOST_DIRECTIVES:
+            return ""
+        self.directives += 1
+        condition = self.random.choice(("true", "false"))
+        if self.random.random() < 0.6:
+            condition = f"${self._slot('Boolean!', 'boolean')}"
+        return f" @{self.random.choice(('include', 'skip'))}(if: {condition})"
+
+    def _connection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
+        node = type_name.removesuffix("Connection")
+        size = within.get("size", 25)
+        parts = []
+        if self.random.random() < 0.7:
+            parts.append("pageInfo { hasNextPage hasPreviousPage startCursor endCursor }")
+        if self.random.random() < 0.5:
+            parts.append("totalCount" + self._directive())
+        self.cost += times * size
+        if self.random.random() < 0.1 and parts:
+            return parts
+        below = self._selection(node, depth + 1, times * size, {}) if depth < DEPTH else "{ id }"
+        parts.append(f"edges {{ cursor node {below} }}" if self.random.random() < 0.65 else f"nodes {below}")
+        return parts
+
+    def _node(self, depth: int, times: float, within: Mapping[str, Any]) -> str:
+        parts = ["__typename", "id"]
+        for name in self.random.sample(NODE_TYPES, self.random.randint(0, 3)):
+            parts.append(f"... on {name} {self._selection(name, depth + 1, times, {})}")
+        return f"{{ {' '.join(parts)} }}"
+
+    # ---- fields and their arguments ---------------------------------------------------------------------------------
+
+    def _field(self, parent: str, name: str, depth: int, times: float, within: Mapping[str, Any] | None = None) -> str:
+        type_ = SCHEMA.type_map[parent]
+        assert isinstance(type_, GraphQLObjectType)
+        definition = type_.fields[name]
+        below: dict[str, Any] = {}
+        if is_leaf_type(get_named_type(definition.type)):
+            return name
+        if definition.args and self.aliases >= MOST_ALIASES:
+            return "__typename"
+        arguments = self._arguments(parent, name, definition, times, below)
+        alias = ""
+        if arguments or self.random.random() < 0.05:
+            self.aliases += 1
+            alias = f"a{self.aliases}: "
+        self.cost += times
+        count = times
+        kind = definition.type.of_type if is_non_null_type(definition.type) else definition.type
+        if is_list_type(kind) and name not in ("edges", "nodes"):
+            count = times * 4
+        selection = self._selection(get_named_type(definition.type).name, depth + 1, count, below)
+        return f"{alias}{name}{arguments}{self._directive()} {selection}"
+
+    def _arguments(self, parent: str, name: str, definition: GraphQLField, times: float, below: dict[str, Any]) -> str:
+        known = definition.args
+        given: dict[str, str] = {}
+        about: dict[str, Any] = {"parent": parent, "field": name}
+        for argument, kind in (("id", "nodeId"), ("ids", "nodeIds"), ("username", "username"), ("name", "group")):
+            if argument in known:
+                kind = "articleId" if (parent, name) == ("Query", "article") else kind
+                given[argument] = f"${self._slot(str(known[argument].type), kind)}"
+        if "order" in known and self.random.random() < 0.75:
+            given["order"], about["order"] = self._written("ArticleOrder", "order", self.random.choice(ORDERS))
+        if "group" in known and self.random.random() < 0.4:
+            given["group"] = f"${self._slot('String', 'group')}"
+            about["group"] = given["group"]
+        if "date" in known and self.random.random() < 0.5:
+            given["date"] = f"${self._slot('Date', 'date')}"
+            about["date"] = given["date"]
+        if "unseenOnly" in known and "feed" not in CAREFUL and self.random.random() < 0.4:
+            given["unseenOnly"], _ = self._written("Boolean", "boolean", "true")
+        if "pinned" in known and "pinned" not in CAREFUL and self.random.random() < 0.2:
+            given["pinned"], about["pinned"] = "true", "true"
+        if "first" in known:
+            self._page(known, given, about, times, below)
+        return f"({', '.join(f'{key}: {value}' for key, value in given.items())})" if given else ""
+
+    def _page(
+        self,
+        known: Mapping[str, Any],
+        given: dict[str, str],
+        about: dict[str, Any],
+        times: float,
+        below: dict[str, Any],
+    ) -> None:
+        """Which part of a connection is asked for; seldom one that cannot be."""
+        style = self.random.random()
+        if "nested" in CAREFUL and about["parent"] != "Query":
+            style = max(style, 0.05)
+        if style < 0.04:
+            self._wrong_page(known, given, about)
+            below["size"] = 5
+            return
+        if style < 0.12 and times == 1:
+            below["size"] = USUAL_SIZES.get(about["field"], 25)
+            return
+        most = 12 if times == 1 else 4
+        way = "last" if style < 0.4 else "first"
+        size = self.random.randint(1, most)
+        given[way], _ = self._written("Int", "size", str(size), most=most, is_nested=times > 1)
+        below["size"] = most if given[way].startswith("$") else size
+        if "page" in known and way == "first" and style > 0.9:
+            given["page"], _ = self._written("Int", "page", str(self.random.randint(1, 4)))
+        elif (
+            self.random.random() < 0.65
+            and not ("nested" in CAREFUL and about["parent"] != "Query")
+            and not ("feed" in CAREFUL and about["parent"] == "Feed")
+        ):
+            cursor = "after" if way == "first" else "before"
+            given[cursor] = f"${self._slot('String', 'cursor', about=about)}"
+
+    def _wrong_page(self, known: Mapping[str, Any], given: dict[str, str], about: dict[str, Any]) -> None:
+        wrong: list[dict[str, str]] = [
+            *({way: str(size)} for way in SIZES for size in WRONG_SIZES),
+            {"first": "2", "last": "2"},
+            {"before": f"${self._slot('String', 'cursor', about=about)}", "first": "2"},
+        ]
+        if "page" in known:
+            wrong += [{"page": "0"}, {"page": "1", "last": "3"}]
+        chosen = self.random.choice(wrong)
+        if "before" not in chosen:
+            self.slots.pop()
+        given.update(chosen)
+
+    def _written(self, type_: str, kind: str, text: str, **about: Any) -> tuple[str, str]:
+        """An argument as the document says it, or as a variable of this kind says it."""
+        written = f"${self._slot(type_, kind, about=about)}" if self.random.random() < 0.5 else text
+        return written, written
+
+    def _slot(self, type_: str, kind: str, about: Mapping[str, Any] | None = None) -> str:
+        name = f"v{len(self.slots)}"
+        self.slots.append(
+            Slot(name, type_, kind, about or {}, not type_.endswith("!") and not (about or {}).get("is_nested"))
+        )
+        return name

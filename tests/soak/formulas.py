@@ -1,0 +1,89 @@
+"""The formulas that articles are ordered by, as they were published. Instants are unix milliseconds."""
+
+from dataclasses import dataclass
+from math import floor, log10, sqrt
+
+HOT_EPOCH = 1_134_028_003  # unix seconds
+
+Terms = list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The settings of a server that the model has to know."""
+
+    good_votes: int = 3
+    vote_score: float = 1.0  # seconds
+    voting_window: int = 20  # seconds
+    session_ttl: int = 86_400  # seconds
+    hot_seconds: float = 45_000
+    best_z: float = 1.281551565545
+    gravity_votes: float = 0.8
+    gravity_age: float = 1.8
+    gravity_delay: float = 120  # minutes
+
+
+def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:
+    """What an order sorts by. SCORE and TIME are in milliseconds, as cursors hold them."""
+    match order:
+        case "SCORE":
+            return posted_at + policy.vote_score * 1000 * (up - down)
+        case "TIME":
+            return posted_at
+        case "VOTES":
+            return up - down
+        case "HOT":
+            return hot(policy, posted_at, up - down)
+        case "BEST":
+            return best(policy, up, down)
+        case "CONTROVERSIAL":
+            return float(up + down) ** (min(up, down) / max(up, down)) if up and down else 0.0
+        case _:
+            return gravity(policy, posted_at, up - down, now)
+
+
+def hot(policy: Policy, posted_at: int, votes: int) -> float:
+    """Reddit's hot, to 7 places."""
+    sign = (votes > 0) - (votes < 0)
+    size = sign * log10(max(abs(votes), 1))
+    return floor((size + (posted_at / 1000 - HOT_EPOCH) / policy.hot_seconds) * 1e7 + 0.5) / 1e7
+
+
+def best(policy: Policy, up: int, down: int) -> float:
+    """The lower bound of the Wilson interval of the share of upvotes."""
+    cast, z = up + down, policy.best_z
+    if not cast:
+        return 0.0
+    share = up / cast
+    spread = z * sqrt(share * (1 - share) / cast + z * z / (4 * cast * cast))
+    return (share + z * z / (2 * cast) - spread) / (1 + z * z / cast)
+
+
+def gravity(policy: Policy, posted_at: int, votes: int, now: int) -> float:
+    """Hacker News, as published with Arc: votes but for the poster's own, by age."""
+    minutes = max(now - posted_at, 0) / 60_000
+    decay = ((minutes + policy.gravity_delay) / 60) ** policy.gravity_age
+    base = votes - 1
+    return (base**policy.gravity_votes if base > 0 else base) / decay
+
+
+def terms(policy: Policy, order: str, posted_at: int, up: int, down: int, shown: float) -> Terms:
+    """What a standing says that its value is made of. The terms add up to the value."""
+    votes, seconds = up - down, posted_at / 1000
+    match order:
+        case "SCORE":
+            return [("posting time", seconds), ("votes", policy.vote_score * votes)]
+        case "TIME":
+            return [("posting time", seconds)]
+        case "VOTES":
+            return [("upvotes", up), ("downvotes", -down)]
+        case "HOT":
+            first = ("votes", log10(max(abs(votes), 1)) * (1 if votes > 0 else -1))
+            rest = "posting time"
+        case "BEST":
+            first, rest = ("share of upvotes", up / max(up + down, 1)), "uncertainty"
+        case "CONTROVERSIAL":
+            first, rest = ("all votes", up + down), "imbalance"
+        case _:
+            first, rest = ("votes", gravity(policy, posted_at, votes, posted_at)), "age"
+    return [first, (rest, shown - first[1])]

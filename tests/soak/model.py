@@ -1,0 +1,315 @@
+"""
+The model: everything that people can do, in plain Python, as the contract and the behaviours say it.
+
+Commands check, then change, and raise `Refused` in place of a change. Nothing here is kept twice: karma, counts and
+orders are computed from the votes when somebody asks. `version` counts the changes.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tests.soak.formulas import Policy
+from tests.soak.reached import Reached
+
+DAY = 86_400_000  # milliseconds
+GROUPS_OF_AN_ARTICLE = 10
+USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
+GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
+ARTICLE_ID = re.compile(r"article:([1-9][0-9]{0,15})")
+
+
+class Refused(Exception):
+    """An expected no: its code, the path of the value at fault, and what else the refusal says."""
+
+    def __init__(self, code: str, *path: str, **more: Any) -> None:
+        super().__init__(code)
+        self.code, self.path, self.more = code, ["input", *path] if path else None, more
+
+
+class BadInput(Exception):
+    """What a query asks for cannot be answered: BAD_USER_INPUT."""
+
+
+class Key(NamedTuple):
+    """Where an article stands among others: by value, of equal ones the later posted first."""
+
+    value: float
+    posted_at: int
+    number: int
+
+
+@dataclass(eq=False)
+class User:
+    name: str
+    password: str
+    joined_at: int
+    following: dict["User", int] = field(default_factory=dict)  # since when
+    mark: Key | None = None  # through where the feed was seen
+    posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key
+
+    @property
+    def lower(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(eq=False)
+class Article:
+    number: int
+    title: str
+    link: str | None
+    content: str | None
+    poster: User
+    posted_at: int
+    groups: set[str]
+    edited_at: int | None = None
+    up: set[User] = field(default_factory=set)
+    down: set[User] = field(default_factory=set)
+
+    @property
+    def votes(self) -> int:
+        return len(self.up) - len(self.down)
+
+
+class Model:
+    def __init__(self, policy: Policy, partitions: int) -> None:
+        self.policy, self.partitions = policy, partitions
+        self.now = 0
+        self.version = 0
+        self.users: dict[str, User] = {}  # by name in lower case
+        self.articles: dict[int, Article] = {}  # those that are there
+        self.numbers: set[int] = set()  # all that there ever were
+        self.sessions: dict[str, User] = {}  # by token
+        self.pins: dict[tuple[Any, int], list[tuple[Key, Article]]] = {}
+        self.reached = Reached()
+
+    def is_open(self, article: Article) -> bool:
+        return self.now <= self.closes_at(article)
+
+    def closes_at(self, article: Article) -> int:
+        return article.posted_at + self.policy.voting_window * 1000
+
+    def karma(self, user: User) -> int:
+        return sum(article.votes - 1 for article in self.articles.values() if article.poster is user)
+
+    def timeline(self, user: User) -> list[Article]:
+        return [article for article in self.articles.values() if article.poster is user]
+
+    def followers(self, user: User) -> dict[User, int]:
+        return {other: other.following[user] for other in self.users.values() if user in other.following}
+
+    def feed(self, user: User) -> list[Article]:
+        shown = {user, *user.following}
+        return [article for article in self.articles.values() if article.poster in shown]
+
+    def partition(self, article: Article) -> int:
+        return article.number % 1024 % self.partitions
+
+    # ---- commands ---------------------------------------------------------------------------------------------------
+
+    def actor(self, token: str | None) -> User:
+        if token is None or token not in self.sessions:
+            raise Refused("UNAUTHENTICATED")
+        return self.sessions[token]
+
+    def register(self, username: str, password: str, token: str) -> User:
+        check(USERNAME.fullmatch(username), "username")
+        check(8 <= len(password) <= 128, "password")
+        if username.lower() in self.users:
+            raise Refused("USERNAME_TAKEN", "username")
+        user = self.users[username.lower()] = User(username, password, self.now)
+        self.sessions[token] = user
+        self.version += 1
+        return user
+
+    def log_in(self, username: str, password: str, token: str) -> User:
+        user = self.users.get(username.lower())
+        if user is None or user.password != password:
+            self.reached.count("wrong passwords")
+            raise Refused("BAD_CREDENTIALS")
+        self.sessions[token] = user
+        return user
+
+    def log_out(self, token: str | None) -> None:
+        self.actor(token)
+        del self.sessions[str(token)]
+        self.reached.count("sessions ended")
+
+    def change_password(self, token: str | None, current: str, new: str) -> User:
+        """All other sessions of the user end."""
+        if token is None:
+            raise Refused("UNAUTHENTICATED")
+        check(8 <= len(new) <= 128, "newPassword")
+        user = self.actor(token)
+        if user.password != current:
+            raise Refused("BAD_CREDENTIALS")
+        user.password = new
+        self.sessions = {key: other for key, other in self.sessions.items() if other is not user or key == token}
+        self.reached.count("passwords changed")
+        return user
+
+    def end_sessions(self) -> None:
+        """What time does to sessions that were not used for longer than they last."""
+        self.sessions.clear()
+        self.reached.count("all sessions run out")
+
+    def post(self, token: str | None, given: Mapping[str, Any], number: int) -> tuple[Article | None, bool]:
+        """The article, None if it was deleted since, and whether this was a replay."""
+        if token is None:
+            raise Refused("UNAUTHENTICATED")
+        title, link, content = given["title"].strip(), given.get("link"), given.get("content")
+        groups = group_names(given.get("groups"), "groups")
+        check(len(groups) <= GROUPS_OF_AN_ARTICLE, "groups")
+        check(not link or is_link(link), "link")
+        check(link or content, "link")
+        check(1 <= len(title) <= 300, "title")
+        key = given.get("idempotencyKey")
+        check(key is None or 1 <= len(key) <= 200, "idempotencyKey")
+        poster, asked = self.actor(token), (title, link or None, content or None, tuple(sorted(groups)))
+        if key is not None and key in poster.posted and self.now - poster.posted[key][0] <= DAY:
+            return self._replayed(*poster.posted[key], asked)
+        article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
+        if number in self.numbers:
+            raise AssertionError(f"number {number} was given out twice")
+        self.numbers.add(number)
+        self.articles[number] = article
+        if key is not None:
+            poster.posted[key] = (self.now, asked, article)
+        self.version += 1
+        return article, False
+
+    def _replayed(self, at: int, known: Any, article: Article, asked: Any) -> tuple[Article | None, bool]:
+        if known != asked:
+            self.reached.count("idempotency mismatches")
+            raise Refused("IDEMPOTENCY_MISMATCH", "idempotencyKey")
+        is_there = article.number in self.articles
+        self.reached.count("replays of posts" if is_there else "replays of deleted posts")
+        return article if is_there else None, True
+
+    def vote(self, token: str | None, id: str, value: str) -> tuple[Article, bool]:
+        article, voter = self._found(token, id)
+        if not self.is_open(article):
+            self.reached.count("votes after the window")
+            raise Refused("VOTING_CLOSED", "articleId", closedAt=self.closes_at(article))
+        if self.now == self.closes_at(article):
+            self.reached.count("votes at the last instant")
+        before = "UP" if voter in article.up else "DOWN" if voter in article.down else "NONE"
+        if value == before:
+            return article, False
+        if voter is article.poster:
+            raise Refused("FORBIDDEN", "value")
+        article.up.discard(voter)
+        article.down.discard(voter)
+        if value != "NONE":
+            (article.up if value == "UP" else article.down).add(voter)
+        self.version += 1
+        return article, True
+
+    def edit(self, token: str | None, given: Mapping[str, Any]) -> Article:
+        """What is not given stays; null takes a link or content away."""
+        changes = {name: given[name] for name in ("title", "link", "content") if name in given}
+        check("title" not in changes or changes["title"] is not None, "title")
+        number_of(given["articleId"])
+        if token is None:
+            raise Refused("UNAUTHENTICATED")
+        if "title" in changes:
+            changes["title"] = changes["title"].strip()
+            check(1 <= len(changes["title"]) <= 300, "title")
+        check(not changes.get("link") or is_link(changes["link"]), "link")
+        article = self._own(token, given["articleId"])
+        link, content = changes.get("link", article.link), changes.get("content", article.content)
+        check(link or content or not changes, "link")
+        if changes:
+            article.title, article.link, article.content = (
+                changes.get("title", article.title),
+                link or None,
+                content or None,
+            )
+            article.edited_at = self.now
+            self.version += 1
+        return article
+
+    def delete(self, token: str | None, id: str) -> str:
+        article = self._own(token, id)
+        del self.articles[article.number]
+        self.version += 1
+        return f"article:{article.number}"
+
+    def regroup(self, token: str | None, given: Mapping[str, Any]) -> Article:
+        """Adds run first, so a group in both ends removed."""
+        number_of(given["articleId"])
+        if token is None:
+            raise Refused("UNAUTHENTICATED")
+        add, remove = group_names(given.get("add"), "add"), group_names(given.get("remove"), "remove")
+        article = self._own(token, given["articleId"])
+        after = (article.groups | set(add)) - set(remove)
+        check(len(after) <= GROUPS_OF_AN_ARTICLE, "add")
+        if after != article.groups:
+            self.reached.count("group moves")
+        article.groups = after
+        self.version += 1
+        return article
+
+    def follow(self, token: str | None, id: str, begin: bool) -> tuple[User, bool]:
+        if token is None:
+            raise Refused("UNAUTHENTICATED")
+        kind, _, name = id.partition(":")
+        check(kind == "user" and USERNAME.fullmatch(name), "userId")
+        follower, followee = self.actor(token), self.users.get(name.lower())
+        if followee is None:
+            raise Refused("NOT_FOUND", "userId")
+        if followee is follower:
+            raise Refused("SELF_FOLLOW", "userId")
+        changed = begin != (followee in follower.following)
+        if changed and begin:
+            follower.following[followee] = self.now
+        elif changed:
+            del follower.following[followee]
+            self.reached.count("follows ended")
+        self.version += changed
+        return followee, changed
+
+    def mark_seen(self, user: User, through: Key) -> None:
+        """The mark never moves back."""
+        if user.mark is None or through > user.mark:
+            user.mark = through
+            self.version += 1
+        else:
+            self.reached.count("marks that would move back")
+
+    def _found(self, token: str | None, id: str) -> tuple[Article, User]:
+        number = number_of(id)
+        actor = self.actor(token)
+        if number not in self.articles:
+            raise Refused("NOT_FOUND", "articleId")
+        return self.articles[number], actor
+
+    def _own(self, token: str | None, id: str) -> Article:
+        article, actor = self._found(token, id)
+        if article.poster is not actor:
+            raise Refused("FORBIDDEN", "articleId")
+        return article
+
+
+def check(is_right: Any, *path: str) -> None:
+    if not is_right:
+        raise Refused("INVALID", *path)
+
+
+def number_of(id: str) -> int:
+    found = ARTICLE_ID.fullmatch(id)
+    check(found and int(found[1]) < 2**53, "articleId")
+    return int(found[1]) if found else 0
+
+
+def group_names(names: Iterable[str] | None, field: str) -> list[str]:
+    names = list(names or ())
+    for name in names:
+        check(GROUP.fullmatch(name), field)
+    return list(dict.fromkeys(name.lower() for name in names))
+
+
+def is_link(text: str) -> bool:
+    """The generator writes no others than these and some that are plainly wrong."""
+    return bool(re.fullmatch(r"https?://[^/\s]\S*", text)) and len(text) <= 2_000

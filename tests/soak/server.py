@@ -1,0 +1,202 @@
+"""The real server beside the model: a process of its own with a clock that we set, and connections to ask it over."""
+
+import asyncio
+import mmap
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+from redis import Redis
+
+ROOT = Path(__file__).parents[2]
+CONNECTIONS = 24
+PATIENCE = 60.0  # seconds
+
+
+class Unanswered(Exception):
+    """The server does not answer at all."""
+
+
+class Clock:
+    """Unix milliseconds in a file that all processes of the server look into."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "clock"
+        self.path.write_bytes(bytes(8))
+        with open(self.path, "r+b") as file:
+            self._kept = mmap.mmap(file.fileno(), 8)
+        self.now = 0
+
+    def set(self, now: int) -> None:
+        self.now = now
+        self._kept[:8] = struct.pack("<q", now)
+
+
+@dataclass
+class Server:
+    """`root` is the tree that is served: a copy of it may have faults put in."""
+
+    settings: dict[str, Any]
+    root: Path = ROOT
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="soak-")))
+    process: "subprocess.Popen[str] | None" = None
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        self.clock = Clock(self.folder)
+        self.log = self.folder / "log"
+        self.connections = [Connection(self) for _ in range(CONNECTIONS)]
+
+    def start(self) -> None:
+        path = os.pathsep.join(map(str, (self.root / "tests" / "soak" / "clock", self.root)))
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
+        settings = {
+            "port": 0,
+            "data_dir": self.folder / "data",
+            "rate_limits": "off",
+            "durability": "always",
+            "log_level": "error",
+        }
+        named = {f"UPVOTE_{name.upper()}": str(value) for name, value in (settings | self.settings).items()}
+        with open(self.log, "a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "server", "serve"],
+                cwd=self.root,
+                env=inherited | named | {"PYTHONPATH": path, "SOAK_CLOCK": str(self.clock.path)},
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        assert self.process.stdout is not None
+        printed = [self.process.stdout.readline() for _ in range(3)]
+        if not printed[-1]:
+            raise Unanswered(f"the server does not start: {self.log.read_text()[-2_000:]}")
+        self.port = int(printed[0].rsplit(":", 1)[1].strip().strip("/"))
+
+    async def ready(self) -> None:
+        """Wait until it answers an operation."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                answer = await self.connections[0].ask("{__typename}", {}, None)
+                if "data" in answer:
+                    return
+            except OSError:
+                pass
+            await asyncio.sleep(0.05)
+        raise Unanswered("the server does not become ready")
+
+    async def stop(self) -> None:
+        for connection in self.connections:
+            connection.close()
+        if self.process is None:
+            return
+        self.process.terminate()
+        await asyncio.to_thread(self._wait)
+
+    async def kill(self) -> None:
+        """End every process of it at once, the Valkey too, without a word."""
+        assert self.process is not None
+        everyone = [self.process.pid, *descendants(self.process.pid)]
+        for pid in everyone:
+            signal_to(pid, signal.SIGSTOP)  # so that nobody starts anybody anew
+        for pid in everyone:
+            signal_to(pid, signal.SIGKILL)
+        for connection in self.connections:
+            connection.close()
+        await asyncio.to_thread(self._wait)
+
+    def drop_connections(self) -> None:
+        """What a network does to those who are connected to the Valkey."""
+        with self.valkey() as valkey:
+            for kind in ("normal", "pubsub"):
+                valkey.execute_command("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
+
+    def valkey(self) -> "Redis":
+        return Redis(unix_socket_path=(self.folder / "data" / "address").read_text())
+
+    def errors(self) -> str:
+        return self.log.read_text() if self.log.exists() else ""
+
+    def _wait(self) -> None:
+        assert self.process is not None
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            for pid in [self.process.pid, *descendants(self.process.pid)]:
+                signal_to(pid, signal.SIGKILL)
+            raise Unanswered("the server does not end") from None
+        finally:
+            if self.process.stdout:
+                self.process.stdout.close()
+
+
+class Connection:
+    """One kept-alive HTTP connection, opened when it is needed."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, text: str, variables: dict[str, Any], token: str | None) -> dict[str, Any]:
+        body = orjson.dumps({"query": text, "variables": variables})
+        authorization = b"authorization: Bearer %b\r\n" % token.encode() if token is not None else b""
+        head = b"POST /graphql HTTP/1.1\r\nhost: soak\r\ncontent-type: application/json\r\n%bcontent-length: %d\r\n\r\n"
+        async with asyncio.timeout(PATIENCE):
+            answered = await self._exchange(head % (authorization, len(body)) + body)
+        answer: dict[str, Any] = orjson.loads(answered)
+        return answer
+
+    def close(self) -> None:
+        if self._streams:
+            self._streams[1].close()
+            self._streams = None
+
+    async def _exchange(self, request: bytes) -> bytes:
+        if self._streams is None:
+            self._streams = await asyncio.open_connection("127.0.0.1", self._server.port, limit=2**24)
+        reader, writer = self._streams
+        try:
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().split(b"content-length:", 1)[1].split(b"\r\n", 1)[0])
+            return await reader.readexactly(length)
+        except (OSError, asyncio.IncompleteReadError) as error:
+            self.close()
+            raise ConnectionError(str(error)) from error
+        except BaseException:
+            self.close()
+            raise
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below one, as /proc has them."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue  # it has ended meanwhile
+            children.setdefault(parent, []).append(int(entry.name))
+    found, waiting = [], [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def signal_to(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)

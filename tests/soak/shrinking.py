@@ -1,0 +1,111 @@
+"""
+Shrinks a history that ends in a difference: parts of it are left out as long as the difference stays.
+
+Every try runs on a fresh store. A difference is the same if it is one of the last operation.
+"""
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from tests.soak.history import Operation, Step
+from tests.soak.running import Difference
+
+Try = Callable[[list[Step]], Awaitable[Difference | None]]
+
+
+class Shrinker:
+    """`attempt` runs a history and gives its difference, if there is one. It is called until an instant is over."""
+
+    def __init__(self, attempt: Try, until: float) -> None:
+        self._attempt, self._until = attempt, until
+        self.tries = 0
+
+    async def shrunk(self, steps: list[Step], found: Difference) -> tuple[list[Step], Difference | None]:
+        """The shortest history found, and its difference; None where the history does not show it again."""
+        first = await self._differs(steps)
+        if first is None:
+            return steps, None
+        found, steps = first, steps[: self._place(steps, first) + 1]
+        for guess in (needed(steps), [*writes(steps), steps[-1]]):
+            steps, found = await self._tried(guess, steps, found)
+        size = max(len(steps) // 2, 1)
+        while size and len(steps) > 1 and time.monotonic() < self._until:
+            steps, found, has_shrunk = await self._without(steps, found, size)
+            if not has_shrunk or size > 1:
+                size //= 2
+        return await self._fewer_operations(steps, found)
+
+    async def _without(self, steps: list[Step], found: Difference, size: int) -> tuple[list[Step], Difference, bool]:
+        """The history without those of its parts of a size that it does not need, the latest first."""
+        has_shrunk = False
+        start = len(steps) - 1 - size
+        while start > -size and time.monotonic() < self._until:
+            begin = max(start, 0)
+            shorter, found = await self._tried(steps[:begin] + steps[start + size :], steps, found)
+            has_shrunk |= len(shorter) < len(steps)
+            steps = shorter
+            start -= size
+        return steps, found, has_shrunk
+
+    async def _fewer_operations(self, steps: list[Step], found: Difference) -> tuple[list[Step], Difference]:
+        """Leaves operations out of steps that have several."""
+        for place in reversed(range(len(steps))):
+            for operation in steps[place].operations:
+                if time.monotonic() < self._until and len(steps[place].operations) > 1:
+                    fewer = [*steps[:place], without(steps[place], operation), *steps[place + 1 :]]
+                    steps, found = await self._tried(fewer, steps, found)
+        return steps, found
+
+    async def _tried(self, fewer: list[Step], steps: list[Step], found: Difference) -> tuple[list[Step], Difference]:
+        if len(fewer) == len(steps) and fewer == steps:
+            return steps, found
+        now = await self._differs(fewer)
+        return (fewer[: self._place(fewer, now) + 1], now) if now else (steps, found)
+
+    async def _differs(self, steps: list[Step]) -> Difference | None:
+        self.tries += 1
+        return await self._attempt(steps)
+
+    def _place(self, steps: Sequence[Step], found: Difference) -> int:
+        return next(place for place, step in enumerate(steps) if step is found.step)
+
+
+def needed(steps: list[Step]) -> list[Step]:
+    """The last step, everything that writes, and the reads whose cursors these go on from."""
+    kept, wanted = [], {ref.operation for operation in steps[-1].operations for ref in operation.refs()}
+    for step in reversed(steps[:-1]):
+        numbers = {operation.number for operation in step.operations}
+        if step in writes([step]) or numbers & wanted or step.kind == "overtaken":
+            kept.append(step)
+            wanted |= {ref.operation for operation in step.operations for ref in operation.refs()}
+    return [*reversed(kept), steps[-1]]
+
+
+def writes(steps: list[Step]) -> list[Step]:
+    return [step for step in steps[:-1] if not step.operations or any(each.mutations for each in step.operations)]
+
+
+def without(step: Step, operation: Operation) -> Step:
+    places = [place for place, each in enumerate(step.operations) if each is not operation]
+    kind = step.kind
+    if kind == "overtaken" and (operation.mutations or len(places) < 2):
+        kind = "together"
+    return replace(step, kind=kind, operations=tuple(step.operations[place] for place in places))
+
+
+def script(steps: Sequence[Step], began: int) -> str:
+    """A history as text, to be read by people."""
+    lines = []
+    for step in steps:
+        lines.append(f"+{(step.at - began) / 1000:.3f}s {step.kind}")
+        for each in step.operations:
+            lines.append(f"    #{each.number} as {_written(each.token)}: {each.text}")
+            lines.append(f"        {_written(each.variables)}")
+    return "\n".join(lines)
+
+
+def _written(value: object) -> str:
+    text = re.sub(r"Ref\(operation=(\d+), path=(\([^)]*\))\)", r"#\1\2", repr(value))
+    return re.sub(r"(.)\1{50,}", lambda found: f"{found[1]}...{len(found[0])} times...", text)

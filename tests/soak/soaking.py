@@ -1,0 +1,84 @@
+"""A soak: one world after the other, each with the next seed, and what came of it."""
+
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from tests.soak.reached import Reached
+from tests.soak.running import Difference
+from tests.soak.server import ROOT
+from tests.soak.shrinking import Shrinker, script
+from tests.soak.worlds import BEGINNING, World, replay
+
+OPERATIONS = 4_000  # of one world
+SHRINKING = 240  # seconds
+SHOWN = 1_500  # characters of an answer
+MOST_REFUSED = 0.05  # of the operations, for what they may cost
+
+
+@dataclass
+class Soaked:
+    """What a soak found: the differences as text, what servers logged as errors, and what was reached."""
+
+    reached: Reached = field(default_factory=Reached)
+    differences: list[str] = field(default_factory=list)
+    refused: int = 0
+
+    @property
+    def is_bad(self) -> bool:
+        return bool(self.differences or self.missing())
+
+    def missing(self) -> list[str]:
+        missing = self.reached.missing()
+        if self.refused > MOST_REFUSED * self.reached["operations"]:
+            missing.append(f"{self.refused} operations were refused for what they may cost")
+        return missing
+
+    def report(self) -> str:
+        never = [f"never reached: {what}" for what in self.missing()]
+        return "\n".join([self.reached.report(), *never, f"{len(self.differences)} differences", *self.differences])
+
+
+async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = False) -> Soaked:
+    """Let worlds unfold for so long. Differences are shrunk after that, or at once where the first one ends it."""
+    until, found = time.monotonic() + minutes * 60, Soaked()
+    while time.monotonic() < until:
+        world = World(seed, root)
+        began, difference = time.monotonic(), None
+        try:
+            await world.unfold(OPERATIONS, until)
+        except Difference as first:
+            difference = first
+        await world.close()
+        reached = world.run.model.reached
+        found.reached.update(reached)
+        found.refused += world.run.refused
+        operations, seconds = reached["operations"], time.monotonic() - began
+        print(
+            f"seed {seed}: {operations} operations, {operations / seconds:.0f} a second, {world.settings}", flush=True
+        )
+        if difference:
+            found.differences.append(await told(world, difference, root))
+            print(found.differences[-1], flush=True)
+            if stop:
+                break
+        elif world.server.errors():
+            found.differences.append(f"seed {seed}: logged errors\n{world.server.errors()[:3_000]}")
+            print(found.differences[-1], flush=True)
+        seed += 1
+    return found
+
+
+async def told(world: World, found: Difference, root: Path) -> str:
+    """The difference with the shortest history that shows it."""
+    shrinker = Shrinker(partial(replay, world.settings, root=root), time.monotonic() + SHRINKING)
+    steps, again = await shrinker.shrunk(world.steps, found)
+    lines = [f"seed {world.seed} differs after {len(world.steps)} steps, {world.settings}: {str(found)[:SHOWN]}"]
+    if again is None:
+        lines += ["the same history does not show it again; its last steps:", script(world.steps[-5:], BEGINNING)]
+        lines.append(f"at #{found.operation.number if found.operation else 0}, answered {str(found.answered)[:SHOWN]}")
+    else:
+        lines += [f"{len(steps)} steps show it ({shrinker.tries} tries):", script(steps, BEGINNING), str(again)[:SHOWN]]
+        lines.append(f"at #{again.operation.number if again.operation else 0}, answered {str(again.answered)[:SHOWN]}")
+    return "\n".join(lines)

@@ -1,0 +1,246 @@
+"""Worlds: each is a server with settings of its own, and a random history that unfolds on it."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.soak.documents import Document, Writer
+from tests.soak.drawing import Drawing
+from tests.soak.formulas import Policy
+from tests.soak.history import Operation, Ref, Step
+from tests.soak.model import User
+from tests.soak.running import Difference, Run
+from tests.soak.server import ROOT, Server
+
+BEGINNING = 1_600_000_000_000  # unix milliseconds
+USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
+MOST_ARTICLES = 120
+READS, WRITES = 60, 60  # documents that are asked again and again
+NEW = 0.04  # how many are new
+LAG = 20_000  # milliseconds that our clock may be behind the real one, by which voters are forgotten
+INDEPENDENT = ("post", "vote", "followUser", "unfollowUser")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a world is made with."""
+
+    partitions: int
+    cache: int | None
+    policy: Policy
+
+    def of_server(self) -> dict[str, Any]:
+        settings = {
+            "workers": 2,
+            "partitions": self.partitions,
+            "voting_window": self.policy.voting_window,
+            "good_votes": self.policy.good_votes,
+            "vote_score": self.policy.vote_score,
+            "hot_seconds": self.policy.hot_seconds,
+        }
+        return settings if self.cache is None else settings | {"cache": self.cache}
+
+
+def settings_of(seed: int) -> Settings:
+    """Neighbouring seeds have all pairs of partitions and caches in turn."""
+    random = Random(seed)
+    policy = Policy(vote_score=random.choice((1.0, 1.0, 100.0, 432.0)), voting_window=random.choice((8, 20, 60)))
+    return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy)
+
+
+class World:
+    def __init__(self, seed: int, root: Path = ROOT) -> None:
+        self.random = Random(seed)
+        self.seed = seed
+        self.settings = settings_of(seed)
+        self.server = Server(self.settings.of_server(), root)
+        self.run = Run(self.server, self.settings.policy, self.settings.partitions)
+        self.steps: list[Step] = []
+        self._reading: list[Document] = []
+        self._writing: list[Document] = []
+        self._now = BEGINNING
+        self._posts = 0  # at this instant
+        self._began = time.monotonic()
+        self._operations = 0
+
+    async def unfold(self, operations: int, until: float) -> None:
+        """
+        So many operations, or until an instant of the monotonic clock.
+
+        Raises:
+            Difference: the server does not answer as the model does.
+        """
+        self.server.clock.set(self._now)
+        self.server.start()
+        await self.server.ready()
+        for step in self._beginning():
+            await self._do(step)
+        while self._operations < operations and time.monotonic() < until:
+            await self._do(self._next())
+            await self._log_in_again()
+
+    async def _do(self, step: Step) -> None:
+        self.steps.append(step)
+        await self.run.step(step)
+
+    def _beginning(self) -> Iterator[Step]:
+        for place, name in enumerate(USERS):
+            given = {"i_m0": {"username": name, "password": "correct horse 1"}}
+            document = self._writer().mutation("register")
+            values = Drawing(self.random, self.run.model, self.run.known, None).variables(document) | given
+            yield self._step("together", [self._operation(document, None, values)])
+            self._now += place
+
+    def _next(self) -> Step:
+        """Mostly one read or one write, after some time or none."""
+        self._advance()
+        kind = self.random.random()
+        if kind < 0.48:
+            return self._step("together", [self._read()])
+        if kind < 0.72:
+            return self._step("together", [self._write()])
+        if kind < 0.84:
+            return self._step("together", self._reads())
+        if kind < 0.90:
+            return self._step("writes", self._independent())
+        if kind < 0.9985:
+            reads = [self._read() for _ in range(self.random.randint(1, 3))]
+            return self._step("overtaken", [*reads, self._write(alone=True)])
+        return self._event()
+
+    def _event(self) -> Step:
+        kind = self.random.choice(("drop", "drop", "restart", "kill", "expire", "day"))
+        if kind == "expire":
+            self._now += self.settings.policy.session_ttl * 1000 + 1_000
+        elif kind == "day":
+            self._now += self.settings.policy.session_ttl * 200
+            kind = "together"
+            return self._step(kind, [self._read()])
+        return self._step(kind, [])
+
+    def _advance(self) -> None:
+        """
+        Mostly not at all, or by whole seconds, so that instants and values are equal. At least a millisecond for each
+        article that was posted at the last instant: numbers of articles run ahead of the clock where there are more.
+        """
+        step = self.random.choice((0, 0, 0, 0, 1, 1, 7, 200, 1000, 1000))
+        if step and step < self._posts:
+            step = self._posts
+        behind = BEGINNING + (time.monotonic() - self._began) * 1000 - LAG - self._now
+        if behind > 0:
+            step = max(step, int(behind))
+        if step:
+            self._posts = 0
+        self._now += step
+
+    def _step(self, kind: str, operations: list[Operation]) -> Step:
+        wanted = 2 * len(operations)  # what is sent again takes others
+        connections = tuple(self.random.sample(range(len(self.server.connections)), wanted))
+        self._operations += len(operations)
+        return Step(kind, self._now, tuple(operations), connections)
+
+    # ---- operations -------------------------------------------------------------------------------------------------
+
+    def _read(self) -> Operation:
+        """One of the documents that were asked before, with other variables; now and then a new one."""
+        return self._asked(self._repeated(self._reading, READS, self._writer().query), self._viewer())
+
+    def _repeated(self, known: list[Document], most: int, new: Callable[[], Document]) -> Document:
+        if len(known) < most or self.random.random() < NEW:
+            known.append(new())
+        if len(known) > most:
+            del known[self.random.randrange(most)]
+        return self.random.choice(known)
+
+    def _reads(self) -> list[Operation]:
+        """Several at once, of which some are equal."""
+        chosen = [self._read() for _ in range(self.random.randint(1, 4))]
+        return chosen + [self._again(self.random.choice(chosen)) for _ in range(self.random.randint(1, 5))]
+
+    def _write(self, *, alone: bool = False) -> Operation:
+        model = self.run.model
+        if len(model.articles) > MOST_ARTICLES:
+            document = self._writer().plain_mutation("deleteArticle")
+        elif alone or self.random.random() < 0.1:
+            document = self._writer().mutation(alone=alone)
+        else:
+            document = self._repeated(self._writing, WRITES, self._writer().mutation)
+        viewer = self._viewer(0.96)
+        self._posts += sum(each == "post" for _, each in document.mutations)
+        return self._asked(document, viewer)
+
+    def _independent(self) -> list[Operation]:
+        """Writes of different people at once, none of which the other can see in its payload."""
+        users = self.random.sample(list(self.run.model.users.values()), self.random.randint(2, 5))
+        operations = []
+        for user in users:
+            name = self.random.choice(INDEPENDENT)
+            self._posts += name == "post"
+            operations.append(self._asked(self._writer().plain_mutation(name), user))
+        return operations
+
+    def _viewer(self, logged_in: float = 0.8) -> User | None:
+        users = list(self.run.model.users.values())
+        return self.random.choice(users) if self.random.random() < logged_in else None
+
+    def _asked(self, document: Document, viewer: User | None) -> Operation:
+        drawing = Drawing(self.random, self.run.model, self.run.known, viewer)
+        return self._operation(document, viewer, drawing.variables(document))
+
+    def _operation(self, document: Document, viewer: User | None, variables: dict[str, Any]) -> Operation:
+        self._count = getattr(self, "_count", 0) + 1
+        return Operation(self._count, self._token(viewer), document.text, variables, document.mutations)
+
+    def _again(self, operation: Operation) -> Operation:
+        self._count += 1
+        return Operation(self._count, operation.token, operation.text, operation.variables, operation.mutations)
+
+    def _token(self, viewer: User | None) -> Ref | str | None:
+        if viewer is None:
+            return "junk" if self.random.random() < 0.05 else None
+        known = self.run.known.sessions[viewer.lower]
+        alive = [ref for token, ref in known if token in self.run.model.sessions]
+        dead = [ref for token, ref in known if token not in self.run.model.sessions]
+        if dead and (not alive or self.random.random() < 0.03):
+            return dead[-1]
+        return self.random.choice(alive[-2:]) if alive else None
+
+    def _writer(self) -> Writer:
+        return Writer(self.random)
+
+    async def _log_in_again(self) -> None:
+        """Nobody stays without a session for long."""
+        for user in self.run.model.users.values():
+            if user not in self.run.model.sessions.values() and self.random.random() < 0.2:
+                given = {"i_m0": {"username": user.name, "password": user.password}}
+                document = self._writer().mutation("logIn")
+                values = self._asked(document, None).variables | given
+                await self._do(self._step("together", [self._operation(document, None, values)]))
+                return
+
+    async def close(self) -> None:
+        try:
+            await self.server.stop()
+        except Exception:
+            await self.server.kill()
+
+
+async def replay(settings: Settings, steps: list[Step], root: Path = ROOT) -> Difference | None:
+    """Run a history again on a fresh store, and say where it differs."""
+    server = Server(settings.of_server(), root)
+    run = Run(server, settings.policy, settings.partitions)
+    try:
+        server.clock.set(BEGINNING)
+        server.start()
+        await server.ready()
+        for step in steps:
+            await run.step(step)
+    except Difference as found:
+        return found
+    finally:
+        await asyncio.shield(server.kill())
+    return None
