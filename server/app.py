@@ -165,6 +165,7 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
         confirming=settings.confirming_replicas,
         cached=settings.cache,
         strict=strict,
+        bounded_hashing=settings.rate_limits == "on",
     )
 
 

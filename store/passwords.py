@@ -1,6 +1,7 @@
 """Passwords as argon2id hashes (19 MiB, two passes: OWASP's first choice), made and checked off the event loop."""
 
 import asyncio
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,18 +30,25 @@ class Late(Exception):
 
 class Passwords:
     """
-    A few threads, and a queue before them, bounded in length and in the seconds that anybody waits in it.
+    A few threads, and a queue before them, bounded in length and in the seconds that anybody waits in it. Where
+    `is_bounded` is false nobody is refused: everybody waits until it is their turn, or until they are cancelled.
 
     `clock` gives unix milliseconds.
     """
 
     def __init__(
-        self, clock: Callable[[], int], threads: int = THREADS, waiting: int = WAITING, seconds: float = SECONDS
+        self,
+        clock: Callable[[], int],
+        threads: int = THREADS,
+        waiting: int = WAITING,
+        seconds: float = SECONDS,
+        *,
+        is_bounded: bool = True,
     ) -> None:
         self._clock = clock
-        self._seconds = seconds
+        self._seconds = seconds if is_bounded else math.inf
         self._threads = ThreadPoolExecutor(threads, "passwords")
-        self._free = threads * (1 + waiting)
+        self._free = threads * (1 + waiting) if is_bounded else math.inf
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -13,6 +13,7 @@ from store.connection import Connection
 from store.errors import StoreMismatch
 from store.follows import Follows
 from store.link import Command
+from store.passwords import Passwords
 from store.ranking import Order, Policy
 from store.rankings import WRITTEN, Rankings, written
 from store.restoring import MARK
@@ -49,6 +50,7 @@ class Store:
         confirming: int = 0,
         cached: int = CACHED,
         strict: bool = True,
+        bounded_hashing: bool = True,
     ) -> Self:
         """
         Connect to a store; one that is used for the first time is made with these settings. Two round trips, and two
@@ -56,7 +58,8 @@ class Store:
 
         Writes wait until `confirming` replicas have them; up to `cached` articles and users of each server are kept
         here, as long as they are true. Not `strict`, it also opens a store that was made with another policy: for
-        `verify`, which rebuilds the indexes.
+        `verify`, which rebuilds the indexes. Not `bounded_hashing`, nobody is refused because many passwords wait to be
+        hashed: they wait as long as they are not cancelled.
 
         Raises:
             StoreMismatch: it was made with other settings, or something is being restored into it.
@@ -73,7 +76,7 @@ class Store:
         site = Site(connection, partitions, policy, clock, session_lifetime, rankings)
         sessions = Sessions(site)
         attempts = Attempts(site)
-        users = Users(site, sessions, attempts)
+        users = Users(site, sessions, attempts, Passwords(clock, is_bounded=bounded_hashing))
         return cls(site, sessions, Articles(site, sessions), users, Follows(site, sessions), attempts)
 
     async def close(self) -> None:

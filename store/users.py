@@ -17,10 +17,10 @@ FAILURES_OF_NAME = 100
 
 
 class Users:
-    def __init__(self, site: Site, sessions: Sessions, attempts: Attempts) -> None:
+    def __init__(self, site: Site, sessions: Sessions, attempts: Attempts, passwords: Passwords) -> None:
         self._site = site
         self._sessions = sessions
-        self._passwords = Passwords(site.clock)
+        self._passwords = passwords
         self._attempts = attempts
 
     def close(self) -> None:

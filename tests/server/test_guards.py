@@ -1,5 +1,6 @@
 """What guards the running server, as its settings say."""
 
+import asyncio
 import time
 
 import httpx
@@ -8,6 +9,7 @@ import pytest
 from schema.contract import SCHEMA
 from server import guards
 from server.settings import Settings
+from store.passwords import THREADS, WAITING
 from tests.server.conftest import REGISTER, serving
 
 POST_AND_TELL = """mutation { post(input: {title: "a title", link: "https://example.com/"}) {
@@ -146,3 +148,16 @@ def test_pages_of_other_origins_are_shown_nothing_unless_they_are_allowed(live, 
     assert allow not in hidden.headers
     assert allow not in closed.headers
     assert allow not in live.post({"query": "{ __typename }"}, friend).headers
+
+
+async def test_without_rate_limits_many_registrations_at_once_are_all_made(live):
+    """More than may wait for their hash where there are limits."""
+    async with httpx.AsyncClient(timeout=60) as client:
+
+        async def registered(number: int) -> dict:
+            query = REGISTER_AND_TELL.replace("alice", f"many-{number}")
+            return (await client.post(f"{live.url}/graphql", json={"query": query})).json()
+
+        answers = await asyncio.gather(*map(registered, range(min(THREADS * (1 + WAITING) + 20, 200))))
+
+    assert answers == [{"data": {"register": {"userErrors": []}}}] * len(answers)

@@ -24,9 +24,11 @@ def gate(monkeypatch):
 class Gated:
     def __init__(self):
         self.entered, self.open = threading.Event(), threading.Event()
+        self.hashed = []
 
     def verify(self, password, known):
         self.entered.set()
+        self.hashed.append(password)
         return self.open.wait(30)
 
 
@@ -57,6 +59,32 @@ async def test_who_has_waited_too_long_is_not_hashed(clock, gate):
     assert late.value.retry_at == clock.now + 1_000
     assert await first
     assert await waiting.matches(PASSWORD, "hash")
+    waiting.close()
+
+
+async def test_without_bounds_everybody_is_hashed_in_their_turn(clock, gate):
+    waiting = Passwords(clock, threads=1, waiting=1, seconds=0, is_bounded=False)
+    flood = [asyncio.create_task(waiting.matches(PASSWORD, "hash")) for _ in range(200)]
+    await asyncio.to_thread(gate.entered.wait)
+    gate.open.set()
+
+    assert await asyncio.gather(*flood) == [True] * 200
+    waiting.close()
+
+
+async def test_without_bounds_who_leaves_is_not_hashed(clock, gate):
+    waiting = Passwords(clock, threads=1, is_bounded=False)
+    first = asyncio.create_task(waiting.matches(PASSWORD, "hash"))
+    await asyncio.to_thread(gate.entered.wait)
+    left = [asyncio.create_task(waiting.matches("another", "hash")) for _ in range(200)]
+    await asyncio.sleep(0)
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    gate.open.set()
+
+    assert await first and await waiting.matches(PASSWORD, "hash")
+    assert gate.hashed == [PASSWORD] * 2
     waiting.close()
 
 
