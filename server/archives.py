@@ -27,6 +27,8 @@ COUNT = struct.Struct(">Q")
 FRAME_BYTES = 1_000_000  # about, before they are deflated
 DIGEST_BYTES = 32
 CHUNK_BYTES = 1_000_000
+MOST_BYTES = 2**30  # of an inflated frame: about ten times what the largest article takes, with its voters
+SHORTEST = len(MAGIC) + LENGTH.size + COUNT.size  # without frames
 
 
 class BrokenBackup(Fault):
@@ -94,7 +96,7 @@ def writing(path: Path, header: dict[str, Any]) -> Iterator[Writing]:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A backup that is whole: its header, its digest, and how many frames of records follow."""
+    """A backup that is as it was written: its header, its digest, and how many frames of records follow."""
 
     path: Path
     header: dict[str, Any]
@@ -102,7 +104,12 @@ class Checked:
     frames: int
 
     def records(self) -> Iterator[list[Any]]:
-        """The records, frame by frame."""
+        """
+        The records, frame by frame.
+
+        Raises:
+            BrokenBackup: a frame is no array of records, or there are not as many as the file says.
+        """
         return islice(_frames(self.path), 1, None)
 
 
@@ -119,12 +126,14 @@ def checked(path: Path) -> Checked:
             raise BrokenBackup(f"{path} is no backup, or was made by another version of Upvote")
         end = os.fstat(file.fileno()).st_size - DIGEST_BYTES
         digest = _digest(file, end)
-        if file.read() != digest:
+        if end < SHORTEST or file.read() != digest:
             raise BrokenBackup(f"{path} is not as it was written: it was cut off or changed")
         file.seek(end - COUNT.size)
         (frames,) = COUNT.unpack(file.read(COUNT.size))
-    ((header,),) = islice(_frames(path), 1)
-    return Checked(path, header, digest.hex(), frames - 1)
+    first = next(_frames(path), [])
+    if len(first) != 1 or type(first[0]) is not dict:
+        raise BrokenBackup(f"{path}: frame 1 is no header, which is one object")
+    return Checked(path, first[0], digest.hex(), frames - 1)
 
 
 def _digest(file: BinaryIO, end: int) -> bytes:
@@ -137,7 +146,32 @@ def _digest(file: BinaryIO, end: int) -> bytes:
 
 
 def _frames(path: Path) -> Iterator[list[Any]]:
+    end, number = path.stat().st_size - DIGEST_BYTES - COUNT.size, 0
     with path.open("rb") as file:
         file.seek(len(MAGIC))
         while length := LENGTH.unpack(file.read(LENGTH.size))[0]:
-            yield orjson.loads(zlib.decompress(file.read(length)))
+            number += 1
+            if length > end - LENGTH.size - file.tell():
+                raise BrokenBackup(f"{path}: frame {number} is longer than the file")
+            yield _records(file.read(length), f"{path}: frame {number}")
+        is_at_end = file.tell() == end
+        (count,) = COUNT.unpack(file.read(COUNT.size))
+    if not is_at_end or count != number:
+        raise BrokenBackup(f"{path}: it says that it has {count} frames, but the last one is frame {number}")
+
+
+def _records(deflated: bytes, where: str) -> list[Any]:
+    try:
+        inflating = zlib.decompressobj()
+        text = inflating.decompress(deflated, MOST_BYTES)
+    except zlib.error as error:
+        raise BrokenBackup(f"{where} cannot be inflated: {error}") from error
+    if len(text) == MOST_BYTES or not inflating.eof or inflating.unused_data:
+        raise BrokenBackup(f"{where} does not end where it should, or is larger than {MOST_BYTES:,} bytes")
+    try:
+        records = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise BrokenBackup(f"{where} is no JSON: {error}") from error
+    if type(records) is not list:
+        raise BrokenBackup(f"{where} is no array of records")
+    return records

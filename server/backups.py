@@ -3,17 +3,20 @@
 import asyncio
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from server import archives, serving
 from server.app import open_store
-from server.archives import Checked
+from server.archives import BrokenBackup, Checked
 from server.bars import bar
 from server.settings import Settings
-from store import copying
+from store import copying, record_checks
 from store.ranking import BUILT_WITH, Policy
+from store.record_checks import MalformedRecord
 from store.restoring import Restoration
 from store.stores import unix_milliseconds
 
@@ -58,14 +61,16 @@ def restore(settings: Settings, file: Path) -> int:
     Make a store of a backup, in an empty place. However it ends, the same command goes on from there.
 
     Raises:
-        BrokenBackup: the file is not as it was written; nothing is restored.
+        BrokenBackup: the file is not as it was written, or no store can be made of what it has; nothing is restored.
         OSError: it cannot be read.
         StoreMismatch: the store is not empty.
     """
     backup = archives.checked(file)
+    made_with = header_of(backup)
+    check_records(backup, made_with.partitions or 1)
     tally = Tally()
     with serving.store_of(settings) as opened:
-        asyncio.run(_restore(opened, backup, tally, alone=settings.redis_url is None))
+        asyncio.run(_restore(opened, backup, made_with, tally, alone=settings.redis_url is None))
     print(f"restored {tally} from {file}")
     return 0
 
@@ -84,13 +89,12 @@ async def _back_up(settings: Settings, file: Path, tally: Tally) -> None:
         await store.close()
 
 
-async def _restore(settings: Settings, backup: Checked, tally: Tally, *, alone: bool) -> None:
-    header = backup.header
+async def _restore(settings: Settings, backup: Checked, made_with: Settings, tally: Tally, *, alone: bool) -> None:
     restoration = await Restoration.begin(
         settings.redis_url or "",
         backup.digest,
-        settings.partitions or int(header["partitions"]),
-        policy_of(header, settings),
+        settings.partitions or made_with.partitions or 1,
+        replace(made_with.policy, voting_window=settings.voting_window),
         unix_milliseconds,
         alone=alone,
     )
@@ -105,6 +109,49 @@ async def _restore(settings: Settings, backup: Checked, tally: Tally, *, alone: 
         await restoration.end()
     finally:
         await restoration.close()
+
+
+def header_of(backup: Checked) -> Settings:
+    """
+    What the store that is copied was made with, by the rules of the settings.
+
+    Raises:
+        BrokenBackup: something of it is missing, or no setting can have such a value.
+    """
+    if lacking := [name for name in ("partitions", "good_votes") if backup.header.get(name) is None]:
+        raise BrokenBackup(f"{backup.path}: the header has no {lacking[0]}")
+    made_with = {
+        name: backup.header[name] for name in ("partitions", "good_votes", *BUILT_WITH) if name in backup.header
+    }
+    try:
+        return Settings(**made_with)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        value = record_checks.shown(fault["input"])
+        raise BrokenBackup(f"{backup.path}: the header has {fault['loc'][0]} {value}: {fault['msg']}") from error
+
+
+def check_records(backup: Checked, partitions: int) -> None:
+    """
+    Raises:
+        BrokenBackup: no store can be made of a record, or that of the sequences is missing.
+    """
+    sequences = 0
+    with bar("check", backup.frames) as walked:
+        for frame, records in enumerate(backup.records(), 2):
+            for place, record in enumerate(records, 1):
+                where = f"{backup.path}: record {place} of frame {frame}"
+                try:
+                    record_checks.check(record)
+                except MalformedRecord as error:
+                    raise BrokenBackup(f"{where}: {error}") from error
+                if record[0] == "sequences":
+                    sequences += 1
+                    if len(record[1]) != partitions:
+                        raise BrokenBackup(f"{where}: {len(record[1])} sequences, of {partitions} partitions")
+            walked(1)
+    if sequences != 1:
+        raise BrokenBackup(f"{backup.path}: it has {sequences} records of sequences, not one")
 
 
 def policy_of(made_with: dict[str, Any], settings: Settings) -> Policy:

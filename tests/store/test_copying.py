@@ -249,6 +249,25 @@ async def test_what_is_broken_is_left_out_and_told(scene, place):
     await store.close()
 
 
+async def test_malformed_values_are_left_out_and_told(scene, place):
+    """What stands beside them is copied."""
+    posted = next(key for key in scene.redis.scan_iter("posted:*") if "alice" in key)
+    scene.redis.set(posted, "odd", keepttl=True)
+    scene.redis.hset(scene.hash, "edited", "today")
+    scene.redis.hset(scene.account, "seen", "odd")
+    scene.redis.hset(keys.imported(scene.p), "2", "odd")
+    scene.redis.set(keys.sequence(scene.p), "odd")
+    told: list[str] = []
+    records = [record async for some in copying.copied(scene.store.site, print, told.append) for record in some]
+    store = await restored(place, scene, records)
+
+    expected = [posted, f"{scene.hash} edited", f"{scene.account} seen", f"{keys.imported(scene.p)} 2"]
+    assert sorted(told) == sorted([*expected, keys.sequence(scene.p)])
+    assert await article(store, scene.open.number)
+    assert [each.where for each in await verified(store)] == [keys.sequence(scene.p)]
+    await store.close()
+
+
 async def test_what_is_walked_is_told(scene):
     walked: list[int] = []
     async for _ in copying.copied(scene.store.site, walked.append, print):
