@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from store import keys, rules
 from store.attempts import Attempts, Window
+from store.common_passwords import refuse_common
 from store.connection import PASSWORD, REGISTER
 from store.errors import BadCredentials, RateLimited, UsernameTaken
 from store.passwords import Passwords
@@ -33,12 +34,14 @@ class Users:
         One round trip: `register.lua` takes the name and opens the session in a single step. Being counted is one more.
 
         Raises:
-            Invalid: the name or the password breaks a rule.
+            Invalid: the name or the password breaks a rule, or the password is one of the commonest.
             UsernameTaken: someone has this name, in any case of letters.
             RateLimited: too many passwords wait to be hashed, or a window is full.
         """
         rules.username(username)
-        known = await self._hashed(rules.password(password), windows)
+        rules.password(password)
+        await refuse_common(password)
+        known = await self._hashed(password, windows)
         grant, session = self._sessions.granted(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         session_keys = (keys.session(p, session.digest), keys.sessions(p, username))
@@ -73,6 +76,7 @@ class Users:
             Unauthenticated, Invalid, BadCredentials, RateLimited: as when logging in.
         """
         rules.password(new, "newPassword")
+        await refuse_common(new, "newPassword")
         username, known = await self._proven(await self._sessions.username(session), current, address)
         p = self._site.home_of_user(username)
         script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]

@@ -35,7 +35,10 @@ async def test_changed_password_ends_all_other_sessions(store, session, clock):
     assert await store.sessions.username(await other_session(store, NEW)) == "Alice"
 
 
-@pytest.mark.parametrize(("current", "new", "refusal"), [("wrong horse", NEW, BadCredentials), (OLD, "short", Invalid)])
+@pytest.mark.parametrize(
+    ("current", "new", "refusal"),
+    [("wrong horse", NEW, BadCredentials), (OLD, "short", Invalid), (OLD, "Football1", Invalid)],
+)
 async def test_refused_change_changes_nothing(store, session, redis, current, new, refusal):
     before = everything(redis)
 

@@ -1,9 +1,12 @@
 import asyncio
+import subprocess
+import sys
 
 import pytest
 
-from store import keys
+from store import keys, passwords
 from store.articles import Draft
+from store.common_passwords import COMMONEST, commonest
 from store.errors import BadCredentials, Invalid, Unauthenticated, UsernameTaken
 from store.records import Vote
 from store.sessions import session_of
@@ -59,6 +62,35 @@ async def test_password_that_breaks_a_rule_is_refused(store, redis, password):
 
     assert refusal.value.field == ("password",)
     assert everything(redis) == before
+
+
+@pytest.mark.parametrize("password", ["password", "12345678", "iloveyou", "PassWord", "TRUSTNO1", "Password1"])
+async def test_common_password_is_refused_in_any_case(store, redis, password):
+    before = everything(redis)
+
+    with pytest.raises(Invalid, match="one of the 10000 commonest") as refusal:
+        await store.users.register("alice", password)
+
+    assert refusal.value.field == ("password",)
+    assert everything(redis) == before
+
+
+async def test_who_has_a_common_password_already_can_log_in(store, redis):
+    await store.users.register("alice", PASSWORD)
+    key = keys.user(store.site.home_of_user("alice"), "alice")
+    redis.hset(key, "password", passwords.HASHER.hash("password"))
+
+    assert (await store.users.log_in("alice", "password")).login.username == "alice"
+
+
+def test_list_of_common_passwords_is_loaded_when_it_is_needed():
+    """And of its package nothing else: no start waits for it."""
+    told = "import sys, store.stores; print('zxcvbn' in sys.modules, 'frequency_lists' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+
+    assert found.stdout == "False False\n"
+    assert len(commonest()) == COMMONEST
+    assert "correct horse battery staple" not in commonest()
 
 
 async def test_passwords_and_tokens_are_kept_as_hashes_only(store, redis):  # F1

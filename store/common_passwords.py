@@ -1,0 +1,31 @@
+"""The commonest passwords: from zxcvbn's list, which was counted in leaked ones, the most frequent first."""
+
+import asyncio
+from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from store.errors import Invalid
+
+COMMONEST = 10_000
+
+
+async def refuse_common(password: str, field: str = "password") -> None:
+    """
+    Raises:
+        Invalid: the password is one of the commonest, in any case of letters.
+    """
+    if password.casefold() in await asyncio.to_thread(commonest):
+        raise Invalid(f"this password is one of the {COMMONEST} commonest: choose another", field)
+
+
+@cache
+def commonest() -> frozenset[str]:
+    """It takes 20 ms to load at first, so no start waits for it. Of the package nothing but the lists is imported."""
+    package = find_spec("zxcvbn")
+    assert package and package.origin, "it is among the requirements"
+    spec = spec_from_file_location("frequency_lists", Path(package.origin).with_name("frequency_lists.py"))
+    assert spec and spec.loader
+    lists = module_from_spec(spec)
+    spec.loader.exec_module(lists)
+    return frozenset(password.casefold() for password in lists.FREQUENCY_LISTS["passwords"][:COMMONEST])
