@@ -19,11 +19,12 @@ from resolvers.errors import BadInput
 from resolvers.live import Live
 from resolvers.rates import WriteRates
 from schema.contract import FILE, SCHEMA
-from server import explorer, guards, log_stream, logs, sharing, tracing
+from server import explorer, guards, log_stream, sharing, tracing
+from server.doors import Door
 from server.log_stream import LogStream
 from server.logs import Logs
 from server.metrics import Metrics
-from server.settings import Settings, WrongSetting, read_settings
+from server.settings import Settings, WrongSetting
 from server.watching import Watch
 from server.wire import Client, Endpoint, read_trusted_documents
 from server.wire.stopping import STOPPING
@@ -68,21 +69,15 @@ class Application(Starlette):
             await super().__call__(scope, receive, send)
 
 
-def from_environment() -> Application:
-    """The application as each worker process makes it."""
-    settings = read_settings()
-    log_stream.install()
-    logs.configure(settings)
-    return create(settings)
-
-
-def create(settings: Settings) -> Application:
+def create(settings: Settings, door: Door, worker: int = 1) -> Application:
+    """The application of a worker, whose connections come through a door."""
     guard = guards.pages_of_others(settings)
     app = Application(lifespan=partial(_lifespan, settings), middleware=[guard] if guard else [])
     app.state.rates = rates = guards.rates(settings)
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
     app.state.log = log = log_stream.install()
     log.on_dropped = watch.metrics.log_lines_dropped
+    door.on_change = watch.metrics.connections_of(worker)
     app.state.contexts = contexts = Contexts(guards.write_rates(settings))
     endpoint = Endpoint(
         SCHEMA,

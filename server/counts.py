@@ -45,15 +45,15 @@ class Counts:
                 file.write(orjson.dumps(name) + b"\n")
         return self._places.setdefault(name, len(self._places))
 
-    def sums(self, passing: str) -> dict[Name, float]:
-        """By name, of what every process counted; of a `passing` name only what those count that live."""
+    def sums(self, *passing: str) -> dict[Name, float]:
+        """By name, of what every process counted; of `passing` names only what those count that live."""
         if self._folder is None:
             return {name: self.numbers[place] for name, place in list(self._places.items())}
         sums: dict[Name, float] = defaultdict(float)
         for path in self._folder.glob("*.names"):
             lives = _lives(int(path.stem.partition("-")[0]))
             for name, number in _read(path):
-                sums[name] += number if lives or name[0] != passing else 0
+                sums[name] += number if lives or name[0] not in passing else 0
         return sums
 
 

@@ -1,6 +1,7 @@
 """How many connections a process serves at once, what it lets them ask for, and what those read that it turns away."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -23,6 +24,8 @@ class Door:
     """
     Lets connections in, up to so many of a process and of an address; `trusted` are proxies, who come for many.
 
+    `on_change` is called with how many came in or, below zero, left.
+
     Once inside, a request has to be whole within `seconds`, the next has to begin `idle_seconds` after an answer, and
     answers have to be read; `outgoing` bounds those that wait for it.
     """
@@ -38,16 +41,19 @@ class Door:
     readers: Readers = field(default_factory=Readers)
     outgoing: Outgoing = field(default_factory=Outgoing)
     inside: Counter[str] = field(default_factory=Counter)
+    on_change: Callable[[int], object] = lambda count: None
 
     def enter(self, address: str) -> bool:
         is_crowded = self.of_an_address is not None and self.inside[address] >= self.of_an_address
         if self.inside.total() >= self.connections or (is_crowded and address not in self.trusted):
             return False
         self.inside[address] += 1
+        self.on_change(1)
         return True
 
     def leave(self, address: str) -> None:
         self.inside[address] -= 1
+        self.on_change(-1)
         if not self.inside[address]:
             del self.inside[address]
 

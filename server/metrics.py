@@ -2,7 +2,7 @@
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +36,7 @@ COUNTERS = {
     "refusals": ("Requests without an operation that can be answered.", ("code",)),
 }
 SECONDS = ("operation_seconds", "Time until a query or a mutation was answered.")
+CONNECTIONS = ("open_connections", "Connections open now, by the worker process that has them.")
 OPEN = ("open_subscriptions", "Subscriptions open now.")
 REFUSED = ("writes_refused", "1 while the store refuses writes, or does not answer.")
 
@@ -95,12 +96,21 @@ class Metrics(Collector):
     def refused(self, code: str) -> None:
         self._numbers[self._counts.place("refusals", code)] += 1
 
+    def connections_of(self, worker: int) -> Callable[[int], None]:
+        """What counts the connections that a worker, which this process is, gains or loses."""
+        place = self._counts.place(CONNECTIONS[0], str(worker))
+
+        def count(change: int) -> None:
+            self._numbers[place] += change
+
+        return count
+
     def log_lines_dropped(self, count: int) -> None:
         self._numbers[self._dropped] += count
 
     def collect(self) -> Iterator[Metric]:
         """What Prometheus asks a collector."""
-        sums = self._counts.sums(passing=OPEN[0])
+        sums = self._counts.sums(OPEN[0], CONNECTIONS[0])
         for kind, (description, labels) in COUNTERS.items():
             counter = CounterMetricFamily(f"upvote_{kind}", description, labels=labels)
             for name, number in sums.items():
@@ -110,6 +120,7 @@ class Metrics(Collector):
         yield _histogram(sums)
         yield GaugeMetricFamily(f"upvote_{OPEN[0]}", OPEN[1], sums[OPEN[:1]])
         yield GaugeMetricFamily(f"upvote_{REFUSED[0]}", REFUSED[1], self.writes_refused)
+        yield _connections(sums)
 
     def _series(self, observation: Observation) -> Series:
         name = observation.call.operation.name or ""
@@ -140,3 +151,12 @@ def _histogram(sums: Mapping[Name, float]) -> HistogramMetricFamily:
         counts = accumulate(sums[kind, operation, bucket] for bucket in BUCKETS)
         histogram.add_metric([operation], list(zip(BUCKETS, counts, strict=True)), sums[kind, operation, "sum"])
     return histogram
+
+
+def _connections(sums: Mapping[Name, float]) -> GaugeMetricFamily:
+    kind, description = CONNECTIONS
+    gauge = GaugeMetricFamily(f"upvote_{kind}", description, labels=["worker"])
+    for name, number in sums.items():
+        if name[0] == kind:
+            gauge.add_metric(name[1:], number)
+    return gauge

@@ -1,10 +1,12 @@
 """Serving: one socket, our own Valkey unless there is another, and then what answers."""
 
+import errno
 import gc
 import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -61,13 +63,28 @@ def store_of(
 
 @contextmanager
 def _listening(settings: Settings) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    """A socket at the address. Workers of a killed server may take a moment to give it back."""
+    deadline = time.monotonic() + valkey.ORPHAN_SECONDS
+    while True:
         try:
-            listener.bind((settings.host, settings.port))
+            listener = _listener(settings)
+            break
         except OSError as error:
-            raise OSError(f"UPVOTE_HOST={settings.host}, UPVOTE_PORT={settings.port}: {error.strerror}") from error
-        listener.listen()  # who connects from now on waits until we answer
-        listener.set_inheritable(True)
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                address = f"UPVOTE_HOST={settings.host}, UPVOTE_PORT={settings.port}"
+                raise OSError(f"{address}: {error.strerror}") from error
+            time.sleep(0.05)
+    with listener:
         yield listener
+
+
+def _listener(settings: Settings) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+        listener.listen()  # who connects from now on waits until we answer
+    except OSError:
+        listener.close()
+        raise
+    return listener

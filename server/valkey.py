@@ -26,7 +26,8 @@ ENDS_WITH_PARENT = """
 import ctypes, os, signal, sys
 PR_SET_PDEATHSIG = 1
 ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-os.execv(sys.argv[1], sys.argv[1:])
+if os.getppid() == int(sys.argv[1]):  # else the parent ended before
+    os.execv(sys.argv[2], sys.argv[2:])
 """
 
 Durability = Literal["everysec", "always"]
@@ -107,7 +108,9 @@ def joined(
 def command(flags: Sequence[str]) -> list[str]:
     """What starts a Valkey; on Linux one that ends with the thread that started it."""
     valkey = [str(_binary()), *flags]
-    return [sys.executable, "-I", "-S", "-c", ENDS_WITH_PARENT, *valkey] if sys.platform == "linux" else valkey
+    if sys.platform != "linux":
+        return valkey
+    return [sys.executable, "-I", "-S", "-c", ENDS_WITH_PARENT, str(os.getpid()), *valkey]
 
 
 def _binary() -> Path:

@@ -10,16 +10,14 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 from server import guards, logs, metrics
-from server.app import open_store, trusted_documents
+from server.app import create, open_store, trusted_documents
 from server.protocols import Guarded
 from server.settings import Settings
+from server.supervisor import Supervisor, listeners
 from server.upgrades import GuardedSocket
-
-APP = "server.app:from_environment"
-GRACE_SECONDS = 10
+from server.worker import GRACE_SECONDS
 
 logger = logging.getLogger("upvote")
 
@@ -65,13 +63,22 @@ def _without_password(url: str) -> str:
 
 
 def _run(settings: Settings, listener: socket.socket) -> None:
+    if settings.workers == 1:
+        serve(settings, listener)
+        return
+    with TemporaryDirectory(prefix="upvote-metrics-") as folder:
+        os.environ[metrics.FOLDER] = folder
+        Supervisor(listeners(listener, settings.workers)).run()
+
+
+def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
+    """Answer in this process, which is a worker of this number, until a signal comes."""
     door = guards.door(settings)
     config = uvicorn.Config(
-        APP,
+        partial(create, settings, door, worker),
         factory=True,
         http=partial(Guarded, door),  # type: ignore[arg-type]  # it is called, and nothing else
         ws=partial(GuardedSocket, door),  # type: ignore[arg-type]  # likewise
-        workers=settings.workers,
         ws_max_size=guards.max_request(),
         ws_per_message_deflate=False,
         access_log=False,
@@ -81,9 +88,4 @@ def _run(settings: Settings, listener: socket.socket) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    if settings.workers > 1:
-        with TemporaryDirectory(prefix="upvote-metrics-") as folder:
-            os.environ[metrics.FOLDER] = folder
-            Multiprocess(config, [listener]).run()
-    else:
-        uvicorn.Server(config).run(sockets=[listener])
+    uvicorn.Server(config).run(sockets=[listener])
