@@ -122,4 +122,4 @@ def test_server_of_several_workers_stops_at_a_signal(tmp_path):
         httpx.get(f"{live.url}/healthz")
 
         assert live.stop(signal.SIGINT) == 0
-        assert processes_of(tmp_path) == []
+        until(lambda: processes_of(tmp_path) == [])
