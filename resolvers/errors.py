@@ -1,4 +1,4 @@
-"""What a query can ask for that cannot be answered."""
+"""What a query can ask for that cannot be answered, and why a subscription ends."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -10,6 +10,13 @@ T = TypeVar("T")
 
 class BadInput(Exception):
     """A malformed id, a cursor of another listing, a page size out of bounds: the message says what and where."""
+
+
+class SubscriberTooSlow(Exception):
+    """More waits to be sent than a subscriber may leave waiting."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"more than {most} articles wait to be sent: subscribe anew")
 
 
 def of_each(parents: Sequence[P], value: Callable[[P], T]) -> list[T | BadInput]:

@@ -1,6 +1,5 @@
 """The root fields of subscriptions: each gives a record for every event, read after it."""
 
-from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -9,13 +8,12 @@ from functools import partial
 from resolvers import ids, orders, queries
 from resolvers.context import Context
 from resolvers.pages import Asked
+from resolvers.posts import posts
 from resolvers.reads import Reads
-from store import listings
 from store.errors import NotFound, Unauthenticated
-from store.events import CAPACITY, Event, Kind, of_article, of_posts
-from store.listings import Listing, Window
+from store.events import of_article
 from store.ranking import PAGE_SIZE, Order
-from store.records import Article, Place
+from store.records import Article
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,8 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
 
 
 async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:
-    async with aclosing(_posts(context, ids.listed_group(group) if group is not None else None)) as posts:
-        async for _, article in posts:
+    async with aclosing(posts(context, ids.listed_group(group) if group is not None else None)) as posted:
+        async for _, article in posted:
             yield article
 
 
@@ -58,8 +56,8 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
     viewer = await context.viewer()
     if viewer is None:
         raise Unauthenticated
-    async with aclosing(_posts(context, None)) as posts:
-        async for event, article in posts:
+    async with aclosing(posts(context, None)) as posted:
+        async for event, article in posted:
             if not await context.live.after(event, partial(_is_in_feed, viewer, article)):
                 continue
             context.renew()
@@ -82,29 +80,6 @@ async def ranking_changed(
             if moves or shown is None:
                 yield RankingChange(standings.at, standings.articles, moves)
             shown = standings.articles
-
-
-async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Event, Article], None]:
-    """What is posted from now on, each article once."""
-    site, live = context.store.site, context.live
-    listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
-    sent: deque[int] = deque(maxlen=CAPACITY)
-    with live.events.mailbox(of_posts(group)) as mailbox:
-        (newest,) = await context.reads.pages([(listing, Window(1))])
-        async for event in mailbox:
-            for article in await live.after(event, partial(_news, listing, newest.places, event)):
-                if article.number not in sent:
-                    sent.append(article.number)
-                    yield event, article
-
-
-async def _news(listing: Listing, known: Sequence[Place], event: Event, reads: Reads) -> list[Article]:
-    """The article of an event; where some were missed, all of the newest that were not yet known."""
-    numbers = [event.number]
-    if event.kind is Kind.MISSED:
-        (page,) = await reads.pages([(listing, Window(CAPACITY))])
-        numbers = [place.number for place in reversed(page.places) if place > max(known, default=Place(0, ""))]
-    return [article for article in await reads.articles(numbers) if article]
 
 
 async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resolvers.context import Context
-from resolvers.errors import BadInput
+from resolvers.errors import BadInput, SubscriberTooSlow
 from resolvers.live import Live
 from resolvers.rates import WriteRates
 from schema.contract import FILE, SCHEMA
@@ -37,6 +37,7 @@ CODES: dict[type[Exception], str] = {
     BadInput: "BAD_USER_INPUT",
     NotFound: "NOT_FOUND",
     StoreUnavailable: "UNAVAILABLE",
+    SubscriberTooSlow: "SUBSCRIBER_TOO_SLOW",
     Unauthenticated: "UNAUTHENTICATED",
 }
 CONTRACT = FILE.read_text()

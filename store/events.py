@@ -32,7 +32,7 @@ class Kind(Enum):
     DELETED = "deleted"
     IMPORTED = "imported"
     RANKED = "ranked"  # other orders are kept, or a group has other weights
-    MISSED = "missed"  # nobody listened for a while: anything may have changed
+    MISSED = "missed"  # nobody listened for a while, or too many events waited: anything may have changed
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -89,7 +89,11 @@ def topics(event: Event) -> Iterator[Topic]:
 
 
 class Mailbox:
-    """What a subscriber has not taken yet: the latest event of each article; of too many the oldest are dropped."""
+    """
+    What a subscriber has not taken yet: the latest event of each article.
+
+    In place of too many there is one that says that some were missed.
+    """
 
     def __init__(self) -> None:
         self._events: dict[int, Event] = {}
@@ -99,7 +103,7 @@ class Mailbox:
         self._events.pop(event.number, None)
         self._events[event.number] = event
         if len(self._events) > CAPACITY:
-            del self._events[next(iter(self._events))]
+            self._events = {0: Event(Kind.MISSED)}
         self._filled.set()
 
     def __aiter__(self) -> Self:

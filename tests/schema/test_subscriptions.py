@@ -7,13 +7,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
+import httpx
 import pytest
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 
 from resolvers import queries, subscriptions
 from resolvers.context import Context
+from resolvers.errors import SubscriberTooSlow
 from resolvers.live import TICK, Live
+from resolvers.reads import Reads
 from resolvers.subscriptions import RankingChange
 from schema.contract import SCHEMA
 from server.app import CODES
@@ -21,9 +24,9 @@ from server.wire import Client, Endpoint
 from store import events
 from store.ears import Ear, Ears
 from store.errors import StoreUnavailable
-from store.events import CAPACITY
+from store.events import CAPACITY, Event, Kind
 from store.ranking import Order
-from store.records import Vote
+from store.records import Article, Vote
 from store.stores import Store
 from tests.conftest import kill
 from tests.server.conftest import serving
@@ -35,6 +38,7 @@ from tests.wire.sample import until
 PROTOCOL = "graphql-transport-ws"
 CHANGED = "subscription($id: ID!) { articleChanged(id: $id) { votes title viewerVote groups { name } } }"
 POSTED = "subscription($group: String) { articlePosted(group: $group) { id poster { username } } }"
+FED_IDS = "subscription { feedArticle { id } }"
 FED = "subscription { feedArticle { poster { username } } }"
 RANKING = """subscription($order: ArticleOrder, $group: String, $first: Int) {
   rankingChanged(order: $order, group: $group, first: $first) { at articles { id votes } moves { articleId from to } }
@@ -348,16 +352,88 @@ async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alic
         assert (await anext(changes)).votes == 203
 
 
-async def test_slow_reader_of_new_articles_gets_the_latest(store, live, alice):
+async def test_slow_reader_of_new_articles_gets_each_of_them_once(store, live, alice, clock):
     async with aclosing(subscriptions.article_posted(Context(store, live=live))) as posts:
         reading = asyncio.create_task(anext(posts))
         await until(lambda: listeners(live) == 1)
         first = await post(store, alice)
         assert (await reading).number == first.number
-        posted = [(await post(store, alice)).number for _ in range(CAPACITY + 10)]
+        for _ in range(2):
+            posted = [(await post(store, alice)).number for _ in range(2 * CAPACITY + 10)]
+            clock.advance(40)
+            await heard_all(store, live.events)
+            assert sorted([(await anext(posts)).number for _ in posted]) == sorted(posted)
+
+        last = await post(store, alice)
+        assert (await anext(posts)).number == last.number
+
+
+async def test_posts_while_a_subscription_begins_are_heard(store, live, alice, monkeypatch):
+    """It listens before it looks at what is there: what is posted between the two is there, and yet new."""
+    pages = Reads.pages
+
+    async def posting(self: Reads, wanted: Any) -> Any:
+        monkeypatch.setattr(Reads, "pages", pages)
+        posted.append(await post(store, alice))
+        await heard_all(store, live.events)
+        return await pages(self, wanted)
+
+    posted: list[Article] = []
+    monkeypatch.setattr(Reads, "pages", posting)
+    async with aclosing(subscriptions.article_posted(Context(store, live=live))) as posts:
+        assert (await anext(posts)).number == posted[0].number
+
+
+async def test_who_leaves_too_many_articles_waiting_is_told(store, live, url, alice, monkeypatch):
+    monkeypatch.setattr("resolvers.posts.MOST_BEHIND", 150)
+    async with aclosing(subscriptions.article_posted(Context(store, live=live))) as posts:
+        reading = asyncio.create_task(anext(posts))
+        await until(lambda: listeners(live) == 1)
+        await post(store, alice)
+        await reading
+        await asyncio.gather(*[post(store, alice) for _ in range(300)])
         await heard_all(store, live.events)
 
-        assert [(await anext(posts)).number for _ in range(CAPACITY)] == posted[10:]
+        with pytest.raises(SubscriberTooSlow, match="more than 150 articles wait to be sent"):
+            await anext(posts)
+
+
+@pytest.mark.parametrize("media", ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"])
+async def test_stream_of_who_is_too_slow_ends_with_an_error(live, url, alice, store, media, monkeypatch):
+    monkeypatch.setattr("resolvers.posts.MOST_BEHIND", -1)
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        query = {"query": "subscription { articlePosted { id } }"}
+        asking = client.get(url.replace("ws", "http"), params=query, headers={"accept": media})
+        answering = asyncio.create_task(asking)
+        await until(lambda: listeners(live) == 1)
+        live.events.tell(Event(Kind.MISSED))
+        said = (await answering).text
+
+    assert said.count("SUBSCRIBER_TOO_SLOW") == 1
+    assert said.rstrip().endswith("event: complete\ndata:" if media.startswith("text") else "--graphql--")
+
+
+async def test_socket_of_who_is_too_slow_is_told_so(live, listen, alice, monkeypatch):
+    monkeypatch.setattr("resolvers.posts.MOST_BEHIND", -1)
+    subscriber = await listen(POSTED)
+    live.events.tell(Event(Kind.MISSED))
+
+    assert (await subscriber.refusal())[0] == "SUBSCRIBER_TOO_SLOW"
+
+
+async def test_crowd_of_posts_is_heard_by_each_subscriber_once(store, listen, live, alice, bob, token):
+    """More at once than a mailbox holds, while the server has to answer all of its subscribers."""
+    for followee in (alice, bob):
+        await store.follows.follow("vera", followee)
+    subscribers = [await listen(POSTED) for _ in range(3)] + [await listen(FED_IDS, token) for _ in range(2)]
+
+    posted = await asyncio.gather(*[post(store, (alice, bob)[turn % 2]) for turn in range(400)])
+
+    expected = sorted(article.id for article in posted)
+    for each in subscribers:
+        assert sorted([(await each.heard())["id"] for _ in expected]) == expected
+    last = await post(store, alice)
+    assert [(await each.heard())["id"] for each in subscribers] == [last.id] * 5
 
 
 async def test_slow_reader_of_a_ranking_can_fold_its_moves(store, live, alice, clock):

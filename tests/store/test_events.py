@@ -187,9 +187,10 @@ async def test_mailbox_keeps_the_latest_event_of_each_article():
     assert [whole(await anext(mailbox))[:2] for _ in range(2)] == [(Kind.VOTED, 2), (Kind.EDITED, 1)]
 
 
-async def test_full_mailbox_drops_the_oldest():
+async def test_full_mailbox_says_that_some_were_missed():
     mailbox = Mailbox()
-    for number in range(CAPACITY + 5):
+    for number in range(1, CAPACITY + 6):
         mailbox.put(Event(Kind.POSTED, number))
 
-    assert [(await anext(mailbox)).number for _ in range(CAPACITY)] == list(range(5, CAPACITY + 5))
+    assert (await anext(mailbox)).kind is Kind.MISSED
+    assert [(await anext(mailbox)).number for _ in range(4)] == list(range(CAPACITY + 2, CAPACITY + 6))
