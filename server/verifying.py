@@ -7,10 +7,11 @@ from server import serving
 from server.app import open_store
 from server.bars import bar
 from server.settings import Settings
-from store import verification
+from store import rebuilding, verification
 from store.verification import Finding
 
 SHOWN = 100
+UNFINISHED = "a reindex was interrupted, or is still running: run it again; what it was building is not verified"
 
 
 @dataclass(slots=True)
@@ -45,6 +46,8 @@ def run(settings: Settings, repair: bool) -> int:
 async def _verify(settings: Settings, repair: bool, report: Report) -> None:
     store = await open_store(settings, strict=False)
     try:
+        if await rebuilding.is_unfinished(store.site):
+            print(UNFINISHED)
         with bar("verify", await verification.size(store.site)) as walked:
             await verification.verify(store.site, report.tell, repair=repair, walked=walked)
     finally:

@@ -48,9 +48,15 @@ async def reindex(site: Site, orders: Sequence[Order], walked: Walked) -> None:
     if added:
         await _fill(site, "", token, " ".join(added), walked)
     await _allow(site, after)
-    await _settle(site, "", token, written(after))
+    await _settle(site, "", token, written(after), still="dropping")
     for p in range(site.partitions):
         await _drop(site, p, [order for order in ORDERS if order not in written(after).split()])
+    await _settle(site, "", token, written(after))
+
+
+async def is_unfinished(site: Site) -> bool:
+    """Whether a reindex is under way, or was interrupted. One round trip."""
+    return any(await _in_all(site, lambda p: ("HGET", keys.ranking(p), REINDEX)))
 
 
 async def set_weights(site: Site, group: str, changes: Mapping[str, float | None], walked: Walked) -> Policy:
@@ -111,8 +117,9 @@ async def _fill(site: Site, group: str, building: str, added: str, walked: Walke
             walked(count)
 
 
-async def _settle(site: Site, group: str, building: str, text: str) -> None:
-    replies = await _in_all(site, lambda p: acting.command(site, SETTLE, p, "", group, building, text))
+async def _settle(site: Site, group: str, building: str, text: str, still: str = "") -> None:
+    """`still` says why a rebuild goes on after this."""
+    replies = await _in_all(site, lambda p: acting.command(site, SETTLE, p, "", group, building, text, still))
     for (status,) in replies:
         _check(status)
 

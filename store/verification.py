@@ -23,6 +23,7 @@ from store.connection import VERIFY_ARTICLE, VERIFY_KEY, VERIFY_MEMBERS, VERIFY_
 from store.layout import Key
 from store.link import Argument, Command
 from store.ranking import DAY, ORDERS
+from store.rankings import written
 from store.site import Site
 
 WALKS = 3  # over all keys: their types, then articles, then what is derived from these
@@ -97,13 +98,14 @@ class _Walk:
         return readable
 
     async def articles(self) -> None:
+        whole = written(self._site.rankings.orders)  # others may be half-made while a reindex is not finished
         async for found in self._keys():
             articles = [key for key in found if key.kind == "article"]
             for key in articles:
                 sequence = numbering.sequence(int(key.name))
                 if not numbering.is_of_story(sequence):
                     self._highest[key.p] = max(self._highest[key.p], sequence)
-            await self._run([Check(VERIFY_ARTICLE, key.p, key.name) for key in articles])
+            await self._run([Check(VERIFY_ARTICLE, key.p, key.name, (whole,)) for key in articles])
 
     async def others(self) -> None:
         async for found in self._keys():

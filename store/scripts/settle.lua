@@ -1,6 +1,7 @@
 -- Let what was built take its place: write so many orders from now on, or give a group its new weights and indexes.
 -- ARGV  7 group, or ""   8 what RANKING has of it while it is built, or "" where nothing was built   9 the orders, or the group's weights, which may
 --       be ""
+--       10 "dropping" while indexes of orders that are not kept are still dropped, or "": then the rebuild has ended
 -- Reply {"settled"}, also where that was done before and nothing else is built now | {"stale"} when something else is
 local group = ARGV[7]
 local building, kept = group == "" and "REINDEX" or "next:" .. group, group == "" and "ORDERS" or group
@@ -17,7 +18,7 @@ for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHED or {}) do
     redis.call("RENAME", new, old)
   end
 end
-if ARGV[8] ~= "" then redis.call("HDEL", RANKING, building) end
+if ARGV[8] ~= "" and ARGV[10] == "" then redis.call("HDEL", RANKING, building) end
 if ARGV[9] == "" then
   redis.call("HDEL", RANKING, kept)
 else

@@ -46,6 +46,25 @@ def test_what_is_broken_is_a_line_each_until_it_is_mended(settings, redis, capsy
     assert verifying.run(settings, repair=False) == 0
 
 
+def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, capsys, filled):
+    """Half of its indexes are there; what else is broken is told."""
+    line = "a reindex was interrupted, or is still running: run it again; what it was building is not verified"
+    for p in range(8):
+        redis.hset(keys.ranking(p), mapping={"ORDERS": "score time votes hot", "REINDEX": "a token"})
+        redis.delete(keys.index(p, "hot"), keys.index(p, "best"), keys.group(p, "ask", "hot"))
+    redis.hset(keys.store(), "orders", "score votes")
+    capsys.readouterr()
+
+    assert verifying.run(filled, repair=False) == 0
+    assert capsys.readouterr().out.splitlines() == [line, "nothing is broken"]
+
+    redis.delete(keys.index(3, "votes"))
+    assert verifying.run(filled, repair=True) == 0
+    shown, *findings, summary = capsys.readouterr().out.splitlines()
+    assert shown == line and findings and {finding.split()[0] for finding in findings} == {keys.index(3, "votes")}
+    assert summary == f"broken {len(findings)}, mended {len(findings)}"
+
+
 def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
     redis.zadd(keys.good(0), dict.fromkeys(GHOSTS, 1))
 

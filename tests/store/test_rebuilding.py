@@ -2,10 +2,12 @@
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 
 from store import events, keys, rankings, rebuilding, verification
+from store.connection import Connection
 from store.errors import RebuildOvertaken
 from store.ranking import Order, Policy
 from store.records import Vote
@@ -91,6 +93,63 @@ async def test_reindex_that_ended_early_is_finished_by_the_next(redis_url, redis
     for order in (Order.HOT, Order.VOTES):
         expected = sorted_by_hand(store, order, articles[:-1], clock.now)
         assert list((await page(store, listing_of(store, order, None))).places) == expected[:25]
+    assert await broken(store) == []
+    await store.close()
+
+
+class Killed(Exception):
+    pass
+
+
+class Killing(Connection):
+    """A connection of a process that is killed after so many round trips, half-way through one."""
+
+    def __init__(self, connection: Connection, left: int) -> None:
+        self._connection, self._left = connection, left
+
+    async def run(self, command):
+        return (await self.pipeline([command]))[0]
+
+    async def pipeline(self, commands, server=None):
+        self._left -= 1
+        if self._left < 0:
+            await self._connection.pipeline(commands[: len(commands) // 2])
+            raise Killed
+        return await self._connection.pipeline(commands, server)
+
+
+async def killed(store: Store, orders, round_trips: int) -> bool:
+    """Whether a reindex was killed after so many round trips; if not, it has ended."""
+    site = store.site
+    try:
+        await rebuilding.reindex(
+            replace(site, connection=Killing(site.connection, round_trips)), orders, lambda count: None
+        )
+    except Killed:
+        await site.rankings.read(site.connection)
+        return True
+    return False
+
+
+async def test_reindex_that_was_killed_anywhere_leaves_nothing_broken(redis_url, redis, partitions, clock):
+    store = await opened(redis_url, partitions, clock, FEW)
+    articles = await history(store, 3, 40)
+    wanted, round_trips, unfinished = (FEW, (Order.HOT, Order.GRAVITY)), 0, 0
+    while await killed(store, wanted[1], round_trips):
+        unfinished += await rebuilding.is_unfinished(store.site)
+        assert await broken(store) == []
+        assert set(store.site.rankings.orders) <= {*FEW, *wanted[1]}
+        for order in store.site.rankings.orders:
+            expected = sorted_by_hand(store, order, articles, clock.now)
+            assert list((await page(store, listing_of(store, order, None))).places) == expected[:25]
+        await rebuilding.reindex(store.site, FEW, lambda count: None)
+        assert not await rebuilding.is_unfinished(store.site)
+        assert indexes(redis) == set(rankings.written(FEW).split())
+        round_trips += 1
+
+    assert 3 < unfinished < round_trips
+    assert not await rebuilding.is_unfinished(store.site)
+    assert indexes(redis) == set(rankings.written(wanted[1]).split())
     assert await broken(store) == []
     await store.close()
 
