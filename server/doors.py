@@ -75,4 +75,5 @@ def address_of(client: tuple[str, int] | None) -> str:
 def response(status: int, refused: Refused) -> bytes:
     body = refusal_body(refused)
     head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json; charset=utf-8\r\n"
-    return f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body
+    head += f"X-Content-Type-Options: nosniff\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    return head.encode() + body

@@ -15,6 +15,7 @@ from store.keys import SLOTS
 from store.ranking import DAY, WEIGHTS, Order, Policy
 
 PREFIX = "UPVOTE_"
+MAX_SHOWN = 100  # characters of a value that cannot be used
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/,\s]+")
 
 
@@ -182,5 +183,5 @@ def read_settings(**given: Any) -> Settings:
     except ValidationError as error:
         fault = error.errors()[0]
         name = PREFIX + str(fault["loc"][0]).upper()
-        shown = "" if name == f"{PREFIX}REDIS_URL" else f"={fault['input']}"  # it may have a password
+        shown = "" if name == f"{PREFIX}REDIS_URL" else f"={str(fault['input'])[:MAX_SHOWN]}"  # it may have a password
         raise WrongSetting(f"{name}{shown}: {fault['msg']}") from error

@@ -19,6 +19,8 @@ from server.supervisor import Supervisor, listeners
 from server.upgrades import GuardedSocket
 from server.worker import GRACE_SECONDS
 
+NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every answer: what its Content-Type says, it is
+
 logger = logging.getLogger("upvote")
 
 
@@ -85,6 +87,7 @@ def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
         log_config=None,  # ours is for all
         log_level="warning",
         server_header=False,
+        headers=[NO_SNIFFING],
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

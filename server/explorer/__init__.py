@@ -31,7 +31,6 @@ POLICY = [
 ]
 SECURITY = {
     "Content-Security-Policy": "; ".join(POLICY),
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
 REVALIDATED = {"Cache-Control": "no-cache"}

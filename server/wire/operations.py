@@ -1,18 +1,23 @@
 """Turns the text of a document into an operation, parsed and validated once and then remembered. Executes nothing."""
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 
 import strawberry
 from graphql import (
     DocumentNode,
+    FloatValueNode,
     GraphQLError,
+    IntValueNode,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
     OperationType,
+    Visitor,
     parse,
     specified_rules,
     validate,
+    visit,
 )
 from graphql.validation.validate import ValidationAbortedError
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
@@ -25,6 +30,8 @@ from server.wire.pricing import cost_of
 from server.wire.recent import Recent
 
 MAX_ERRORS = 20
+LONGEST_NUMBER = 1_000  # characters; Python reads no number of 4,301 digits
+LONG_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER // 4}}}")  # there is one in each of them: between sign, point and e
 RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
@@ -69,6 +76,8 @@ class Operations:
     def _read(self, text: str, name: str | None) -> Operation:
         document = self._parse(text)
         self._limits.check(document)
+        if LONG_NUMBER.search(text):
+            refuse_long_numbers(document)
         node = chosen(document, name)
         self._validate(document)
         cost = cost_of(self._schema, fragments_of(document), node, self._limits.weights)
@@ -103,6 +112,30 @@ def chosen(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
     if name is None and len(found) > 1:
         raise Refused(Code.NO_SUCH_OPERATION, "the document has several operations and `operationName` names none")
     return found[0]
+
+
+def refuse_long_numbers(document: DocumentNode) -> None:
+    finder = LongNumbers()
+    visit(document, finder)
+    if finder.found:
+        reason = f"a number is longer than {LONGEST_NUMBER} characters"
+        raise Refused(Code.BAD_USER_INPUT, *[GraphQLError(reason, node) for node in finder.found[:MAX_ERRORS]])
+
+
+class LongNumbers(Visitor):
+    """The numbers of a document that are too long for it to be validated."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[IntValueNode | FloatValueNode] = []
+
+    def enter_int_value(self, node: IntValueNode, *_: object) -> None:
+        if len(node.value) > LONGEST_NUMBER:
+            self.found.append(node)
+
+    def enter_float_value(self, node: FloatValueNode, *_: object) -> None:
+        if len(node.value) > LONGEST_NUMBER:
+            self.found.append(node)
 
 
 def code_of(error: GraphQLError) -> Code:

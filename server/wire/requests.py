@@ -17,6 +17,7 @@ from server.wire.recent import Recent
 
 PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
 MAX_PARAMETERS = 20
+DIGITS_OF_A_LENGTH = 18  # of more there is no body
 SANE_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
 
@@ -122,7 +123,7 @@ def from_query_string(query_string: bytes) -> GraphQLRequest:
 
 
 async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
-    if int(headers.get(b"content-length", b"0")) > max_body:
+    if declared_length(headers) > max_body:
         raise too_large(max_body)
     message = await receive()
     body: bytes = message.get("body", b"")
@@ -134,6 +135,13 @@ async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
     if len(body) > max_body:
         raise too_large(max_body)
     return body
+
+
+def declared_length(headers: Headers) -> int:
+    digits = headers.get(b"content-length", b"0")
+    if not digits.isdigit():
+        raise Refused(Code.BAD_REQUEST, "Content-Length is not a number of bytes")
+    return int(digits.lstrip(b"0")[:DIGITS_OF_A_LENGTH] or b"0")  # more digits only make it larger still
 
 
 def too_large(max_body: int) -> Refused:

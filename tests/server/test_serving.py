@@ -1,7 +1,9 @@
 import signal
+import socket
 import subprocess
 import sys
 import time
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -26,6 +28,34 @@ def test_start_says_where_things_are(live, tmp_path):
         assert other.printed[0].split()[1] == f"{other.url}/"
         assert other.printed[1].split()[1] == f"{other.url}/graphql"
         assert other.printed[2].split()[1] == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        "GET /graphql?query={__typename}",
+        "GET /graphql?query={nothing}",
+        "GET /graphql",
+        "PUT /graphql",
+        "GET /",
+        "GET /explorer/nothing",
+        "GET /schema.graphql",
+        "GET /healthz",
+        "GET /readyz",
+        "GET /metrics",
+        "GET /nothing",
+        "nothing at all",
+    ],
+)
+@pytest.mark.parametrize("accept", ["*/*", "text/html"])
+def test_no_answer_is_taken_for_another_type_than_it_says(live, request_line, accept):
+    parts = urlsplit(live.url)
+    with socket.create_connection((parts.hostname, parts.port)) as client:
+        lines = (f"{request_line} HTTP/1.1", "Host: x", f"Accept: {accept}", "Connection: close")
+        client.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        head = client.makefile("rb").read().partition(b"\r\n\r\n")[0]
+
+    assert head.lower().count(b"\r\nx-content-type-options: nosniff") == 1
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
@@ -126,6 +156,16 @@ def test_wrong_setting_is_named(monkeypatch, name, value):
 
     with pytest.raises(WrongSetting, match=f"^UPVOTE_{name}"):
         read_settings()
+
+
+@pytest.mark.parametrize("name", ["PORT", "WORKERS", "VOTING_WINDOW", "VOTE_SCORE", "RATE_POINTS_BACK", "HOST_"])
+def test_long_number_is_no_setting_and_shown_in_part(monkeypatch, name):
+    monkeypatch.setenv(f"UPVOTE_{name}", "9" * 5_000)
+
+    with pytest.raises(WrongSetting, match=f"^UPVOTE_{name}") as refused:
+        read_settings()
+    assert len(str(refused.value)) < 300
+    assert "4300" not in str(refused.value)
 
 
 def test_wrong_url_of_a_store_is_refused_without_its_password():

@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from server.wire import Limits
+from server.wire.errors import Refused
+from server.wire.requests import read_body
 from tests.wire.sample import serving
 from tests.wire.talking import hear, introduce, subscribe
 
@@ -177,6 +179,52 @@ async def test_long_number_in_a_document_is_bad_input(ask):
     response = await ask("{ twice(number: " + "9" * 5_000 + ") }")
 
     assert (response.status_code, code(response)) == (400, "BAD_USER_INPUT")
+
+
+@pytest.mark.parametrize(
+    "number", ["9" * 5_000, "-" + "9" * 5_000, "9" * 1_001, "0." + "9" * 5_000, "1e" + "9" * 5_000]
+)
+@pytest.mark.parametrize(
+    "document", ["{ twice(number: %s) }", "{ echo(id: %s) }", "query ($n: Int = %s) { twice(number: $n) }"]
+)
+async def test_long_number_in_a_document_is_told_with_its_place(ask, document, number):
+    response = await ask(document % number)
+
+    (error,) = response.json()["errors"]
+    assert error["message"] == "a number is longer than 1000 characters"
+    assert error["locations"] == [{"line": 1, "column": 1 + document.index("%s")}]
+
+
+async def test_long_run_of_digits_that_is_no_number_is_taken(ask):
+    response = await ask('{ echo(id: "' + "9" * 5_000 + '") }')
+
+    assert response.json() == {"data": {"echo": "9" * 5_000}}
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "-" + "9" * 5_000, "1e400"])
+async def test_number_beyond_json_is_told_with_its_place(http, number):
+    body = '{"query": "query ($n: Int!) { twice(number: $n) }", "variables": {"n": ' + number + "}}"
+    response = await http.post("", content=body, headers=JSON)
+
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+    assert "line 1 column 72" in response.json()["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [
+        (b"9" * 5_000, "PAYLOAD_TOO_LARGE"),
+        (b"1e3", "BAD_REQUEST"),
+        (b"-5", "BAD_REQUEST"),
+        (b"", "BAD_REQUEST"),
+    ],
+    ids=["long", "float", "negative", "empty"],
+)
+async def test_length_that_is_none_is_refused(length, expected):
+    with pytest.raises(Refused) as refused:
+        await read_body({b"content-length": length}, receive=None, max_body=100_000)
+
+    assert refused.value.code == expected
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip", "x"])
