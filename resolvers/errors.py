@@ -31,3 +31,10 @@ def _value_or_error(value: Callable[[P], T], parent: P) -> T | BadInput:
         return value(parent)
     except BadInput as error:
         return error
+
+
+class TooManyRankings(Exception):
+    """An address watches rankings of too many places: each ranking is read again whenever it moves."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the rankings that this address watches would have more than {most} places")

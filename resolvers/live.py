@@ -1,6 +1,7 @@
 """What the subscriptions of one process share: the events they hear, what is read for an event, and the rankings."""
 
 import asyncio
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from resolvers import orders
+from resolvers.errors import TooManyRankings
 from resolvers.reads import Reads
 from store.errors import StoreUnavailable
 from store.events import PAUSE, Event, Events, of_listing
@@ -17,6 +19,8 @@ from store.records import Article
 from store.stores import Store
 
 TICK = 0.2  # seconds between two readings of a ranking
+RANKING_PLACES = 2_000
+LEAST_PLACES = 50  # what a ranking counts at least, for each is a round trip
 DRIFT = 5.0  # seconds after which a ranking by age is read even if nothing happened
 
 T = TypeVar("T")
@@ -32,8 +36,12 @@ class Standings:
 
 
 class Live:
-    def __init__(self, store: Store, events: Events | None = None) -> None:
+    """`ranking_places` are how many places of different rankings one address may watch: each is read as it moves."""
+
+    def __init__(self, store: Store, events: Events | None = None, ranking_places: int = RANKING_PLACES) -> None:
         self.events = events or Events()
+        self._ranking_places = ranking_places
+        self._watched: defaultdict[str, Counter[Wanted]] = defaultdict(Counter)  # rankings by address
         self._store = store
         self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
         self._rankings: dict[Wanted, Ranking] = {}
@@ -55,19 +63,45 @@ class Live:
                 await asyncio.sleep(PAUSE)
 
     @contextmanager
-    def ranking(self, order: Order, group: str | None, size: int) -> "Iterator[Ranking]":
-        """Watch the first places of a listing, together with everyone else who does."""
+    def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[Ranking]":
+        """
+        Watch the first places of a listing, together with everyone else who does; without an address any number.
+
+        Raises:
+            TooManyRankings: the different rankings that the address watches would have too many places.
+        """
         wanted = (order, group, size)
-        if wanted not in self._rankings:
-            self._rankings[wanted] = Ranking(self._store, self.events, wanted)
-        ranking = self._rankings[wanted]
-        ranking.watchers += 1
+        with self._counted(wanted, address):
+            if wanted not in self._rankings:
+                self._rankings[wanted] = Ranking(self._store, self.events, wanted)
+            ranking = self._rankings[wanted]
+            ranking.watchers += 1
+            try:
+                yield ranking
+            finally:
+                ranking.watchers -= 1
+                if not ranking.watchers:
+                    self._rankings.pop(wanted).close()
+
+    @contextmanager
+    def _counted(self, wanted: Wanted, address: str | None) -> Iterator[None]:
+        """Count a ranking for an address: once, however many of its subscriptions watch it."""
+        if address is None:
+            yield
+            return
+        places = sum([max(size, LEAST_PLACES) for _, _, size in self._watched.get(address, {}).keys() | {wanted}])
+        if places > self._ranking_places:
+            raise TooManyRankings(self._ranking_places)
+        watched = self._watched[address]
+        watched[wanted] += 1
         try:
-            yield ranking
+            yield
         finally:
-            ranking.watchers -= 1
-            if not ranking.watchers:
-                self._rankings.pop(wanted).close()
+            watched[wanted] -= 1
+            if not watched[wanted]:
+                del watched[wanted]
+            if not watched:
+                del self._watched[address]
 
 
 class Ranking:

@@ -71,7 +71,7 @@ async def ranking_changed(
 ) -> AsyncGenerator[RankingChange, None]:
     """First the listing as it stands, then what moves in it. Folding the moves gives the listing."""
     size, name = Asked(first).size(), ids.listed_group(group) if group is not None else None
-    with context.live.ranking(orders.kept(context.store.site, order), name, size) as ranking:
+    with context.live.ranking(orders.kept(context.store.site, order), name, size, context.address) as ranking:
         standings, shown = ranking.latest, None
         ranking.refresh()
         while True:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resolvers.context import Context
-from resolvers.errors import BadInput, SubscriberTooSlow
+from resolvers.errors import BadInput, SubscriberTooSlow, TooManyRankings
 from resolvers.live import Live
 from resolvers.rates import WriteRates
 from schema.contract import FILE, SCHEMA
@@ -38,6 +38,7 @@ CODES: dict[type[Exception], str] = {
     NotFound: "NOT_FOUND",
     StoreUnavailable: "UNAVAILABLE",
     SubscriberTooSlow: "SUBSCRIBER_TOO_SLOW",
+    TooManyRankings: "RATE_LIMITED",
     Unauthenticated: "UNAUTHENTICATED",
 }
 CONTRACT = FILE.read_text()
@@ -115,7 +116,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         rankings.renewed(store.site.rankings, store.site.connection, heard),
         sharing.shared(app.state.rates, store),
     ):
-        app.state.contexts.begin(store, Live(store, heard))
+        app.state.contexts.begin(store, Live(store, heard, settings.rate_ranking_places))
         _collect_less()
         yield {STOPPING: asyncio.Event()}
     await store.close()

@@ -125,6 +125,11 @@ class Settings(BaseModel):
     rate_posts: int = Field(10, ge=1, description="how many articles a user may post in 10 minutes")
     rate_posts_a_day: int = Field(100, ge=1, description="how many articles a user may post in a day")
     rate_registrations: int = Field(50, ge=1, description="how many users may register from an address in an hour")
+    rate_ranking_places: int = Field(
+        2_000,
+        ge=100,
+        description="how many places the different rankings have that an address watches at once, 50 each at least",
+    )
     introspection: Literal["on", "off"] = Field("on", description="`off` answers no questions about the schema itself")
     allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
         None, description="whose pages may ask here besides our own: origins, separated by commas"

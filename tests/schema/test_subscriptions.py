@@ -3,8 +3,8 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -14,7 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from resolvers import queries, subscriptions
 from resolvers.context import Context
-from resolvers.errors import SubscriberTooSlow
+from resolvers.errors import SubscriberTooSlow, TooManyRankings
 from resolvers.live import TICK, Live
 from resolvers.reads import Reads
 from resolvers.subscriptions import RankingChange
@@ -465,6 +465,25 @@ async def test_ranking_by_age_moves_by_itself(store, live, clock, alice, bob, mo
 
     assert [article.number for article in first.articles] == [newer.number, older.number]
     assert [article.number for article in second.articles] == [older.number, newer.number]
+
+
+async def test_address_watches_so_many_places_of_different_rankings(store, redis_url, partitions, alice):
+    async with events.listening(redis_url, partitions) as heard:
+        live = Live(store, heard, ranking_places=110)
+
+        def watched(first: int, address: str | None = "1.1.1.1") -> AsyncGenerator[RankingChange, None]:
+            context = Context(store, live=live, address=address)
+            return subscriptions.ranking_changed(context, Order.VOTES, None, first)
+
+        async with AsyncExitStack() as stack:
+            for first, address in [(60, "1.1.1.1"), (60, "1.1.1.1"), (3, "1.1.1.1"), (99, "2.2.2.2"), (98, None)]:
+                await anext(await stack.enter_async_context(aclosing(watched(first, address))))
+            with pytest.raises(TooManyRankings, match="more than 110 places"):
+                await anext(watched(1))
+            assert len(live._rankings) == 4
+        assert not live._rankings and not live._watched
+        async with aclosing(watched(100)) as again:
+            await anext(again)
 
 
 async def test_fault_in_reading_a_ranking_ends_its_subscriptions(store, live, monkeypatch):
