@@ -24,6 +24,7 @@ SETTLING_SECONDS = 10.0  # that a log which cannot be written has at the end; Va
 REFUSE = b"ACL SETUSER default allcommands -@write"  # at once and for all connections; a script fails before it writes
 ACCEPT = b"ACL SETUSER default allcommands"
 FAILING = b"aof_last_write_status:err"
+NOT_REWRITTEN = b"aof_last_bgrewrite_status:err"
 
 logger = logging.getLogger("upvote")
 
@@ -67,11 +68,13 @@ class Disk:
         self._kept = reserve // 4  # bytes of the file
         self._is_failing = False
         self._is_refusing = False
+        self._grows_on = False
 
     def look(self) -> None:
         """Refuse writes, or accept them again."""
         try:
-            self._is_failing = FAILING in ask(self._at, b"INFO persistence")
+            state = ask(self._at, b"INFO persistence")
+            self._is_failing = FAILING in state
             room = free(self._data_dir)
             refusing = self._is_failing or room < self._reserve or (self._is_refusing and not self._keeps_room(room))
             if refusing or self._is_refusing:  # one that was started again has forgotten it
@@ -81,6 +84,7 @@ class Disk:
         if refusing != self._is_refusing:
             self._is_refusing = refusing
             self._say(room)
+        self._say_of_rewrites(NOT_REWRITTEN in state)
         if self._is_failing or room < self._reserve // 8:
             self._give_room()
         elif not refusing:
@@ -137,6 +141,11 @@ class Disk:
             logger.error(message, self._data_dir, room, self._reserve)
         else:
             logger.warning("writes are accepted again: %s has %d bytes of room", self._data_dir, room)
+
+    def _say_of_rewrites(self, has_failed: bool) -> None:
+        if has_failed and not self._grows_on:
+            logger.error("the log of Valkey in %s could not be rewritten and grows on: see valkey.log", self._data_dir)
+        self._grows_on = has_failed
 
 
 def free(folder: Path) -> int:
