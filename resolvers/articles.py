@@ -8,7 +8,7 @@ from resolvers.connections import Connection, of_names
 from resolvers.context import Context
 from resolvers.errors import BadInput, of_each
 from resolvers.pages import Asked
-from store import records, standings
+from store import records, rules, standings
 from store.ranking import Order
 from store.records import Article, Group, User, Vote
 from store.standings import Standing
@@ -66,7 +66,8 @@ async def voters(
     numbers = [article.number for article in compress(articles, open_to_votes)]
     known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     found = of_each(
-        articles, lambda each: of_names(f"voters:{each.number}", known.get(each.number, ()), asked, records.user)
+        articles,
+        lambda each: of_names(f"voters:{each.number}", known.get(each.number, ()), asked, rules.USERNAME, records.user),
     )
     return [
         each if article.number in known or isinstance(each, BadInput) else None

@@ -1,5 +1,6 @@
 """Pages as Relay connections."""
 
+import re
 from asyncio import gather
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
@@ -72,7 +73,7 @@ async def of_articles(
     With `pinned` a first page pins them; cursors of pinned pages go on there, whatever is asked. A cursor is an error
     for each listing that it does not belong to.
     """
-    windows = of_each(listings, lambda listing: pages.window(listing.name, asked, usual))
+    windows = of_each(listings, lambda listing: pages.of_articles(listing, asked, usual))
     wanted = _wanted(listings, windows)
     if any(window.is_pinned for _, window in wanted) or (pinned and asked.cursor is None):
         found = list(await gather(*(pins.page(context, listing, window) for listing, window in wanted)))
@@ -137,7 +138,7 @@ _kept = lru_cache(maxsize=512)(Shown)  # most pages come again as they were
 
 async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User] | BadInput]:
     """The same page of each listing of users: one round trip for all of them. Cursors as in `of_articles`."""
-    windows = of_each(listings, lambda listing: pages.window(listing.name, asked))
+    windows = of_each(listings, lambda listing: pages.window(listing.name, asked, pages.USERS_BY_TIME))
     wanted = _wanted(listings, windows)
     found = zip(wanted, await context.reads.pages(wanted), strict=True)
     return _beside_errors(windows, [_user_connection(listing.name, page) for (listing, _), page in found])
@@ -154,23 +155,29 @@ def _beside_errors(windows: Sequence[Window | BadInput], connections: Sequence[T
     return [window if isinstance(window, BadInput) else next(found) for window in windows]
 
 
-def of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[str], T]) -> Connection[T]:
-    """A page of names, which are in the order of their lower case. One of few is kept."""
+def of_names(
+    listing: str, names: Sequence[str], asked: Asked, pattern: re.Pattern[str], node: Callable[[str], T]
+) -> Connection[T]:
+    """A page of names, which are in the order of their lower case and all of a pattern. One of few is kept."""
     if len(names) > FEW:
-        return _of_names(listing, names, asked, node)
-    return _of_few_names(listing, tuple(names), asked, node)
+        return _of_names(listing, names, asked, pattern, node)
+    return _of_few_names(listing, tuple(names), asked, pattern, node)
 
 
 @lru_cache(maxsize=1_024)
-def _of_few_names(listing: str, names: tuple[str, ...], asked: Asked, node: Callable[[str], T]) -> Connection[T]:
-    return _of_names(listing, names, asked, node)._replace(is_kept=True)
+def _of_few_names(
+    listing: str, names: tuple[str, ...], asked: Asked, pattern: re.Pattern[str], node: Callable[[str], T]
+) -> Connection[T]:
+    return _of_names(listing, names, asked, pattern, node)._replace(is_kept=True)
 
 
-def _of_names(listing: str, names: Sequence[str], asked: Asked, node: Callable[[str], T]) -> Connection[T]:
+def _of_names(
+    listing: str, names: Sequence[str], asked: Asked, pattern: re.Pattern[str], node: Callable[[str], T]
+) -> Connection[T]:
     asked.check()
     size, start, end = asked.size(), 0, len(names)
     if asked.cursor is not None:
-        beyond = "".join(pages.position(listing, asked.cursor)).lower()
+        beyond = pages.name(listing, asked.cursor, pattern).lower()
         if asked.last is None:
             start = bisect_right(names, beyond, key=str.lower)
         else:

@@ -53,7 +53,7 @@ def listing_name(feed: Feed) -> str:
 
 
 async def _page(feed: Feed, context: Context, asked: Asked, unseen_only: bool) -> Connection[Article]:
-    window = pages.window(listing_name(feed), asked)
+    window = pages.window(listing_name(feed), asked, pages.ARTICLES_BY_TIME)
     floor = await context.reads.seen(feed.username) if unseen_only else None
     last = await context.reads.posters_of_feed(feed.username, floor)
     one_more = Window(window.count + 1, window.upwards, window.beyond)

@@ -160,7 +160,7 @@ async def mark_feed_seen(context: Context, through: str) -> MarkFeedSeenPayload:
     """Two round trips: the mark has to be a place of the viewer's own feed."""
     username = await context.store.sessions.username(context.actor())
     try:
-        place = pages.place(feeds.listing_name(Feed(username)), through)
+        place = pages.place(feeds.listing_name(Feed(username)), through, pages.ARTICLES_BY_TIME)
     except BadInput as error:
         raise Invalid(str(error), "through") from error
     await context.store.follows.mark_seen(username, place)

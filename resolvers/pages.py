@@ -4,21 +4,34 @@ import re
 from base64 import b64decode
 from binascii import b2a_base64
 from functools import lru_cache
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 from resolvers.errors import BadInput
-from store.listings import Window
+from store import rules
+from store.listings import Listing, Window
 from store.ranking import PAGE_SIZE
-from store.records import Place
+from store.records import INSTANTS, Place
 
 SIZES = range(1, 101)
-MEMBER = re.compile(r"[A-Za-z0-9_-]{1,20}")  # an article's number, or a username
+NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")  # a value, as Python writes it
+ARTICLE = re.compile(r"[0-9]{16}")  # an article's number, as sorted sets hold it
 HIGHEST_PAGE = 2**31 - 1
-INSTANTS = range(2**53)
 PINNED = "pinned"
 LONGEST = 500  # characters of a cursor
 URL_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
+class Positions(NamedTuple):
+    """What the cursors of a listing hold: what stands there, and whether its values are instants or change with age."""
+
+    member: re.Pattern[str] = ARTICLE
+    by_time: bool = False
+    decays: bool = False
+
+
+ARTICLES, ARTICLES_BY_TIME, DECAYING_ARTICLES = Positions(), Positions(by_time=True), Positions(decays=True)
+USERS_BY_TIME = Positions(rules.USERNAME, by_time=True)
 
 
 class Asked(NamedTuple):
@@ -54,15 +67,22 @@ class Asked(NamedTuple):
         return self.before if self.last is not None else self.after
 
 
+def of_articles(listing: Listing, asked: Asked, usual: int = PAGE_SIZE) -> Window:
+    """The part of a listing of articles that is asked for."""
+    if listing.decay:
+        return window(listing.name, asked, DECAYING_ARTICLES, usual)
+    return window(listing.name, asked, ARTICLES_BY_TIME if listing.by_time else ARTICLES, usual)
+
+
 @lru_cache(maxsize=4_096)
-def window(listing: str, asked: Asked, usual: int = PAGE_SIZE) -> Window:
+def window(listing: str, asked: Asked, positions: Positions, usual: int = PAGE_SIZE) -> Window:
     """The part of a listing that is asked for."""
     asked.check()
     size = asked.size(usual)
     skip = size * (asked.page - 1) if asked.page else 0
     if asked.cursor is None:
         return Window(size, asked.last is not None, skip=skip)
-    found, at, is_pinned = mark(listing, asked.cursor)
+    found, at, is_pinned = mark(listing, asked.cursor, positions)
     return Window(size, asked.last is not None, found, skip, at, is_pinned)
 
 
@@ -91,20 +111,41 @@ def position(listing: str, text: str) -> list[str]:
     return parts
 
 
-def place(listing: str, text: str) -> Place:
-    return mark(listing, text)[0]
+def name(listing: str, text: str, names: re.Pattern[str]) -> str:
+    """The name of a cursor of a listing by name."""
+    found = position(listing, text)
+    if len(found) != 1 or not names.fullmatch(found[0]):
+        raise BadInput("this is no cursor")
+    return found[0]
 
 
-def mark(listing: str, text: str) -> tuple[Place, int | None, bool]:
+def place(listing: str, text: str, positions: Positions) -> Place:
+    return mark(listing, text, positions)[0]
+
+
+def mark(listing: str, text: str, positions: Positions) -> tuple[Place, int | None, bool]:
     """The place of a cursor, the instant that it is of where values decay, and whether the listing stands still."""
     try:
         value, member, *more = position(listing, text)
-        found = Place(float(value), member)
-        at = int(more[0]) if more else None
+        found = Place(_value(value, positions), member)
+        at = _instant(more[0]) if more else None
     except ValueError as error:
         raise BadInput("this is no cursor") from error
     is_pinned = more[1:] == [PINNED]
-    is_of_an_instant = at is None or (at in INSTANTS and (is_pinned or len(more) == 1))
-    if not isfinite(found.value) or not MEMBER.fullmatch(member) or not is_of_an_instant:
+    is_of_an_instant = is_pinned or len(more) == positions.decays
+    if not positions.member.fullmatch(member) or not is_of_an_instant:
         raise BadInput("this is no cursor")
     return found, at, is_pinned
+
+
+def _value(text: str, positions: Positions) -> float:
+    value = float(text) if NUMBER.fullmatch(text) else inf
+    if not isfinite(value) or (positions.by_time and not (value.is_integer() and int(value) in INSTANTS)):
+        raise ValueError("no value that anything can have there")
+    return value
+
+
+def _instant(text: str) -> int:
+    if not text.isdecimal() or not text.isascii() or len(text) > len(str(INSTANTS[-1])) or int(text) not in INSTANTS:
+        raise ValueError("no instant")
+    return int(text)

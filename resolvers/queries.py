@@ -96,7 +96,8 @@ async def all_groups(
     last: int | None = None,
     before: str | None = None,
 ) -> Connection[Group]:
-    return of_names("groups", await context.reads.groups(), Asked(first, after, last, before), records.group)
+    asked = Asked(first, after, last, before)
+    return of_names("groups", await context.reads.groups(), asked, rules.GROUP, records.group)
 
 
 async def _articles(context: Context, wanted: Sequence[str]) -> dict[str, Article | None]:

@@ -6,7 +6,7 @@ from store import acting, keys
 from store.commands import Script
 from store.connection import SEEN
 from store.errors import NotFound, SelfFollow, Unauthenticated
-from store.records import Place
+from store.records import INSTANTS, Place
 from store.sessions import Actor, Session, Sessions, slot_of
 from store.site import Site
 
@@ -49,7 +49,8 @@ class Follows:
     async def mark_seen(self, viewer: Actor, place: Place) -> str:
         """Move the viewer's mark forward, never back, and return their name. One round trip."""
         p = slot_of(viewer) % self._site.partitions
-        status, *reply = await acting.run(self._site, self._sessions, SEEN, p, viewer, repr(place.value), place.member)
+        mark = (repr(place.value), place.member, INSTANTS[-1])
+        status, *reply = await acting.run(self._site, self._sessions, SEEN, p, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]

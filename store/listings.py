@@ -20,13 +20,14 @@ SHORT = 5_000  # characters of a reply about a page
 
 
 class Listing(NamedTuple):
-    """What is ranked together, and by what. The bounds are values as ZCOUNT takes them."""
+    """What is ranked together, and by what: `by_time` where values are instants. Bounds are as ZCOUNT takes them."""
 
     name: str
     indexes: tuple[str, ...]
     lowest: str = "-inf"
     highest: str = "+inf"
     decay: Decay | None = None
+    by_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ def front_page(site: Site, day: int | None) -> Listing:
     """Good articles by time, of one UTC day (its first instant in unix milliseconds) if given."""
     indexes = tuple(keys.good(p) for p in range(site.partitions))
     if day is None:
-        return Listing("good", indexes)
-    return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}")
+        return Listing("good", indexes, by_time=True)
+    return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)
 
 
 def shares(listing: Listing, window: Window) -> list[Read[Any]]:
@@ -131,14 +132,16 @@ def _ranked(site: Site, order: Order, group: str | None) -> Listing:
 @lru_cache(maxsize=1_024)
 def _lasting(partitions: int, group: str | None, order: str) -> Listing:
     """What is always the same of the listing of an order, of a group or of the whole site."""
+    by_time = order == Order.TIME.value
     if group is None:
-        return Listing(order, tuple(keys.index(p, order) for p in range(partitions)))
-    return Listing(f"group:{group}:{order}", tuple(keys.group(p, group, order) for p in range(partitions)))
+        return Listing(order, tuple(keys.index(p, order) for p in range(partitions)), by_time=by_time)
+    indexes = tuple(keys.group(p, group, order) for p in range(partitions))
+    return Listing(f"group:{group}:{order}", indexes, by_time=by_time)
 
 
 @lru_cache(maxsize=4_096)
 def _of_user(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
-    return Listing(f"{kind}:{username.lower()}", (key(p, username),))
+    return Listing(f"{kind}:{username.lower()}", (key(p, username),), by_time=True)
 
 
 @lru_cache(maxsize=4_096)

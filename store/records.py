@@ -1,5 +1,6 @@
 """What is read from the store, as frozen records. Instants are unix milliseconds; formatting belongs to the schema."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -7,6 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 LITTLE = 1_000  # characters
+INSTANTS = range(253_402_300_800_000)  # unix milliseconds, to the end of the year 9999: what a DateTime can show
+SEEN = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
 
 
 class Vote(Enum):
@@ -137,14 +140,15 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     """The record of a user's hash, which has the name as its owner writes it; None of an empty one. No password."""
     if not fields:
         return None
-    seen = place(fields["seen"]) if "seen" in fields else None
-    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"]), seen)
+    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"]), seen(fields.get("seen", "")))
 
 
-def place(text: str) -> Place:
-    """A place as the store keeps it: value and member, space between."""
-    value, member = text.split()
-    return Place(float(value), member)
+def seen(text: str) -> Place | None:
+    """The mark in a feed as the store keeps it: time and member, space between. None of what no article can have."""
+    match = SEEN.fullmatch(text)
+    if not match or int(float(match[1])) not in INSTANTS:
+        return None
+    return Place(float(match[1]), match[2])
 
 
 new = tuple.__new__  # makes a tuple of names without a call in Python, of which pages would make hundreds

@@ -24,6 +24,7 @@ from store.layout import Key
 from store.link import Argument, Command
 from store.ranking import DAY, ORDERS
 from store.rankings import written
+from store.records import INSTANTS
 from store.site import Site
 
 WALKS = 3  # over all keys: their types, then articles, then what is derived from these
@@ -198,7 +199,7 @@ def _check(key: Key) -> Check | None:
         return Check(VERIFY_MEMBERS, key.p, key.name, (key.kind, "0"))
     match key.kind:
         case "user":
-            return Check(VERIFY_USER, key.p, key.name, (keys.slot(key.name),))
+            return Check(VERIFY_USER, key.p, key.name, (keys.slot(key.name), INSTANTS[-1]))
         case "posted":
             return Check(VERIFY_KEY, key.p, key.name, (key.kind, DAY * 1000))
         case "voted" | "downvoted" | "session":

@@ -1,10 +1,13 @@
 -- Verify one user: their hash, and what is the sum of all their articles: karma, and the time of the newest.
--- ARGV  8 username in lower case   9 their slot
+-- ARGV  8 username in lower case   9 their slot   10 the latest time that a mark can have (unix milliseconds)
 local account = USER .. name
 local written, joined, seen, stored = unpack(redis.call("HMGET", account, "name", "joined", "seen", "karma"))
 if string.lower(written or "") ~= name then report(account .. " name", written, name .. ", in any case") end
 if not string.find(joined or "", WHOLE) then report(account .. " joined", joined, "a usable joined") end
-if seen and not string.find(seen, "^%S+ %d+$") then report(account .. " seen", seen, "a usable seen") end
+local mark = tonumber(string.match(seen or "", "^(%S+) %d+$"))
+if seen and not (mark and mark >= 0 and mark <= tonumber(ARGV[10])) then
+  report(account .. " seen", seen, "a usable seen")
+end
 
 local karma, newest = 0, nil
 for _, member in ipairs(redis.call("ZRANGE", TIMELINE .. name, 0, -1)) do

@@ -1,4 +1,5 @@
 import asyncio
+from base64 import urlsafe_b64encode
 from itertools import count
 
 import pytest
@@ -226,6 +227,34 @@ async def test_mark_of_another_listing_is_refused(store, ask, alice, token):  # 
         assert answer == {"feed": None, "userErrors": [{"code": "INVALID", "field": ["input", "through"]}]}
     nobodys = (await ask(MARK, through=cursor))["data"]["markFeedSeen"]
     assert nobodys["userErrors"] == [{"code": "UNAUTHENTICATED", "field": None}]
+
+
+@pytest.mark.parametrize(
+    "position",
+    ["9e15|0000000000000001", "9e15|1", "nan|0000000000000001", "1.5|0000000000000001", "-1|0000000000000001"],
+)
+async def test_mark_that_no_article_can_have_is_refused(store, ask, alice, token, position):  # F10
+    await store.follows.follow("vera", alice)
+    await post(store, alice)
+    forged = urlsafe_b64encode(f"feed:vera|{position}".encode()).decode()
+
+    answer = (await ask(MARK, token, through=forged))["data"]["markFeedSeen"]
+    assert answer == {"feed": None, "userErrors": [{"code": "INVALID", "field": ["input", "through"]}]}
+    feed = (await ask(FEED, token))["data"]["feed"]
+    assert (feed["seenThrough"], feed["unseenCount"]) == (None, 1)
+
+
+@pytest.mark.parametrize("stored", ["9000000000000000.0 1", "nan 1", "inf 1", "-5.0 1", "1.0", "odd", "1.0 a b", ""])
+async def test_stored_mark_that_no_article_can_have_is_none(store, ask, alice, token, redis, stored):  # F10
+    await store.follows.follow("vera", alice)
+    await post(store, alice)
+    redis.hset(keys.user(store.site.home_of_user("vera"), "vera"), "seen", stored)
+    shown = await ask(FEED, token, unseenOnly=True)
+    assert (shown["data"]["feed"]["seenThrough"], shown["data"]["feed"]["unseenCount"]) == (None, 1)
+    assert (await ask("{ viewer { karma } }", token))["data"]["viewer"] == {"karma": 0}
+
+    marked = (await ask(MARK, token, through=info(shown)["startCursor"]))["data"]["markFeedSeen"]
+    assert marked == {"feed": {"unseenCount": 0, "seenThrough": "2016-08-04T11:52:00.000Z"}, "userErrors": []}
 
 
 async def test_follow_comes_back_with_the_user(store, ask, alice, token):  # F2, F11

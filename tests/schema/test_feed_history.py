@@ -139,4 +139,4 @@ async def _page(store, reader, size, cursor, up=False, unseen=False):
 
 
 def _place(reader, cursor):
-    return pages.place(feeds.listing_name(Feed(reader)), cursor)
+    return pages.place(feeds.listing_name(Feed(reader)), cursor, pages.ARTICLES_BY_TIME)

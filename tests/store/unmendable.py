@@ -59,6 +59,11 @@ def user_who_has_seen_something_odd(scene: Scene) -> list[Expected]:
     return [(f"{scene.account} seen", "odd", "a usable seen")]
 
 
+def user_who_has_seen_the_end_of_time(scene: Scene) -> list[Expected]:
+    scene.redis.hset(scene.account, "seen", "9000000000000000.0 1")
+    return [(f"{scene.account} seen", "9000000000000000.0 1", "a usable seen")]
+
+
 def session_of_nobody(scene: Scene) -> list[Expected]:
     scene.redis.set(scene.session, "Alice")
     return [(scene.session, "Alice", "usable")]
