@@ -44,8 +44,9 @@ from server.wire.disposal import dispose
 from server.wire.lasting import Memory, Remembered
 from server.wire.leaves import writer
 from server.wire.operations import Operation
-from server.wire.plans import Bail, Begun, Column, Completion, Field, Level, Pending, Rows, Run, builder, row_bytes
-from server.wire.sizes import AnswerTooLarge, Budget
+from server.wire.outcomes import Outcomes
+from server.wire.plans import Bail, Column, Completion, Field, Level, Pending, Rows, Run, builder, row_bytes
+from server.wire.sizes import Budget
 
 Resolve = Callable[[Column, Run], Pending]
 
@@ -57,23 +58,20 @@ class Plan:
     level: Rows
     arguments: Sequence[Fields]
 
-    async def data(self, context: Any, variables: VariableValues, budget: Budget) -> dict[str, Any]:
+    async def data(self, context: Any, variables: VariableValues, budget: Budget, outcomes: Outcomes) -> dict[str, Any]:
         """
         The data of an answer without errors.
 
         Raises:
             Bail, or whatever a resolver or a leaf raises: the answer is not this plan's to give.
-            Begun: the same, after a mutation was carried out.
             AnswerTooLarge: it is larger than the budget.
         """
-        run = Run(context, [fields.values(variables) for fields in self.arguments], budget=budget)
+        run = Run(context, [fields.values(variables) for fields in self.arguments], outcomes, budget=budget)
         try:
             rows = self.level.rows([None], run)
             (row,) = rows if isinstance(rows, list) else await rows
-        except BaseException as error:
+        except BaseException:
             dispose(run.expected)
-            if run.outcome and isinstance(error, Exception) and not isinstance(error, AnswerTooLarge):
-                raise Begun(run.outcome) from error
             raise
         data: dict[str, Any] = row
         return data
@@ -151,8 +149,9 @@ class Compiler:
         if hasattr(function, "batch"):
             return partial(resolving.batch, function.batch, place)
         if hasattr(function, "root"):
-            run = resolving.once if parent is self.core.mutation_type else resolving.root
-            return partial(run, function.root, place)
+            if parent is self.core.mutation_type:
+                return partial(resolving.once, function.root, place, response_key(node))
+            return partial(resolving.root, function.root, place)
         raise Bail("field")
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:
@@ -174,6 +173,10 @@ class Compiler:
     def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Rows:
         collected = collect_subfields(self.core, self.fragments, self.variables, self.operation.node, type_, details)
         return self.level(type_, collected.grouped_field_set)
+
+
+def response_key(node: FieldNode) -> str:
+    return node.alias.value if node.alias else node.name.value
 
 
 def _origin(type_: GraphQLObjectType) -> type:

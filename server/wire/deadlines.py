@@ -28,6 +28,10 @@ class Deadlines:
         """
         return self._running.pop(task, None) is None
 
+    def is_over(self, task: Task[Any] | None) -> bool:
+        """Whether the time of a task was over before it ended, so that it was cancelled."""
+        return task not in self._running
+
     def _look(self) -> None:
         self._timer = None
         now = monotonic()

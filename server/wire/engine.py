@@ -1,5 +1,6 @@
 """From a GraphQL request to its answers, whatever they travel on: find the operation, open a context, execute."""
 
+from asyncio import CancelledError, current_task
 from collections.abc import AsyncGenerator, Hashable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from server.wire.execution import Execution, Result, Source
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
 from server.wire.operations import Operations
+from server.wire.outcomes import Outcomes
 from server.wire.rates import Rates
 from server.wire.requests import GraphQLRequest
 from server.wire.sizes import AnswerTooLarge
@@ -120,10 +122,23 @@ class Engine:
         return call.asked, self.viewer_of(call.client)
 
     async def _executed(self, observation: Observation) -> Answer:
-        call = observation.call
-        context = self.open_context(call.client)
-        result, observation.way = await self.execution.execute(call.operation, call.asked.variables, context)
+        context = self.open_context(observation.call.client)
+        result = await self._result(observation, context)
         return self._answer(observation, result, context)
+
+    async def _result(self, observation: Observation, context: Context) -> Result:
+        """A mutation that was carried out is answered in any case: when its time is over, with what is there."""
+        call, outcomes = observation.call, Outcomes()
+        asked = call.operation, call.asked.variables, context, outcomes
+        try:
+            result, observation.way = await self.execution.execute(*asked)
+            return result
+        except CancelledError:
+            if not outcomes or not self.deadlines.is_over(current_task()):
+                raise
+        outcomes.late = f"not answered within {self.deadlines.seconds:g} seconds"
+        observation.way = "error"
+        return await self.execution.go_on(*asked)
 
     async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:
         source = await self._source(observation.call)

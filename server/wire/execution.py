@@ -1,12 +1,12 @@
 """Executes valid operations with graphql-core, in the way that Strawberry's own `Schema.execute` calls it."""
 
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import strawberry
-from graphql import ExecutionResult, GraphQLResolveInfo, create_source_event_stream
+from graphql import ExecutionResult, OperationType, create_source_event_stream
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from server.wire.clients import Context
@@ -14,8 +14,9 @@ from server.wire.errors import Code, Refused
 from server.wire.executor import ShortExecutor
 from server.wire.lasting import Memory
 from server.wire.operations import MAX_ERRORS, Operation
+from server.wire.outcomes import CarriedOut, Outcomes
 from server.wire.planning import Plans
-from server.wire.plans import Bail, Begun, Outcome
+from server.wire.plans import Bail
 from server.wire.shortcuts import Shortcuts
 from server.wire.sizes import MAX_ANSWER, AnswerTooLarge, Budget
 
@@ -63,9 +64,13 @@ class Execution:
         self._shortcuts = Shortcuts(schema)
         self._hide_suggestions = schema.config.disable_field_suggestions
 
-    async def execute(self, operation: Operation, variables: Variables, context: Context) -> Executed:
+    async def execute(
+        self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes | None = None
+    ) -> Executed:
         """
         Queries that fail by their plan are executed anew: they have no side effects. Mutations go on from theirs.
+
+        If this is cancelled, `outcomes` are what a mutation has come to by then.
 
         Raises:
             AnswerTooLarge: the answer would be larger than it may be.
@@ -73,21 +78,25 @@ class Execution:
         plans = self._plans.get(operation)
         if plans is None:
             plans = self._plans[operation] = Plans(self._strawberry, operation, self._memory)
-        outcome = None
+        outcomes = Outcomes() if outcomes is None else outcomes
         try:
-            data = await plans.data(variables, context, Budget(self._max_answer))
+            data = await plans.data(variables, context, Budget(self._max_answer), outcomes)
         except Bail as bail:
             way = str(bail)
-        except Begun as begun:
-            way, outcome = "error", begun.outcome
         except AnswerTooLarge:
             raise
         except Exception:
             way = "error"
         else:
             return Executed(Data(data), "compiled")
-        executor = self._executor(operation, variables, context, outcome)
-        return Executed(self._measured(await executor.execute()), way)
+        return Executed(await self.go_on(operation, variables, context, outcomes), way)
+
+    async def go_on(
+        self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes
+    ) -> ExecutionResult:
+        """Execute by graphql-core what has not come to its outcomes yet, and what is asked of them."""
+        executor = self._executor(operation, variables, context, outcomes)
+        return self._measured(await executor.execute())
 
     async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
         """Open the source of a subscription's events; a result in its place says why there is none."""
@@ -108,8 +117,9 @@ class Execution:
         return result
 
     def _executor(
-        self, operation: Operation, variables: Variables, context: Context, outcome: Outcome | None = None
+        self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes | None = None
     ) -> ShortExecutor:
+        is_mutation = operation.kind is OperationType.MUTATION
         executor: Any = ShortExecutor.build(
             self._schema,
             operation.document,
@@ -117,8 +127,9 @@ class Execution:
             raw_variable_values=variables,
             operation_name=operation.name,
             max_coercion_errors=MAX_ERRORS,
-            middleware=[CarriedOut(outcome)] if outcome else self._shortcuts,
+            middleware=[CarriedOut(outcomes)] if outcomes is not None and is_mutation else self._shortcuts,
             shortcuts=self._shortcuts,
+            outcomes=outcomes,
             hide_suggestions=self._hide_suggestions,
             operation_extensions=None,
         )
@@ -126,13 +137,3 @@ class Execution:
             raise Refused(Code.BAD_USER_INPUT, *executor)
         assert isinstance(executor, ShortExecutor)
         return executor
-
-
-class CarriedOut:
-    """In place of the root field's resolver, what it came to."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self._outcome = outcome
-
-    def resolve(self, following: Callable[..., Any], source: Any, info: GraphQLResolveInfo[Any], **given: Any) -> Any:
-        return following(source, info, **given) if info.path.prev else self._outcome.get()

@@ -29,6 +29,7 @@ from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from server.wire.disposal import dispose
+from server.wire.outcomes import Outcomes
 from server.wire.shortcuts import Of, Shortcuts
 
 PLAIN = frozenset({str, int, float, bool})
@@ -56,9 +57,10 @@ class Part(NamedTuple):
 
 
 class ShortExecutor(StrawberryGraphQLCoreExecutionContext):
-    def __init__(self, *given: Any, shortcuts: Shortcuts, **options: Any) -> None:
+    def __init__(self, *given: Any, shortcuts: Shortcuts, outcomes: Outcomes | None, **options: Any) -> None:
         super().__init__(*given, **options)
         self._shortcuts = shortcuts
+        self._outcomes = outcomes
         self._parts: dict[int, Part] = {}
         self._expect_nothing()
 
@@ -74,6 +76,12 @@ class ShortExecutor(StrawberryGraphQLCoreExecutionContext):
         executor: ShortExecutor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
         executor._expect_nothing()
         return executor
+
+    async def with_abort_signal(self, awaitable: Awaitable[Any]) -> Any:
+        """What graphql-core asks for every value that a resolver gives later: there is no signal but to be late."""
+        if self._outcomes is not None:
+            self._outcomes.check_late()
+        return await awaitable
 
     def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
         is_expected = super().complete_list_item_value(item, results, *rest)

@@ -9,6 +9,7 @@ from graphql.execution.values import VariableValues
 from server.wire.compiling import Plan, compiled
 from server.wire.lasting import Memory
 from server.wire.operations import Operation
+from server.wire.outcomes import Outcomes
 from server.wire.plans import Bail
 from server.wire.sizes import AnswerTooLarge, Budget
 from server.wire.variables import Signatures
@@ -30,7 +31,7 @@ class Plans:
         self._deciding = deciding_variables(operation)
         self._known: dict[tuple[Any, ...], Plan | Bail] = {}
 
-    async def data(self, variables: dict[str, Any], context: Any, budget: Budget) -> dict[str, Any]:
+    async def data(self, variables: dict[str, Any], context: Any, budget: Budget, outcomes: Outcomes) -> dict[str, Any]:
         """
         The data of an answer without errors.
 
@@ -45,7 +46,7 @@ class Plans:
             raise Bail("not worth it")
         try:
             values = self._signatures.coerced(variables)
-            return await self._plan(values).data(context, values, budget)
+            return await self._plan(values).data(context, values, budget, outcomes)
         except AnswerTooLarge:
             raise
         except Exception:

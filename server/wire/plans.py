@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from server.wire.outcomes import Outcomes
 from server.wire.sizes import PUNCTUATION, Budget
 
 Column = list[Any]
@@ -25,31 +26,11 @@ class Bail(Exception):
     """This execution is not for a plan; the message says why, in few words of which there are few."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the root field of a mutation came to: a value, or what it raised."""
-
-    value: Any = None
-    error: Exception | None = None
-
-    def get(self) -> Any:
-        if self.error:
-            raise self.error
-        return self.value
-
-
-class Begun(Exception):
-    """The plan failed after its mutation was carried out, with this outcome."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self.outcome = outcome
-
-
 @dataclass(slots=True)
 class Run:
     """
-    One execution: what resolvers get as their context, and the arguments of each field, coerced; then the outcome, if
-    it is a mutation's. `budget` counts the bytes of its answer.
+    One execution: what resolvers get as their context, and the arguments of each field, coerced. `outcomes` keeps what
+    a mutation came to, and `budget` counts the bytes of its answer.
 
     With `holes` no field is resolved that does not last: it leaves a hole, which is noted there. `expected` is all that
     is waited for, to be disposed of where something fails.
@@ -57,7 +38,7 @@ class Run:
 
     context: Any
     arguments: Sequence[Mapping[str, Any]]
-    outcome: Outcome | None = None
+    outcomes: Outcomes = field(default_factory=Outcomes)
     holes: Holes | None = None
     budget: Budget = field(default_factory=Budget)
     expected: list[Awaitable[Any]] = field(default_factory=list)

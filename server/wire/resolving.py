@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from server.wire.plans import Column, Outcome, Pending, Run
+from server.wire.plans import Column, Pending, Run
 
 
 def repeated(name: str, parents: Column, run: Run) -> Pending:
@@ -26,10 +26,6 @@ async def root(function: Callable[..., Any], place: int, parents: Column, run: R
     return [await function(run.context, **run.arguments[place])]
 
 
-async def once(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
+async def once(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Column:
     """As `root`, and what it came to is remembered: it must not run again."""
-    try:
-        run.outcome = Outcome(await function(run.context, **run.arguments[place]))
-    except Exception as error:
-        run.outcome = Outcome(error=error)
-    return [run.outcome.get()]
+    return [await run.outcomes.carry_out(key, function(run.context, **run.arguments[place]))]

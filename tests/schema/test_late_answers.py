@@ -1,0 +1,88 @@
+"""A mutation that was carried out is answered, whatever fails or hangs below it."""
+
+import asyncio
+
+import httpx
+import pytest
+
+from resolvers.context import Context
+from resolvers.reads import Reads
+from schema.contract import SCHEMA
+from server.app import CODES
+from server.wire import Client, Endpoint, Limits
+from store import listings
+from store.errors import StoreUnavailable
+from store.ranking import Order
+
+POST = """mutation($title: String!) { post(input: {title: $title, content: "c"}) {
+  replayed article { title voters { totalCount } groups { name } } userErrors { code } } }"""
+SEVERAL = """mutation { a: post(input: {title: "first", content: "c"}) { article { title voters { totalCount } } }
+  b: post(input: {title: "second", content: "c"}) { article { title } } }"""
+SECONDS = 0.3
+
+
+@pytest.fixture
+async def http(store):
+    """The endpoint, with little time for each answer."""
+
+    def open_context(client: Client) -> Context:
+        return Context(store, client.token)
+
+    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, limits=Limits(seconds=SECONDS)))
+    async with httpx.AsyncClient(transport=transport, base_url="http://upvote") as client:
+        yield client
+
+
+HANGING: list[asyncio.Event] = []  # what nobody knows any more is collected with who waits for it
+
+
+async def hang(*given):
+    HANGING.append(asyncio.Event())
+    await HANGING[-1].wait()
+
+
+async def fail(*given):
+    raise StoreUnavailable
+
+
+@pytest.mark.parametrize(("below", "code"), [(hang, "TIMEOUT"), (fail, "UNAVAILABLE")])
+async def test_post_is_answered_with_what_is_there(store, http, token, monkeypatch, below, code, caplog):
+    monkeypatch.setattr(Reads, "voters", below)
+
+    for number in range(3):
+        answer = await asked(http, token, POST, title=f"title {number}")
+        article = {"title": f"title {number}", "voters": None, "groups": []}
+        assert answer["data"] == {"post": {"replayed": False, "article": article, "userErrors": []}}
+        (error,) = answer["errors"]
+        assert (error["path"], error["extensions"]["code"]) == (["post", "article", "voters"], code)
+    assert await posted(store) == 3
+    assert caplog.records == []
+
+
+async def test_mutation_that_was_not_reached_is_not_carried_out(store, http, token, monkeypatch):
+    monkeypatch.setattr(Reads, "voters", hang)
+
+    for number in range(2):
+        answer = await asked(http, token, SEVERAL)
+        assert answer["data"] == {"a": {"article": {"title": "first", "voters": None}}, "b": None}
+        assert {error["extensions"]["code"] for error in answer["errors"]} == {"TIMEOUT"}
+        assert await posted(store) == number + 1
+
+
+async def test_mutation_that_hangs_itself_is_refused(store, http, token, monkeypatch):
+    monkeypatch.setattr(type(store.articles), "post", hang)
+
+    for _ in range(3):
+        answer = await asked(http, token, POST, title="title")
+        assert [error["extensions"]["code"] for error in answer["errors"]] == ["TIMEOUT"]
+        assert "data" not in answer
+
+
+async def asked(http, token, query, **variables):
+    headers = {"Authorization": f"Bearer {token}"}
+    return (await http.post("/", json={"query": query, "variables": variables}, headers=headers)).json()
+
+
+async def posted(store) -> int:
+    indexes = listings.whole(store.site, Order.TIME).indexes
+    return sum(await store.site.connection.pipeline([("ZCARD", index) for index in indexes]))
