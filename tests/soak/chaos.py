@@ -308,7 +308,7 @@ class Chaos:
         for each in processes:
             with suppress(ProcessLookupError):
                 used = len(os.listdir(f"/proc/{each.pid}/fd"))
-                limits[each.pid] = resource.prlimit(each.pid, resource.RLIMIT_NOFILE, None)
+                limits[each.pid] = resource.prlimit(each.pid, resource.RLIMIT_NOFILE)
                 resource.prlimit(each.pid, resource.RLIMIT_NOFILE, (used, limits[each.pid][1]))
         try:
             await asyncio.sleep(self.random.uniform(0.5, 3.0))

@@ -1,0 +1,22 @@
+"""Each fault of `chaos.py` once, in an order and at moments that are new in every run."""
+
+import secrets
+
+import pytest
+
+from tests.programs import missing
+from tests.soak import chaos
+
+
+@pytest.mark.timeout(900)
+def test_nothing_acknowledged_is_lost_whatever_fails_when():  # A6, V9
+    seed = secrets.randbelow(2**32)
+    print(f"seed {seed}: python -m tests.soak.chaos --minutes 0 --seed {seed}")
+    with chaos.small_disk() as disk:
+        if disk is None:
+            missing("no small file system can be mounted here, which the full disk needs")
+
+    reached = chaos.run(0, seed)
+
+    assert [fault for fault in chaos.FAULTS if not reached[fault]] == []
+    assert reached["posts"] > 0 and reached["votes"] > 0 and reached["refused writes"] > 0
