@@ -6,7 +6,7 @@ from store import keys, rules
 from store.attempts import Attempts, Window
 from store.common_passwords import refuse_common
 from store.connection import PASSWORD, REGISTER
-from store.errors import BadCredentials, RateLimited, UsernameTaken
+from store.errors import BadCredentials, RateLimited, StoreUnavailable, UsernameTaken
 from store.passwords import Passwords
 from store.sessions import Grant, Session, Sessions
 from store.site import Site
@@ -41,17 +41,12 @@ class Users:
         rules.username(username)
         rules.password(password)
         await refuse_common(password)
-        known = await self._hashed(password, windows)
-        grant, session = self._sessions.granted(username)
-        p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
-        session_keys = (keys.session(p, session.digest), keys.sessions(p, username))
-        script_keys = [keys.user(p, username), *session_keys, keys.closed(p)]
-        times = (self._site.clock(), lifetime, grant.login.expires_at)
-        command = REGISTER.command(script_keys, username, known, *times, session.digest)
-        (status,) = await self._site.connection.run(command)
-        if status == "taken":
-            raise UsernameTaken(username)
-        return grant
+        back = await self._attempts.count(windows) if windows else ()
+        try:
+            return await self._registered(username, await self._passwords.hashed(password))
+        except (RateLimited, StoreUnavailable):
+            await self._attempts.take_back(back)
+            raise
 
     async def log_in(self, username: str, password: str, address: str | None = None) -> Grant:
         """
@@ -86,13 +81,17 @@ class Users:
             raise BadCredentials
         return username
 
-    async def _hashed(self, password: str, windows: Sequence[Window]) -> str:
-        back = await self._attempts.count(windows) if windows else ()
-        try:
-            return await self._passwords.hashed(password)
-        except RateLimited:
-            await self._attempts.take_back(back)
-            raise
+    async def _registered(self, username: str, password_hash: str) -> Grant:
+        grant, session = self._sessions.granted(username)
+        p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
+        session_keys = (keys.session(p, session.digest), keys.sessions(p, username))
+        script_keys = [keys.user(p, username), *session_keys, keys.closed(p)]
+        times = (self._site.clock(), lifetime, grant.login.expires_at)
+        command = REGISTER.command(script_keys, username, password_hash, *times, session.digest)
+        (status,) = await self._site.connection.run(command)
+        if status == "taken":
+            raise UsernameTaken(username)
+        return grant
 
     async def _proven(self, username: str, password: str, address: str | None) -> tuple[str, str]:
         """The name as its owner writes it, and the hash of the password; failures are counted."""

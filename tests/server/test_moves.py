@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from resolvers.rates import WriteRates
 from server import moves, verifying
 from server.__main__ import main
 from server.settings import Settings
@@ -115,6 +116,15 @@ async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, 
     await store.sessions.close(session)
     with pytest.raises(Unauthenticated):
         await store.sessions.close(session)
+
+
+async def test_registration_that_a_move_refuses_is_not_counted(store, redis):
+    await Closing(store.site).begin()
+    before = everything(redis)
+
+    with pytest.raises(StoreUnavailable, match="being moved"):
+        await store.users.register("carol", "correct horse", WriteRates().of_registrations("1.1.1.1"))
+    assert everything(redis) == before
 
 
 async def test_password_is_not_changed_while_the_store_is_moved(store, redis):
