@@ -6,10 +6,11 @@ from typing import Any
 
 import orjson
 import structlog
-from structlog.processors import JSONRenderer, TimeStamper, add_log_level, format_exc_info
+from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper, add_log_level
 from structlog.stdlib import ExtraAdder, ProcessorFormatter
 from structlog.typing import Processor
 
+from server import tracebacks
 from server.settings import Settings
 from server.wire import Code, Observation
 
@@ -75,11 +76,11 @@ def _trace(trace_id: str | None) -> dict[str, str]:
 
 
 def _rendering(settings: Settings) -> list[Processor]:
-    """Tracebacks are plain: those that show local variables show tokens."""
+    """Tracebacks are plain: local variables and messages of errors show what clients send."""
     at_terminal = sys.stderr.isatty()
     if (settings.log_format or ("console" if at_terminal else "json")) == "json":
-        return [format_exc_info, JSONRenderer(serializer=_json)]
-    return [structlog.dev.ConsoleRenderer(colors=at_terminal, exception_formatter=structlog.dev.plain_traceback)]
+        return [ExceptionRenderer(tracebacks.written), JSONRenderer(serializer=_json)]
+    return [structlog.dev.ConsoleRenderer(colors=at_terminal, exception_formatter=tracebacks.write)]
 
 
 def _json(line: Any, **unused: Any) -> str:

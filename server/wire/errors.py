@@ -16,6 +16,7 @@ from graphql import GraphQLError
 
 logger = logging.getLogger("upvote")
 
+MAX_PATH = 200  # characters of a path in the log: its names are the client's to choose
 FAULT_MESSAGE = "internal server error"
 
 
@@ -94,7 +95,7 @@ class Faults:
             return described(error, code)
         if id(cause) not in logged:
             logged.add(id(cause))
-            where = ".".join(map(str, error.path or ())) or "operation"
+            where = ".".join(map(str, error.path or ()))[:MAX_PATH] or "operation"
             logger.error("request %s failed at %s", request_id, where, exc_info=cause, extra={"request_id": request_id})
         return masked(error, request_id)
 

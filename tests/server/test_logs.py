@@ -107,6 +107,49 @@ def test_fault_is_logged_once_with_its_request_and_traceback(broken):
     assert (operation["level"], operation["errors"]) == ("info", ["INTERNAL_SERVER_ERROR"])
 
 
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_traceback_quotes_nothing(tmp_path, redis_url, redis, log_format):
+    """What a fault says of a value may be what a client has sent."""
+    with serving(tmp_path, redis_url=redis_url, log_format=log_format) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        live.ask('mutation { post(input: {title: "a", link: "https://example.com/"}) { article { id } } }', token)
+        (article,) = redis.scan_iter("article:*")
+        redis.hset(article, "time", "secret-time")
+        live.ask(BREAK)
+        until(lambda: "ValueError" in live.errors.read_text())
+        written = live.errors.read_text()
+
+    assert "Traceback (most recent call last)" in written
+    assert "secret" not in written
+
+
+NESTED = """query Nested { groups { nodes { articles(first: 0) { totalCount } } edges { node { articles {
+  totalCount } } } } articles { nodes { voters(after: "secret-cursor") { nodes { karma } } groups { articles(
+  before: "secret-cursor") { totalCount } } poster { articles(last: 1000) { totalCount } } } }
+  article(id: "secret-id") { id } node(id: "secret-node") { id } user(username: "secret name") { id } }"""
+
+
+def test_errors_of_nested_fields_are_one_line(tmp_path):
+    with serving(tmp_path) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        for number in range(3):
+            live.ask(
+                'mutation($group: String!) { post(input: {title: $group, content: $group, groups: [$group, "all"]}) '
+                "{ article { id } } }",
+                token,
+                group=f"group{number}",
+            )
+        for _ in range(10):
+            answer = live.post({"query": NESTED}, {"x-request-id": "logs-6"}).json()
+            assert {error["extensions"]["code"] for error in answer["errors"]} == {"BAD_USER_INPUT"}
+        lines = live.logged(request_id="logs-6")
+        written = live.errors.read_text()
+
+    assert [(line["event"], line["level"]) for line in lines] == [("operation", "info")] * 10
+    assert len(written.splitlines()) == 14
+    assert "secret" not in written
+
+
 def test_operation_without_a_store_is_a_warning(broken, redis):
     redis.delete("score:{0}")
     redis.set("score:{0}", "no index")
