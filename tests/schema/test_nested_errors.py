@@ -25,7 +25,8 @@ DOCUMENTS = {
     "at several depths": """{ articles { nodes { poster { articles(last: 0) { totalCount } } voters(after: "odd") {
       nodes { followers(first: 101) { totalCount } } } } edges { node { standing(group: "") { rank } } } }
       viewer { following { nodes { articles(before: "x") { nodes { poster { karma } } } karma joinedAt } } } }""",
-    "below a mutation": """mutation { vote(input: {articleId: "article:1773"}) { article { groups { articles(first: 0) {
+    "below a mutation": """mutation { vote(input: {articleId: "article:3011197992960749"}) { article { groups {
+      articles(first: 0) {
       totalCount } } poster { karma articles { totalCount } } } query { groups { nodes { articles(page: 0) {
       totalCount } } } feed { articles { nodes { voters(last: 1000) { totalCount } } } } } } }""",
 }
