@@ -188,11 +188,16 @@ def _of_names(
 
 
 def _connection(name: str, page: Page, articles: Sequence[Article | None], total: Total) -> Connection[Article]:
-    """An article that was deleted between the two round trips is left out."""
+    """
+    An article that was deleted since its place was read, or pinned, is left out.
+
+    Where that is all of a page, its first and last place have the cursors from which to go on.
+    """
     mark = () if page.at is None else (page.at, pages.PINNED) if page.is_pinned else (page.at,)
     placed = zip(page.places, articles, strict=True)
     edges = [new(Edge, (name, place + mark, article)) for place, article in placed if article]
-    return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), total)
+    ends = edges or [new(Edge, (name, place + mark, None)) for place in page.places]
+    return Connection(edges, _page_info(ends, page.above > 0, page.below > 0), total)
 
 
 def _user_connection(name: str, page: Page) -> Connection[User]:
@@ -200,5 +205,5 @@ def _user_connection(name: str, page: Page) -> Connection[User]:
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), page.total)
 
 
-def _page_info(edges: Sequence[Edge[T]], previous: bool, following: bool) -> PageInfo:
-    return PageInfo(following, previous, *((edges[0], edges[-1]) if edges else (None, None)))
+def _page_info(ends: Sequence[Edge[Any]], previous: bool, following: bool) -> PageInfo:
+    return PageInfo(following, previous, *((ends[0], ends[-1]) if ends else (None, None)))

@@ -79,6 +79,10 @@ class Reads:
         (profile,) = await self.profiles([username])
         return profile.seen if profile else None
 
+    async def last_post(self, username: str) -> float | None:
+        """When a user posted last, of what is still there."""
+        return _united(await self._all(feeds.newest(self._store.site, [username]))).get(username)
+
     async def posters_of_feed(self, username: str, floor: Place | None) -> dict[str, float]:
         """
         Whose articles a feed shows, and when each of them posted last: the user and everyone they follow.

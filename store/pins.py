@@ -1,6 +1,7 @@
 """Listings that stand still: the first places as they are at an instant, shared by all who begin to read then."""
 
 from dataclasses import replace
+from typing import Literal
 
 from store import keys
 from store.connection import PIN
@@ -13,6 +14,9 @@ from store.site import Site
 PLACES = 1_000
 LIFETIME = 10 * 60 * 1000  # milliseconds
 SHARED = 1000  # milliseconds: who begins within the same second reads the same
+UNDER_WAY = 5000  # milliseconds that a post may take from its time until it is there
+
+Kept = Literal["pinned", "known", "refused"]
 
 
 def instant(now: int) -> int:
@@ -30,20 +34,27 @@ def is_there(pinned: Listing) -> Read[bool]:
     return Read(("EXISTS", *pinned.indexes), bool)
 
 
+def may_lack(at: int, posted: float) -> bool:
+    """Whether a shared pin may have been made before what was posted at a time."""
+    return posted >= at - UNDER_WAY
+
+
 def as_of(listing: Listing, at: int) -> Listing:
     """The same listing; where its values decay, by those of an instant."""
     return listing._replace(decay=replace(listing.decay, at=at)) if listing.decay else listing
 
 
-async def keep(site: Site, pinned: Listing, page: Page) -> bool:
+async def keep(site: Site, pinned: Listing, page: Page) -> Kept:
     """
-    Pin the places of a page, unless somebody was faster, and tell whether they are: a store that can only be read keeps
-    none. One round trip; nothing at all for an empty page.
+    Pin the places of a page, unless there is such a pin: then that one stays. A store that can only be read keeps none.
+
+    One round trip; nothing at all for an empty page.
     """
     flat: list[Argument] = [text for place in page.places for text in (repr(float(place.value)), place.member)]
+    if not flat:
+        return "pinned"
     try:
-        if flat:
-            await site.connection.run(PIN.command(pinned.indexes, LIFETIME, *flat))
+        (status,) = await site.connection.run(PIN.command(pinned.indexes, LIFETIME, *flat))
     except StoreUnavailable:
-        return False
-    return True
+        return "refused"
+    return "known" if status == "known" else "pinned"

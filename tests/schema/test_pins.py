@@ -16,8 +16,8 @@ PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: Strin
     nodes { id } totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
 
 
-async def asked(ask, **variables):
-    answer = await ask(PAGE, **variables)
+async def asked(ask, token=None, **variables):
+    answer = await ask(PAGE, token, **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]
     return [node["id"] for node in page["nodes"]], page["pageInfo"], answer["extensions"]
@@ -92,3 +92,44 @@ async def test_expired_pin_goes_on_from_the_last_value_and_says_so(store, ask, a
 async def test_nothing_to_pin_is_an_empty_page(ask, redis):
     assert (await asked(ask))[0] == []
     assert list(redis.scan_iter("pin:*")) == []
+
+
+async def test_page_of_nothing_but_deleted_articles_goes_on(store, ask, alice, bob):
+    numbers = (await filled(store, alice, bob))[::-1]
+    about = {"order": "TIME"}
+    _, info, _ = await asked(ask, **about, first=5)
+    for number in numbers[5:10]:
+        await store.articles.delete(number, alice if number in numbers[1::2] else bob)
+
+    gone, info, _ = await asked(ask, **about, first=5, after=info["endCursor"])
+    assert (gone, info["hasNextPage"], info["hasPreviousPage"]) == ([], True, True)
+    rest, _, _ = await asked(ask, **about, first=100, after=info["endCursor"])
+    before, _, _ = await asked(ask, **about, last=100, before=info["startCursor"])
+    assert [rest, before] == [[f"article:{number}" for number in part] for part in (numbers[10:], numbers[:5])]
+
+
+@pytest.mark.parametrize("order", Order)
+async def test_own_post_is_in_a_pin_made_after_it(store, ask, alice, bob, token, redis, order):
+    await filled(store, alice, bob)
+    about = {"order": order.name, "first": 100}
+    shared, _, _ = await asked(ask, **about)
+    assert (await asked(ask, token, **about))[0] == shared
+    for _ in range(2):
+        own = (await post(store, "vera")).id
+        shown, info, _ = await asked(ask, token, **about)
+        assert own in shown
+        assert (await asked(ask, token, order=order.name, last=100, before=info["endCursor"]))[0] == shown[:-1]
+
+    assert (await asked(ask, **about))[0] == shared
+    assert len(list(redis.scan_iter("pin:*"))) == 3
+
+
+async def test_pin_is_shared_with_who_posted_long_ago(store, ask, alice, token, clock, redis):
+    await post(store, alice)
+    await post(store, "vera")
+    clock.advance(60)
+    await asked(ask)
+    _, _, extensions = await asked(ask, token)
+
+    assert len(list(redis.scan_iter("pin:*"))) == 1
+    assert extensions["stats"]["roundTrips"] <= 3
