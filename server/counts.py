@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from mmap import mmap
 from pathlib import Path
 from tempfile import mkstemp
+from weakref import finalize
 
 import orjson
 
@@ -30,19 +31,20 @@ class Counts:
             self.numbers = memoryview(bytearray(SIZE)).cast("d")
             return
         file, path = mkstemp(".numbers", f"{os.getpid()}-", folder)  # what had this id before keeps its own
-        os.truncate(file, SIZE)
+        _allocate(file)
         self.numbers = memoryview(mmap(file, SIZE)).cast("d")
         os.close(file)
-        self._names = Path(path).with_suffix(".names")
+        names = Path(path).with_suffix(".names")
+        self._names = os.open(names, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        finalize(self, os.close, self._names)
 
     def place(self, *name: str) -> int:
-        """New names have places one after the other."""
+        """New names have places one after the other; one that cannot be written has a place that nobody reads."""
         known = self._places.get(name)
         if known is not None:
             return known
-        if self._folder:
-            with self._names.open("ab") as file:
-                file.write(orjson.dumps(name) + b"\n")
+        if self._folder and not _append(self._names, orjson.dumps(name) + b"\n"):
+            return MOST - 1
         return self._places.setdefault(name, len(self._places))
 
     def sums(self, *passing: str) -> dict[Name, float]:
@@ -55,6 +57,26 @@ class Counts:
             for name, number in _read(path):
                 sums[name] += number if lives or name[0] not in passing else 0
         return sums
+
+
+def _allocate(file: int) -> None:
+    """All of a file of numbers: who writes to a part that has no room on the disk is killed."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, SIZE)
+    else:
+        os.truncate(file, SIZE)
+
+
+def _append(file: int, line: bytes) -> bool:
+    """Whether a line was written, whole; else nothing was."""
+    size = os.fstat(file).st_size
+    try:
+        if os.write(file, line) == len(line):
+            return True
+    except OSError:
+        pass  # the disk is full
+    os.ftruncate(file, size)
+    return False
 
 
 def _read(path: Path) -> Iterator[tuple[Name, float]]:

@@ -1,5 +1,6 @@
 """Numbers that several processes count."""
 
+import resource
 import signal
 import subprocess
 import sys
@@ -40,3 +41,31 @@ def test_new_names_have_places_in_turn():
     counts = Counts()
 
     assert [counts.place("a"), counts.place("a", "b"), counts.place("a"), counts.place("c")] == [0, 1, 0, 2]
+
+
+def test_name_that_cannot_be_written_is_counted_once_it_can_be(tmp_path):
+    """A file has a size that it may not exceed, as a disk has."""
+    counts = Counts(tmp_path)
+    counts.numbers[counts.place("a")] += 1
+    (names,) = tmp_path.glob("*.names")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (names.stat().st_size + 3, before[1]))
+    try:
+        counts.numbers[counts.place("lost")] += 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    counts.numbers[counts.place("b")] += 2
+
+    assert counts.sums() == {("a",): 1, ("b",): 2}
+
+
+def test_new_name_needs_no_new_file(tmp_path):
+    counts = Counts(tmp_path)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        counts.numbers[counts.place("a")] += 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+    assert counts.sums() == {("a",): 1}
