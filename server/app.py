@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -22,7 +23,7 @@ from schema.contract import FILE, SCHEMA
 from server import explorer, guards, log_stream, sharing, tracing
 from server.doors import Door
 from server.log_stream import LogStream
-from server.logs import Logs
+from server.logs import Counting, Logs
 from server.metrics import Metrics
 from server.settings import Settings, WrongSetting
 from server.watching import Watch
@@ -79,6 +80,7 @@ def create(settings: Settings, door: Door, worker: int = 1) -> Application:
     app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
     app.state.log = log = log_stream.install()
     log.on_dropped = watch.metrics.log_lines_dropped
+    logging.getLogger().addHandler(Counting(watch.metrics.logged))
     door.on_change = watch.metrics.connections_of(worker)
     app.state.contexts = contexts = Contexts(guards.write_rates(settings))
     endpoint = Endpoint(

@@ -53,19 +53,32 @@ class Keeper:
             process.wait()
 
     def _keep(self) -> None:
-        attempts = 0 if self._run() else ATTEMPTS
+        attempts = self._try(ATTEMPTS - 1)
         while not self._stopping.is_set() and attempts < ATTEMPTS:
             logger.error("Valkey ended, and is started again")
             if attempts or time.monotonic() - self._answered_at < PAUSE:
                 self._stopping.wait(PAUSE)
-            attempts = 0 if self._run() else attempts + 1
+            attempts = self._try(attempts)
         self.has_given_up = not self._stopping.is_set()
         self._started.set()
         if self.has_given_up:
             self._given_up()
 
+    def _try(self, attempts: int) -> int:
+        """How many attempts in a row have failed, after one more. What the system lacks once it has run is none."""
+        try:
+            return 0 if self._run() else attempts + 1
+        except OSError as error:  # no more processes, or files: there may be some later
+            logger.error("Valkey cannot be started: %s", error.strerror)
+            return max(attempts, 1) if self._started.is_set() else ATTEMPTS
+
     def _run(self) -> bool:
-        """Start it, and wait until it ends. Whether it has answered."""
+        """
+        Start it, and wait until it ends. Whether it has answered.
+
+        Raises:
+            OSError: the system gives no process.
+        """
         with self._changing:
             if self._stopping.is_set():
                 return False
@@ -101,6 +114,8 @@ def ask(at: Path, command: bytes) -> bytes:
         client.sendall(command + b"\r\n")
         with client.makefile("rb") as replies:
             line = replies.readline()
+            if not line.endswith(b"\n"):
+                raise ConnectionError("the reply has no end")
             return replies.read(int(line[1:])) if line.startswith(b"$") else line
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -31,6 +32,17 @@ def configure(settings: Settings) -> None:
     )
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(True)
+
+
+class Counting(logging.Handler):
+    """Calls `count` with the level of each warning and error."""
+
+    def __init__(self, count: Callable[[str], object]) -> None:
+        super().__init__(logging.WARNING)
+        self._count = count
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._count("error" if record.levelno >= logging.ERROR else "warning")
 
 
 class Logs:

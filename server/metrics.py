@@ -25,6 +25,7 @@ BUCKETS = (*map(str, BOUNDS), "+Inf")
 MAX_NAMES = 100
 MAX_CHARACTERS = 100
 OTHER = "other"
+LEVELS = ("warning", "error")
 
 COUNTERS = {
     "operations": ("Operations begun.", ("operation",)),
@@ -32,6 +33,7 @@ COUNTERS = {
     "store_commands": ("Commands sent to the store.", ("operation",)),
     "errors": ("Operations that had an error of a code.", ("operation", "code")),
     "executions": ("Queries and mutations by how: compiled, coalesced with an equal one, or why neither.", ("way",)),
+    "log_records": ("Warnings and errors logged, but for the lines of operations.", ("level",)),
     "log_lines_dropped": ("Lines of the log that could not be written.", ()),
     "refusals": ("Requests without an operation that can be answered.", ("code",)),
 }
@@ -58,6 +60,7 @@ class Metrics(Collector):
         self._counts = Counts(Path(folder) if folder else None)
         self._numbers = self._counts.numbers
         self._open = self._counts.place(OPEN[0])
+        self._levels = {level: self._counts.place("log_records", level) for level in LEVELS}
         self._dropped = self._counts.place("log_lines_dropped")
         self._known: dict[str, Series] = {}
         self.writes_refused = False  # as whoever is scraped finds it
@@ -104,6 +107,10 @@ class Metrics(Collector):
             self._numbers[place] += change
 
         return count
+
+    def logged(self, level: str) -> None:
+        """From any thread: the places are known."""
+        self._numbers[self._levels[level]] += 1
 
     def log_lines_dropped(self, count: int) -> None:
         self._numbers[self._dropped] += count

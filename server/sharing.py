@@ -1,9 +1,10 @@
 """What processes tell each other of rates, by way of the store: a token's points are those of its user."""
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 
 from server.wire import Rates, Subject
@@ -13,6 +14,8 @@ from store.sessions import session_of
 from store.stores import Store
 
 SECONDS = 0.1
+
+logger = logging.getLogger("upvote")
 
 
 @asynccontextmanager
@@ -42,8 +45,12 @@ async def _share(rates: Rates, store: Store) -> None:
     buckets = Buckets(store.site, rates.points, rates.back)
     while True:
         await asyncio.sleep(SECONDS)
-        with suppress(StoreUnavailable):
+        try:
             await rates.share(partial(tell, store, buckets))
+        except StoreUnavailable:
+            pass
+        except Exception:  # whatever it is, the next round may be better, and nobody else starts us again
+            logger.exception("points of cost were not shared between processes")
 
 
 async def _owners(store: Store, subjects: Iterable[Subject]) -> dict[Subject, str]:

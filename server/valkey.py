@@ -156,7 +156,20 @@ def _synced(folder: Path) -> Iterator[None]:
 
 
 def _sync(folder: Path, stopping: threading.Event) -> None:
+    before: str | None = None
     while not stopping.wait(SYNC_SECONDS):
+        fault = _fault_of_sync(folder)
+        if fault and fault != before:
+            logger.error("what is written is not on the disk: %s", fault)
+        elif before and not fault:
+            logger.warning("what is written is on the disk again")
+        before = fault
+
+
+def _fault_of_sync(folder: Path) -> str | None:
+    """Have the files of a folder on the disk, each that can be. Why one could not."""
+    fault = None
+    try:
         for name in os.listdir(folder):
             try:
                 with (folder / name).open("rb") as file:
@@ -164,7 +177,10 @@ def _sync(folder: Path, stopping: threading.Event) -> None:
             except FileNotFoundError:
                 pass  # it was rewritten meanwhile
             except OSError as error:
-                logger.error("what is written is not on the disk: %s", error)
+                fault = str(error)
+    except OSError as error:  # no more files: there may be some later
+        fault = str(error)
+    return fault
 
 
 @contextmanager

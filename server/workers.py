@@ -68,8 +68,9 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     if settings.workers == 1:
         serve(settings, listener)
         return
-    with TemporaryDirectory(prefix="upvote-metrics-") as folder:
+    with TemporaryDirectory(prefix="upvote-metrics-", ignore_cleanup_errors=True) as folder:
         os.environ[metrics.FOLDER] = folder
+        logging.getLogger().addHandler(logs.Counting(metrics.Metrics().logged))
         Supervisor(listeners(listener, settings.workers)).run()
 
 

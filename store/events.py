@@ -173,6 +173,8 @@ async def _supervise(ears: Ears, channels: Sequence[str], events: Events, connec
             await _listen(ears, channels, events, connected)
         except Unreachable as error:
             logger.warning("the connection that listens for changes was lost: %s", error)
+        except Exception:  # nobody else starts us again
+            logger.exception("listening for changes failed")
         await asyncio.sleep(PAUSE)
 
 

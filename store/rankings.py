@@ -1,6 +1,7 @@
 """How a store ranks: which orders it keeps, and the weights of groups that have their own."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from store.ranking import WEIGHTS, Order
 WRITTEN = "ORDERS"  # the field with the orders that scripts write
 REINDEX = "REINDEX"  # the field that says whose reindex is under way
 NEXT = "next:"  # before the name of a group that is being rebuilt; other fields are names of groups
+
+logger = logging.getLogger("upvote")
 
 
 @dataclass(slots=True)
@@ -86,6 +89,10 @@ async def _renew(rankings: Rankings, connection: Connection, stirred: asyncio.Ev
         stirred.clear()
         try:
             await rankings.read(connection)
+            continue
         except StoreUnavailable:
-            stirred.set()
-            await asyncio.sleep(PAUSE)
+            pass
+        except Exception:  # nobody else starts us again
+            logger.exception("the rankings of the store were not read")
+        stirred.set()
+        await asyncio.sleep(PAUSE)

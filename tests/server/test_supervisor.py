@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -123,3 +124,31 @@ def test_server_of_several_workers_stops_at_a_signal(tmp_path):
 
         assert live.stop(signal.SIGINT) == 0
         until(lambda: processes_of(tmp_path) == [])
+
+
+def test_worker_that_hangs_is_replaced(tmp_path):
+    with serving(tmp_path, workers=2) as live:
+        until(lambda: len(workers_of(live, tmp_path)) == 2)
+        hanging = workers_of(live, tmp_path)[0]
+        os.kill(hanging, signal.SIGSTOP)
+        until(lambda: hanging not in workers_of(live, tmp_path))
+        until(lambda: len(workers_of(live, tmp_path)) == 2)
+
+        assert live.post({"query": PAGE}).status_code == 200
+
+
+def test_worker_is_replaced_once_there_are_files_again(tmp_path):
+    with serving(tmp_path, workers=2) as live:
+        until(lambda: len(workers_of(live, tmp_path)) == 2)
+        killed = workers_of(live, tmp_path)[0]
+        before = resource.prlimit(live.process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(live.process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: "cannot be started: Too many open files" in live.errors.read_text())
+        resource.prlimit(live.process.pid, resource.RLIMIT_NOFILE, before)
+        until(lambda: len(set(workers_of(live, tmp_path)) - {killed}) == 2)
+        answers = [live.post({"query": PAGE}) for _ in range(20)]
+        until(lambda: live.metrics()['upvote_log_records_total{level="error"}'] >= 2)
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert live.stop() == 0

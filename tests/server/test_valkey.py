@@ -1,10 +1,13 @@
 """Our own Valkey: that it is kept running, and that what it acknowledged is there whenever it is killed."""
 
+import errno
 import os
+import resource
 import signal
+import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from redis.exceptions import RedisError
 
 from server import keeping, valkey
 from server.valkey import ValkeyFailed
-from tests.server.conftest import serving
+from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import until
 
 
@@ -123,3 +126,79 @@ def test_server_whose_valkey_does_not_start_again_ends_and_says_so(tmp_path):
 
         assert live.process.wait(60) == 2
         assert f"upvote: Valkey does not start; see {tmp_path}/valkey.log" in live.errors.read_text()
+
+
+def test_files_that_cannot_be_opened_for_a_while_end_no_sync(tmp_path, monkeypatch, caplog):
+    failures = [OSError(errno.EMFILE, "Too many open files") for _ in range(2)]
+    synced = threading.Event()
+    listed, real = os.listdir, os.fsync
+
+    def list_folder(folder):
+        if failures:
+            raise failures.pop()
+        return listed(folder)
+
+    monkeypatch.setattr(os, "listdir", list_folder)
+    monkeypatch.setattr(os, "fsync", lambda file: failures or synced.set() or real(file))
+
+    with valkey.running(tmp_path):
+        assert synced.wait(30)
+
+    assert caplog.messages[:2] == [
+        "what is written is not on the disk: [Errno 24] Too many open files",
+        "what is written is on the disk again",
+    ]
+
+
+def test_valkey_is_started_again_once_there_are_processes_again(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(keeping, "PAUSE", 0.1)
+    failures = [BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable") for _ in range(5)]
+    start = keeping._start
+
+    def start_later(*given):
+        if failures:
+            raise failures.pop()
+        return start(*given)
+
+    with valkey.running(tmp_path) as url, Redis.from_url(url) as redis:
+        redis.set("a key", "a value")
+        monkeypatch.setattr(keeping, "_start", start_later)
+        ended(redis)
+        until(lambda: answers(redis))
+
+        assert redis.get("a key") == b"a value"
+    assert caplog.messages.count("Valkey cannot be started: Resource temporarily unavailable") == 5
+
+
+def test_start_without_processes_says_so(tmp_path, monkeypatch, caplog):
+    def start(*given):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(keeping, "_start", start)
+
+    with pytest.raises(ValkeyFailed), valkey.running(tmp_path):
+        pass
+    assert caplog.messages == ["Valkey cannot be started: Resource temporarily unavailable"]
+
+
+def test_server_without_files_heals_when_there_are_some_again(tmp_path):
+    with serving(tmp_path, max_connections=5_000) as live:
+        process = live.process.pid
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        before = resource.prlimit(process, resource.RLIMIT_NOFILE)
+        with Redis(unix_socket_path=(tmp_path / "address").read_text()) as redis:
+            resource.prlimit(process, resource.RLIMIT_NOFILE, (3, before[1]))
+            ended(redis)
+            host, port = live.url.removeprefix("http://").split(":")
+            with ExitStack() as opened:
+                for _ in range(20):
+                    opened.enter_context(socket.create_connection((host, int(port))))
+                until(lambda: live.logged(event="Valkey cannot be started: Too many open files"))
+            resource.prlimit(process, resource.RLIMIT_NOFILE, before)
+            until(lambda: answers(redis))
+        post = live.ask(POST, token)
+        shown = live.metrics()
+
+        assert post["data"]["post"]["article"]["id"]
+        assert shown['upvote_log_records_total{level="error"}'] >= 2
+        assert live.stop() == 0
