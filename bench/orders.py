@@ -22,6 +22,7 @@ from time import perf_counter
 from rich.console import Console
 from rich.table import Table
 
+from caches import SizedCache
 from resolvers.context import Context
 from resolvers.reads import Reads
 from schema.contract import SCHEMA
@@ -48,7 +49,7 @@ BATCH = 2_000
 MOST_VOTES = 5_000
 PAGE = """{ articles(order: %s) {
   edges { cursor node { id title link votes poster { username } groups { name } } } pageInfo { endCursor } } }"""
-OPERATIONS = Operations(SCHEMA, Limits(), 100_000)
+OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 PAGES = {"first": 0.0, "middle": 0.5, "last": 1.0}
 
 

@@ -4,10 +4,11 @@ import re
 from asyncio import gather
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
-from functools import lru_cache
 from itertools import chain, islice
+from sys import getsizeof
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from caches import Hashed, shared_cache
 from resolvers import pages, pins
 from resolvers.context import Context
 from resolvers.errors import BadInput, of_each
@@ -17,6 +18,10 @@ from store.caching import FEW
 from store.listings import Listing, Page, Window
 from store.ranking import PAGE_SIZE
 from store.records import Article, User, new
+
+PLACE = 400  # bytes of a place on a page that is cached, with its number and its edge
+PAGE = 2_500  # bytes of a page beside its places
+PAGES = shared_cache("pages")
 
 T = TypeVar("T")
 Total = int | Callable[[Context], Awaitable[int]]  # counted when it is asked for, where that costs something
@@ -54,6 +59,7 @@ class Connection(NamedTuple, Generic[T]):
     page_info: PageInfo
     total: Total
     is_kept: bool = False  # whether it will come again as long as it is true
+    held_bytes: int = 0
 
     @property
     def nodes(self) -> list[T]:
@@ -104,19 +110,25 @@ async def connect(context: Context, found: Sequence[tuple[str, Page, Total]]) ->
 
     They are kept, and so are totals: one that is counted is equal to another that counts the same.
     """
-    shown = [_kept(*each) for each in found]
+    shown = [_shown(*each) for each in found]
     articles = iter(await context.reads.articles(chain.from_iterable([each.numbers for each in shown])))
     return [each.connection(list(islice(articles, len(each.numbers)))) for each in shown]
 
 
 class Shown:
-    """A page of a listing, and the connection that was made of it, as long as its articles are as they were."""
+    """
+    A page of a listing, and the connection that was made of it, as long as its articles are as they were.
 
-    __slots__ = ("_known", "_name", "_page", "_total", "numbers")
+    `size` is what it holds in bytes, in the cache that it is found in by its key.
+    """
 
-    def __init__(self, name: str, page: Page, total: Total) -> None:
-        self._name, self._page, self._total = name, page, total
+    __slots__ = ("_key", "_known", "numbers", "size")
+
+    def __init__(self, key: Hashed) -> None:
+        self._key = key
+        page: Page = key.value[1]
         self.numbers = [place.number for place in page.places]
+        self.size = PAGE + PLACE * len(self.numbers)
         self._known: tuple[list[Article | None], Connection[Article]] | None = None
 
     def connection(self, articles: list[Article | None]) -> Connection[Article]:
@@ -125,15 +137,30 @@ class Shown:
             connection = self._known[1]
             if connection.is_kept:
                 return connection
-            connection = connection._replace(is_kept=True)
-        else:
-            connection = _connection(self._name, self._page, articles, self._total)
-        if all(article.is_short for article in articles if article):
+            connection = connection._replace(is_kept=True, held_bytes=self.size)
             self._known = articles, connection
+            return connection
+        name, page, total = self._key.value
+        connection = _connection(name, page, articles, total)
+        if all([article.is_short for article in articles if article]):
+            self._keep(articles, connection)
         return connection
 
+    def _keep(self, articles: list[Article | None], connection: Connection[Article]) -> None:
+        self._known = articles, connection
+        size = PAGE + PLACE * len(self.numbers) + records.size_of(articles)
+        PAGES.grow(self._key, self, size - self.size)
+        self.size = size
 
-_kept = lru_cache(maxsize=512)(Shown)  # most pages come again as they were
+
+def _shown(name: str, page: Page, total: Total) -> Shown:
+    """Most pages come again as they were."""
+    key = Hashed(name, page, total)
+    known: Shown | None = PAGES.get(key)
+    if known is None:
+        known = Shown(key)
+        PAGES.put(key, known, known.size)
+    return known
 
 
 async def of_users(context: Context, listings: Sequence[Listing], asked: Asked) -> list[Connection[User] | BadInput]:
@@ -161,14 +188,13 @@ def of_names(
     """A page of names, which are in the order of their lower case and all of a pattern. One of few is kept."""
     if len(names) > FEW:
         return _of_names(listing, names, asked, pattern, node)
-    return _of_few_names(listing, tuple(names), asked, pattern, node)
-
-
-@lru_cache(maxsize=1_024)
-def _of_few_names(
-    listing: str, names: tuple[str, ...], asked: Asked, pattern: re.Pattern[str], node: Callable[[str], T]
-) -> Connection[T]:
-    return _of_names(listing, names, asked, pattern, node)._replace(is_kept=True)
+    key = Hashed(listing, tuple(names), asked, pattern, node)
+    known: Connection[T] | None = PAGES.get(key)
+    if known is None:
+        size = PAGE + sum(map(getsizeof, names)) + PLACE * len(names) + getsizeof(asked.cursor)
+        known = _of_names(listing, names, asked, pattern, node)._replace(is_kept=True, held_bytes=size)
+        PAGES.put(key, known, size)
+    return known
 
 
 def _of_names(

@@ -3,10 +3,10 @@
 import re
 from base64 import b64decode
 from binascii import b2a_base64
-from functools import lru_cache
 from math import inf, isfinite
 from typing import NamedTuple
 
+from caches import memo
 from resolvers.errors import BadInput
 from store import rules
 from store.listings import Listing, Window
@@ -19,6 +19,7 @@ ARTICLE = re.compile(r"[0-9]{16}")  # an article's number, as sorted sets hold i
 HIGHEST_PAGE = 2**31 - 1
 PINNED = "pinned"
 LONGEST = 500  # characters of a cursor
+SHORT = 60  # characters of a listing's name for which cursors are memoised
 URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
@@ -74,9 +75,13 @@ def of_articles(listing: Listing, asked: Asked, usual: int = PAGE_SIZE) -> Windo
     return window(listing.name, asked, ARTICLES_BY_TIME if listing.by_time else ARTICLES, usual)
 
 
-@lru_cache(maxsize=4_096)
 def window(listing: str, asked: Asked, positions: Positions, usual: int = PAGE_SIZE) -> Window:
     """The part of a listing that is asked for."""
+    is_small = len(listing) + len(asked.after or "") + len(asked.before or "") <= LONGEST
+    return (_window if is_small else _new_window)(listing, asked, positions, usual)
+
+
+def _new_window(listing: str, asked: Asked, positions: Positions, usual: int) -> Window:
     asked.check()
     size = asked.size(usual)
     skip = size * (asked.page - 1) if asked.page else 0
@@ -86,11 +91,20 @@ def window(listing: str, asked: Asked, positions: Positions, usual: int = PAGE_S
     return Window(size, asked.last is not None, found, skip, at, is_pinned)
 
 
-@lru_cache(maxsize=32_768)
+_window = memo(1_024, 2_000)(_new_window)
+
+
 def cursor(listing: str, position: tuple[object, ...]) -> str:
     """An opaque text for a position in a listing."""
+    return (_cursor if len(listing) <= SHORT else _new_cursor)(listing, position)
+
+
+def _new_cursor(listing: str, position: tuple[object, ...]) -> str:
     text = "|".join([listing, *map(str, position)])
     return b2a_base64(text.encode(), newline=False).translate(URL_SAFE, b"=").decode()
+
+
+_cursor = memo(4_096, 900)(_new_cursor)
 
 
 def position(listing: str, text: str) -> list[str]:

@@ -1,11 +1,12 @@
 """Custom scalars: how instants, days and links are written on the wire. Inside, instants are unix milliseconds."""
 
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from typing import NewType
 
 import strawberry
 from strawberry.types.scalar import ScalarDefinition
+
+from caches import memo
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -15,7 +16,7 @@ Date = NewType("Date", int)
 Link = NewType("Link", str)
 
 
-@lru_cache(maxsize=65_536)  # the same few thousand articles are shown again and again
+@memo(8_192, 300)  # the same few thousand articles are shown again and again
 def write_instant(milliseconds: int) -> str:
     return f"{(EPOCH + milliseconds * MILLISECOND).isoformat(timespec='milliseconds')[:-6]}Z"
 

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from caches import CacheBudget
 from resolvers.context import Context
 from resolvers.errors import BadInput, SubscriberTooSlow, TooManyRankings
 from resolvers.live import Live
@@ -30,6 +31,7 @@ from server.watching import Watch
 from server.wire import Client, Endpoint, read_trusted_documents
 from server.wire.stopping import STOPPING
 from store import events, rankings
+from store.caching import Room
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.stores import Store
 
@@ -75,13 +77,18 @@ class Application(Starlette):
 def create(settings: Settings, door: Door, worker: int = 1) -> Application:
     """The application of a worker, whose connections come through a door."""
     guard = guards.pages_of_others(settings)
-    app = Application(lifespan=partial(_lifespan, settings), middleware=[guard] if guard else [])
-    app.state.rates = rates = guards.rates(settings)
-    app.state.watch = watch = Watch(Metrics(), Logs(settings), tracing.from_environment())
+    budget = CacheBudget(settings.cache_mb)
+    budget.apply()
+    room = Room(budget.share("records"))
+    budget.measure("records", room)
+    app = Application(lifespan=partial(_lifespan, settings, room), middleware=[guard] if guard else [])
+    app.state.rates = rates = guards.rates(settings, budget)
+    app.state.watch = watch = Watch(Metrics(budget), Logs(settings), tracing.from_environment())
     app.state.log = log = log_stream.install()
     log.on_dropped = watch.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(watch.metrics.logged))
     door.on_change = watch.metrics.connections_of(worker)
+    app.state.budget = budget
     app.state.contexts = contexts = Contexts(guards.write_rates(settings))
     endpoint = Endpoint(
         SCHEMA,
@@ -95,6 +102,7 @@ def create(settings: Settings, door: Door, worker: int = 1) -> Application:
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
+        budget=budget,
         observer=watch,
         viewer_of=attrgetter("token"),
     )
@@ -110,13 +118,14 @@ def create(settings: Settings, door: Door, worker: int = 1) -> Application:
 
 
 @asynccontextmanager
-async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
-    app.state.store = store = await open_store(settings)
+async def _lifespan(settings: Settings, room: Room, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
+    app.state.store = store = await open_store(settings, room)
     listening = events.listening(settings.redis_url or "", store.site.partitions)
     async with (
         listening as heard,
         rankings.renewed(store.site.rankings, store.site.connection, heard),
         sharing.shared(app.state.rates, store),
+        app.state.watch.metrics.published(),
     ):
         app.state.contexts.begin(store, Live(store, heard, settings.rate_ranking_places))
         _collect_less()
@@ -153,7 +162,7 @@ def trusted_documents(settings: Settings) -> dict[str, str]:
         raise WrongSetting(f"UPVOTE_TRUSTED_DOCUMENTS={error}") from error
 
 
-async def open_store(settings: Settings, *, strict: bool = True) -> Store:
+async def open_store(settings: Settings, room: Room | None = None, *, strict: bool = True) -> Store:
     assert settings.redis_url is not None, "whoever starts us has started our own Valkey, or was given another"
     return await Store.open(
         settings.redis_url,
@@ -163,6 +172,7 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
         session_lifetime=settings.session_ttl,
         confirming=settings.confirming_replicas,
         cached=settings.cache,
+        room=room,
         strict=strict,
         bounded_hashing=settings.rate_limits == "on",
     )

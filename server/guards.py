@@ -3,13 +3,16 @@
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
+from caches import CacheBudget
 from resolvers.pages import SIZES
 from resolvers.rates import WriteRates
 from server.doors import Door
 from server.outgoing import Outgoing
 from server.settings import Settings
+from server.sharing import digest_of
 from server.wire import Limits, Rates
 from server.wire.costs import Weights
+from server.wire.rates import BUCKET
 from store.ranking import GROUPS_PER_ARTICLE
 from store.rules import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
@@ -41,8 +44,13 @@ def door(settings: Settings) -> Door:
     return Door(settings.max_connections, of_an_address, settings.proxies, outgoing=outgoing)
 
 
-def rates(settings: Settings) -> Rates | None:
-    return Rates(settings.rate_points, settings.rate_points_back) if settings.rate_limits == "on" else None
+def rates(settings: Settings, budget: CacheBudget) -> Rates | None:
+    if settings.rate_limits == "off":
+        return None
+    rates = Rates(settings.rate_points, settings.rate_points_back, digest_of=digest_of)
+    rates.most = budget.share("buckets") // BUCKET
+    budget.measure("buckets", rates)
+    return rates
 
 
 def write_rates(settings: Settings) -> WriteRates | None:

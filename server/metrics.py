@@ -1,8 +1,10 @@
 """Metrics in Prometheus' format: of this process or, where several answer, of all of them whichever is asked."""
 
+import asyncio
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +16,7 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
+from caches import CacheBudget
 from server.counts import Counts, Name
 from server.wire import Observation, Tally
 
@@ -41,6 +44,12 @@ SECONDS = ("operation_seconds", "Time until a query or a mutation was answered."
 CONNECTIONS = ("open_connections", "Connections open now, by the worker process that has them.")
 OPEN = ("open_subscriptions", "Subscriptions open now.")
 REFUSED = ("writes_refused", "1 while the store refuses writes, or does not answer.")
+CACHES = {
+    "cache_bytes": "What a cache holds, as it is estimated.",
+    "cache_entries": "Entries of a cache.",
+    "cache_evictions": "Entries that a cache has evicted to stay within its share of UPVOTE_CACHE_MB.",
+}
+PUBLISHING_SECONDS = 1.0
 
 
 class Series(NamedTuple):
@@ -55,7 +64,8 @@ class Series(NamedTuple):
 
 
 class Metrics(Collector):
-    def __init__(self) -> None:
+    def __init__(self, budget: CacheBudget | None = None) -> None:
+        self._budget = budget or CacheBudget()
         folder = os.environ.get(FOLDER)
         self._counts = Counts(Path(folder) if folder else None)
         self._numbers = self._counts.numbers
@@ -115,9 +125,29 @@ class Metrics(Collector):
     def log_lines_dropped(self, count: int) -> None:
         self._numbers[self._dropped] += count
 
+    @asynccontextmanager
+    async def published(self) -> AsyncIterator[None]:
+        """Let other processes that are asked for metrics know from time to time what the caches of this one hold."""
+        publishing = asyncio.create_task(self._publish())
+        try:
+            yield
+        finally:
+            publishing.cancel()
+
+    async def _publish(self) -> None:
+        while True:
+            self._measure_caches()
+            await asyncio.sleep(PUBLISHING_SECONDS)
+
+    def _measure_caches(self) -> None:
+        for name, usage in self._budget.usages().items():
+            for kind, number in zip(CACHES, usage, strict=True):
+                self._numbers[self._counts.place(kind, name)] = number
+
     def collect(self) -> Iterator[Metric]:
         """What Prometheus asks a collector."""
-        sums = self._counts.sums(OPEN[0], CONNECTIONS[0])
+        self._measure_caches()
+        sums = self._counts.sums(OPEN[0], CONNECTIONS[0], *CACHES)
         for kind, (description, labels) in COUNTERS.items():
             counter = CounterMetricFamily(f"upvote_{kind}", description, labels=labels)
             for name, number in sums.items():
@@ -128,6 +158,12 @@ class Metrics(Collector):
         yield GaugeMetricFamily(f"upvote_{OPEN[0]}", OPEN[1], sums[OPEN[:1]])
         yield GaugeMetricFamily(f"upvote_{REFUSED[0]}", REFUSED[1], self.writes_refused)
         yield _connections(sums)
+        for kind, description in CACHES.items():
+            gauge = GaugeMetricFamily(f"upvote_{kind}", description, labels=["cache"])
+            for name, number in sums.items():
+                if name[0] == kind:
+                    gauge.add_metric(name[1:], number)
+            yield gauge
 
     def _series(self, observation: Observation) -> Series:
         name = observation.call.operation.name or ""

@@ -103,6 +103,9 @@ class Settings(BaseModel):
     cache: int = Field(
         CACHED, ge=0, description="how many articles and users a process keeps in memory, as long as they are true"
     )
+    cache_mb: int = Field(
+        128, ge=48, description="how many megabytes all caches of a process hold at most, those articles and users too"
+    )
     max_connections: int = Field(1_000, ge=1, description="how many connections a process has at once")
     max_address_connections: int = Field(
         100, ge=1, description="how many of them an address has, unless it is a trusted proxy or rate limits are off"

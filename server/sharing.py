@@ -1,16 +1,15 @@
-"""What processes tell each other of rates, by way of the store: a token's points are those of its user."""
+"""What processes tell each other of rates, by way of the store."""
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
 from server.wire import Rates, Subject
 from store.buckets import Buckets
 from store.errors import StoreUnavailable
-from store.sessions import session_of
+from store.sessions import Session, session_of
 from store.stores import Store
 
 SECONDS = 0.1
@@ -31,14 +30,23 @@ async def shared(rates: Rates | None, store: Store) -> AsyncIterator[None]:
         sharing.cancel()
 
 
-async def tell(store: Store, buckets: Buckets, taken: Mapping[Subject, float]) -> dict[Subject, float]:
-    """Take points for all processes, and give what is left. Two round trips."""
-    owners = await _owners(store, taken)
-    points: dict[str, float] = defaultdict(float)
-    for subject in taken:
-        points[owners[subject]] += taken[subject]
-    left = await buckets.take(points)
-    return {subject: left[owners[subject]] for subject in taken}
+def digest_of(token: str) -> str | None:
+    """What a token is counted by until it is known whose it is; None of text that is no token."""
+    session = session_of(token)
+    return f"{session.digest}:{session.slot}" if session else None
+
+
+async def identify(store: Store, digests: Collection[str]) -> dict[str, str | None]:
+    """Whose the tokens of these digests are, by name; None where they are nobody's. One round trip."""
+    parts = [digest.split(":") for digest in digests]
+    names = await store.sessions.usernames([Session(digest, int(slot)) for digest, slot in parts])
+    return {digest: name and name.lower() for digest, name in zip(digests, names, strict=True)}
+
+
+async def tell(buckets: Buckets, taken: Mapping[Subject, float]) -> dict[Subject, float]:
+    """Take points for all processes, and give what is left. One round trip."""
+    left = await buckets.take({" ".join(subject): points for subject, points in taken.items()})
+    return {subject: left[" ".join(subject)] for subject in taken}
 
 
 async def _share(rates: Rates, store: Store) -> None:
@@ -46,15 +54,8 @@ async def _share(rates: Rates, store: Store) -> None:
     while True:
         await asyncio.sleep(SECONDS)
         try:
-            await rates.share(partial(tell, store, buckets))
+            await rates.share(partial(tell, buckets), partial(identify, store))
         except StoreUnavailable:
             pass
         except Exception:  # whatever it is, the next round may be better, and nobody else starts us again
             logger.exception("points of cost were not shared between processes")
-
-
-async def _owners(store: Store, subjects: Iterable[Subject]) -> dict[Subject, str]:
-    sessions = {(kind, name): session for kind, name in subjects if kind == "token" and (session := session_of(name))}
-    names = await store.sessions.usernames(list(sessions.values()))
-    users = {subject: f"user {name}" for subject, name in zip(sessions, names, strict=True) if name}
-    return {subject: users.get(subject, " ".join(subject)) for subject in subjects}

@@ -1,10 +1,11 @@
 """What a request's URL says, remembered where it is short: most requests are for the same few."""
 
-from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from httptools import parse_url
+
+from caches import memo
 
 SHORT = 100  # bytes
 
@@ -30,4 +31,4 @@ def _parsed(url: bytes) -> Target:
     return Target(unquote(parsed.path.decode("ascii")), parsed.path, parsed.query or b"")
 
 
-_remembered = lru_cache(maxsize=64)(_parsed)
+_remembered = memo(64, 1_000)(_parsed)

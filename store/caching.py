@@ -8,10 +8,13 @@ through whatever process. The link's end is the end of what is kept here.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from sys import getsizeof
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from hiredis import ReplyError
 
+from caches import Usage
 from store import keys
 from store.faults import ELSEWHERE, kind
 from store.records import CAST, Vote
@@ -22,19 +25,50 @@ T = TypeVar("T")
 CACHED = 10_000  # keys of each server, unless told otherwise
 LONGEST = 4_000  # characters of a hash that is worth keeping
 FEW = 200  # names, of whom it is worth keeping
+ROOM = 24_000_000  # bytes of all caches of a store, unless told otherwise
+HASH = 2_000  # bytes of a hash, or of the record that was made of it, beside the text of its fields
+VOTE, VOTER, VOTED, NAMED = 200, 400, 300, 300  # bytes of a vote or a name, of a voter, of an article with either
+VOTES_PART = 3  # of the room, votes and voters take at most one such part
 NOTHING: dict[int, Vote] = {}
+
+
+class Room:
+    """The bytes that the caches of a store, one for each server, may hold together."""
+
+    def __init__(self, capacity: int = ROOM) -> None:
+        self.capacity = capacity
+        self.evictions = 0
+        self.caches: WeakSet[Cache] = WeakSet()
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(self.held(), sum(cache.size for cache in self.caches), self.evictions)
+
+    def held(self) -> int:
+        return sum([cache.hash_bytes + cache.vote_bytes for cache in self.caches])
+
+    def is_full(self) -> bool:
+        return self.held() > self.capacity
+
+    def is_full_of_votes(self) -> bool:
+        return sum([cache.vote_bytes for cache in self.caches]) > self.capacity // VOTES_PART
 
 
 class Cache:
     """
-    Hashes of some kinds, of at most so many keys: as they were read, then as the records that were made of them. And
-    votes as a script told them, and the voters of articles that have few, ten times as many.
+    Hashes of some kinds, of at most so many keys and within the bytes of a room: as they were read, then as the records
+    that were made of them. And votes as a script told them, and the voters of articles that have few, ten times as
+    many.
 
     `as_of` is the instant of the monotonic clock up to which all changes have been heard, `telling` the digest of the
     script that tells a voter's votes on articles.
     """
 
-    def __init__(self, most: int, telling: str = "") -> None:
+    def __init__(self, most: int, telling: str = "", room: Room | None = None) -> None:
+        self._room = room or Room()
+        self._room.caches.add(self)
+        self._sizes: dict[str, int] = {}  # of hashes and records in bytes, by key
+        self.hash_bytes = 0
         self.as_of = float("-inf")
         self._most = most
         self._telling = telling
@@ -49,6 +83,11 @@ class Cache:
     @property
     def size(self) -> int:
         return len(self._hashes) + len(self._records)
+
+    @property
+    def vote_bytes(self) -> int:
+        voters = VOTER * len(self._votes)
+        return VOTE * self._votes_kept + voters + VOTED * len(self._voters) + NAMED * len(self._names)
 
     def begin(self) -> tuple[str, ...]:
         """The command that makes the server tell of changes."""
@@ -95,8 +134,7 @@ class Cache:
         elif reply and command[0] == "HGETALL" and sum(map(len, reply.values())) <= LONGEST:
             key = str(command[1])
             if key.startswith(keys.CACHED) and key not in self._ids:
-                self._make_room()
-                self._hashes[key] = reply
+                self._keep_hash(key, reply)
 
     def changed(self, names: Sequence[str] | None) -> None:
         """Forget these keys; None means all there are."""
@@ -104,14 +142,26 @@ class Cache:
             self._hashes.clear()
             self._records.clear()
             self._ids.clear()
+            self._sizes.clear()
+            self.hash_bytes = 0
             self._forget_votes()
             return
         for name in names:
             if name.startswith(keys.CACHED_VOTES):
                 self._forget_votes_on(number_of(name))
             self._hashes.pop(name, None)
+            self.hash_bytes -= self._sizes.pop(name, 0)
             if name in self._ids:
                 del self._records[self._ids.pop(name)]
+
+    def _keep_hash(self, key: str, fields: dict[str, str]) -> None:
+        self._make_room()
+        size = HASH + sum(map(getsizeof, fields.values()))
+        self.hash_bytes += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+        self._hashes[key] = fields
+        while self._sizes and self._room.is_full():
+            self._evict()
 
     def _keep_voters(self, number: int, names: list[str]) -> None:
         self._make_room_for_votes()
@@ -137,7 +187,8 @@ class Cache:
                 del self._votes[voter]
 
     def _make_room_for_votes(self) -> None:
-        if self._votes_kept > 10 * self._most:
+        if self._votes_kept > 10 * self._most or self._room.is_full_of_votes():
+            self._room.evictions += self._votes_kept
             self._forget_votes()
 
     def _forget_votes(self) -> None:
@@ -148,7 +199,12 @@ class Cache:
 
     def _make_room(self) -> None:
         if self.size >= self._most:
-            self.changed([next(iter(self._ids or self._hashes))])  # of those that were kept, the oldest
+            self._evict()
+
+    def _evict(self) -> None:
+        """Of those that were kept, drop the oldest."""
+        self._room.evictions += 1
+        self.changed([next(iter(self._ids or self._hashes))])
 
 
 def number_of(key: str) -> int:

@@ -9,12 +9,12 @@ import random
 from binascii import crc_hqx
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
-from functools import lru_cache
 from time import monotonic
 from typing import Any
 
 from hiredis import ReplyError
 
+from caches import memo
 from store.caching import Cache
 from store.commands import key_of, tag_of
 from store.link import Command, lost
@@ -144,7 +144,7 @@ async def _unsent(commands: Sequence[Command]) -> list[Any]:
     return lost(commands, "no server is known that has this slot")
 
 
-@lru_cache(maxsize=4_096)
+@memo(1_024, 400)
 def slot(tag: str) -> int:
     """The slot of a key whose hash tag, or all of which, is this: CRC16 (XMODEM)."""
     return crc_hqx(tag.encode(), 0) % SLOTS

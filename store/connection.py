@@ -11,7 +11,7 @@ from typing import Any
 from hiredis import ReplyError
 
 from store import faults, routes
-from store.caching import Cache
+from store.caching import Cache, Room
 from store.cluster import Cluster
 from store.commands import READING_DIGESTS, Script, in_full
 from store.errors import StoreUnavailable
@@ -61,14 +61,15 @@ tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 class Connection:
     """Connects when it is first used, and again whenever a link was lost."""
 
-    def __init__(self, url: str, confirming: int = 0, cached: int = 0) -> None:
+    def __init__(self, url: str, confirming: int = 0, cached: int = 0, room: Room | None = None) -> None:
         """
-        Writes wait until so many replicas have them. So many hashes are kept of each server.
+        Writes wait until so many replicas have them. So many hashes are kept of each server, those of
+        all servers within the bytes of a room.
 
         Raises ValueError where the URL is none of a store.
         """
         route = routes.read(url)
-        self._server = server_of(route, confirming, cached)
+        self._server = server_of(route, confirming, cached, room or Room())
         self._kind = route.kind
 
     @property
@@ -176,12 +177,12 @@ class Connection:
                 replies[place] = reply
 
 
-def server_of(route: Route, confirming: int, cached: int) -> Server:
+def server_of(route: Route, confirming: int, cached: int, room: Room) -> Server:
     async def tracked(connecting: Awaitable[Link]) -> Link:
         link = await connecting
         try:
             if cached:
-                await link.track(Cache(cached, VOTES.digest))
+                await link.track(Cache(cached, VOTES.digest, room))
         except BaseException:
             link.close()  # nobody else can
             raise

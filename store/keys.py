@@ -9,16 +9,25 @@ import re
 from binascii import crc_hqx
 from functools import lru_cache
 
+from caches import memo
+
 SLOTS = 1024
+SHORT = 40  # characters of a name whose slot is memoised: no user has a longer one
 CACHED = ("article:{", "user:{")  # what keys begin with that processes keep what they read of
 CACHED_VOTES = ("voted:{", "downvoted:{")
 TAGGED = re.compile(r"([a-z]+):\{(0|[1-9][0-9]{0,3})\}(?::(.+))?", re.ASCII)
 
 
-@lru_cache(maxsize=65_536)
 def slot(username: str) -> int:
     """Which of 1 024 shares a user falls in: CRC16 (XMODEM, as in Redis Cluster) of the folded name."""
+    return _slot_of_short(username) if len(username) <= SHORT else _slot(username)
+
+
+def _slot(username: str) -> int:
     return crc_hqx(username.lower().encode(), 0) % SLOTS
+
+
+_slot_of_short = memo(8_192, 350)(_slot)
 
 
 def member(number: int) -> str:

@@ -104,6 +104,8 @@ class Link(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_open = False
+        if self.cache:
+            self.cache.changed(None)
         if self._alarm:
             self._alarm.cancel()
         while self._waiting:

@@ -3,9 +3,10 @@
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from sys import getsizeof
 from typing import Any, NamedTuple
 
+from caches import memo, shared_cache
 from store import gravity, keys
 from store.connection import RANGE
 from store.gravity import Decay, Share
@@ -17,6 +18,10 @@ from store.site import Site
 
 DAY_MS = 86_400_000
 SHORT = 5_000  # characters of a reply about a page
+FEW = 16  # partitions, for which the keys of a listing are memoised
+LONGEST_NAME = 60  # characters of what a listing is named by, if it is memoised
+PLACE = 8  # bytes that a character of a reply takes as part of a place
+PLACES = shared_cache("places")
 
 
 class Listing(NamedTuple):
@@ -100,7 +105,8 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
     alone = len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if alone else (window.skip + window.count, 0)
     bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down")
-    return [_range(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
+    range_of = _range if len(listing.name) <= LONGEST_NAME else _new_range
+    return [range_of(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
 
 
 def merge(parts: Sequence[Share], window: Window) -> Page:
@@ -120,17 +126,18 @@ def merge(parts: Sequence[Share], window: Window) -> Page:
 
 
 def _ranked(site: Site, order: Order, group: str | None) -> Listing:
-    lasting = _lasting(site.partitions, group, order.value)
+    is_small = site.partitions <= FEW and len(group or "") <= LONGEST_NAME
+    lasting_of = _lasting if is_small else _new_lasting
+    lasting = lasting_of(site.partitions, group, order.value)
     if not order.decays:
         return lasting
-    both = tuple(zip(lasting.indexes, _lasting(site.partitions, group, Order.VOTES.value).indexes, strict=True))
+    both = tuple(zip(lasting.indexes, lasting_of(site.partitions, group, Order.VOTES.value).indexes, strict=True))
     policy = site.policy_of(group)
     numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
     return lasting._replace(decay=Decay(site.clock(), numbers, both))
 
 
-@lru_cache(maxsize=1_024)
-def _lasting(partitions: int, group: str | None, order: str) -> Listing:
+def _new_lasting(partitions: int, group: str | None, order: str) -> Listing:
     """What is always the same of the listing of an order, of a group or of the whole site."""
     by_time = order == Order.TIME.value
     if group is None:
@@ -139,26 +146,41 @@ def _lasting(partitions: int, group: str | None, order: str) -> Listing:
     return Listing(f"group:{group}:{order}", indexes, by_time=by_time)
 
 
-@lru_cache(maxsize=4_096)
+_lasting = memo(256, 4_000)(_new_lasting)
+
+
 def _of_user(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
+    return (_user_listing if len(username) <= LONGEST_NAME else _new_user_listing)(kind, key, p, username)
+
+
+def _new_user_listing(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
     return Listing(f"{kind}:{username.lower()}", (key(p, username),), by_time=True)
 
 
-@lru_cache(maxsize=4_096)
-def _range(
+_user_listing = memo(1_024, 1_000)(_new_user_listing)
+
+
+def _new_range(
     index: str, lowest: str, highest: str, direction: str, count: int, skip: int, beyond: Place | None
 ) -> Read[Share]:
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
     return Read(packed(RANGE.command([index], lowest, highest, direction, count, skip, *position)), _share)
 
 
+_range = memo(1_024, 2_500)(_new_range)
+
+
 def _share(reply: str) -> Share:
-    return _share_again(reply) if len(reply) <= SHORT else _new_share(reply)
+    """Most pages come again as they were."""
+    if len(reply) > SHORT:
+        return _new_share(reply)
+    known: Share | None = PLACES.get(reply)
+    if known is None:
+        known = _new_share(reply)
+        PLACES.put(reply, known, getsizeof(reply) + PLACE * len(reply))
+    return known
 
 
 def _new_share(reply: str) -> Share:
     above, total, *flat = reply.split(" ")
     return Share(int(above), int(total), places(flat))
-
-
-_share_again = lru_cache(maxsize=1_024)(_new_share)  # most pages come again as they were

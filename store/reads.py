@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
+from sys import getsizeof
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from caches import shared_cache
 from store import keys, records
 from store.caching import FEW, Cache
 from store.connection import VOTES
@@ -15,6 +17,7 @@ from store.site import Site
 T = TypeVar("T")
 
 LONG_AGO = float("-inf")
+SORTED = shared_cache("names")
 
 
 class Read(NamedTuple, Generic[T]):
@@ -117,11 +120,16 @@ def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
 
 
 def _by_name(names: list[str]) -> tuple[str, ...]:
-    return _sorted_again(tuple(names)) if len(names) <= FEW else _sorted(names)
+    """Those of few come again as they came before: they are the same object, which what was made of it is found by."""
+    if len(names) > FEW:
+        return _sorted(names)
+    given = tuple(names)
+    known: tuple[str, ...] | None = SORTED.get(given)
+    if known is None:
+        known = _sorted(given)
+        SORTED.put(given, known, sum(map(getsizeof, given)) + getsizeof(given) + getsizeof(known))
+    return known
 
 
 def _sorted(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(names, key=str.lower))
-
-
-_sorted_again = lru_cache(maxsize=1_024)(_sorted)  # few names, which mostly come as they came before

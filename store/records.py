@@ -4,12 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
+from sys import getsizeof
 from typing import NamedTuple
+
+from caches import memo
 
 LITTLE = 1_000  # characters
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds, to the end of the year 9999: what a DateTime can show
 SEEN = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
+ARTICLE = 1_200  # bytes of an article's record beside its title, link and content
 
 
 class Vote(Enum):
@@ -63,6 +66,10 @@ class Article(NamedTuple):
         """Whether it takes little room to be kept."""
         return len(self.content or "") <= LITTLE
 
+    @property
+    def held_bytes(self) -> int:
+        return size_of([self])
+
 
 class Written(Article):
     """An article as a write left it: nobody will read this very record again."""
@@ -113,8 +120,14 @@ class Group:
 
 
 # Pages show the same users and groups again and again: their records are made once.
-user = lru_cache(maxsize=16_384)(User)
-group = lru_cache(maxsize=4_096)(Group)
+@memo(8_192, 450)
+def user(username: str) -> User:
+    return User(username)
+
+
+@memo(512, 450)
+def group(name: str) -> Group:
+    return Group(name)
 
 
 def article(number: int, fields: Mapping[str, str]) -> Article | None:
@@ -134,6 +147,15 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
         int(fields.get("imported", 0)),
         tuple(fields["groups"].split()),
     )
+
+
+def size_of(articles: Sequence[Article | None]) -> int:
+    """What records of articles hold together, in bytes."""
+    size = ARTICLE * len(articles)
+    for article in articles:
+        if article:
+            size += getsizeof(article.title) + getsizeof(article.link) + getsizeof(article.content)
+    return size
 
 
 def profile(username: str, fields: Mapping[str, str]) -> Profile | None:

@@ -1,14 +1,15 @@
 """Who is logged in: opaque random tokens, of which the store keeps the SHA-256 only."""
 
+import re
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
+from caches import memo
 from store import keys
 from store.connection import END_SESSION, RENEW_SESSION, SESSION
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
@@ -18,6 +19,7 @@ from store.site import Site
 
 SECRET_BYTES = 32
 RENEWALS_IN_A_LIFETIME = 24
+TOKEN = re.compile(r"[A-Za-z0-9_-]{46}", re.ASCII)  # in base64, with four bits to spare
 
 
 class Session(NamedTuple):
@@ -50,20 +52,25 @@ def slot_of(actor: Actor) -> int:
     return actor.slot if isinstance(actor, Session) else keys.slot(actor)
 
 
-@lru_cache(maxsize=4_096)
 def session_of(token: str) -> Session | None:
-    """The session that a token claims; None of text that is no token."""
-    try:
-        raw = urlsafe_b64decode(token + "==")
-    except ValueError:
-        return None
-    if len(raw) != SECRET_BYTES + 2:
+    """The session that a token claims; None of text that is no token. A token has one spelling."""
+    return _session_of(token) if TOKEN.fullmatch(token) else None
+
+
+@memo(2_048, 800)
+def _session_of(token: str) -> Session | None:
+    raw = urlsafe_b64decode(token + "==")
+    if _token(raw) != token:
         return None
     return Session(sha256(raw).hexdigest(), int.from_bytes(raw[SECRET_BYTES:]) % keys.SLOTS)
 
 
 def new_token(username: str) -> str:
     raw = secrets.token_bytes(SECRET_BYTES) + keys.slot(username).to_bytes(2)
+    return _token(raw)
+
+
+def _token(raw: bytes) -> str:
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
@@ -158,7 +165,7 @@ class Sessions:
         return keys.session(session.slot % self._site.partitions, session.digest)
 
 
-@lru_cache(maxsize=4_096)
+@memo(2_048, 1_000)
 def _read(key: str) -> Read[Login | None]:
     return Read(packed(("GET", key)), _login)
 

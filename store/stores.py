@@ -8,7 +8,7 @@ from typing import Self
 from store import keys
 from store.articles import Articles
 from store.attempts import Attempts
-from store.caching import CACHED
+from store.caching import CACHED, Room
 from store.connection import Connection
 from store.errors import StoreMismatch
 from store.follows import Follows
@@ -49,6 +49,7 @@ class Store:
         session_lifetime: int = SESSION_LIFETIME,
         confirming: int = 0,
         cached: int = CACHED,
+        room: Room | None = None,
         strict: bool = True,
         bounded_hashing: bool = True,
     ) -> Self:
@@ -57,15 +58,15 @@ class Store:
         more for a new store. Of `orders`, only a new store keeps these, and `reindex` changes which.
 
         Writes wait until `confirming` replicas have them; up to `cached` articles and users of each server are kept
-        here, as long as they are true. Not `strict`, it also opens a store that was made with another policy: for
-        `verify`, which rebuilds the indexes. Not `bounded_hashing`, nobody is refused because many passwords wait to be
-        hashed: they wait as long as they are not cancelled.
+        here, as long as they are true, within the bytes of `room`. Not `strict`, it also opens a store that was made
+        with another policy: for `verify`, which rebuilds the indexes. Not `bounded_hashing`, nobody is refused because
+        many passwords wait to be hashed: they wait as long as they are not cancelled.
 
         Raises:
             StoreMismatch: it was made with other settings, or something is being restored into it.
             StoreUnavailable: Redis does not answer.
         """
-        policy, connection = policy or Policy(), Connection(url, confirming, cached)
+        policy, connection = policy or Policy(), Connection(url, confirming, cached, room)
         try:
             partitions = await _agree(connection, policy, partitions, orders, strict)
             rankings = Rankings()

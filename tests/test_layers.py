@@ -1,4 +1,4 @@
-"""Imports go one way, server -> schema -> resolvers -> store, and what is foreign to a room stays out of it."""
+"""Imports go one way, server -> schema -> resolvers -> store -> caches; what is foreign to a room stays out of it."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import pytest
 import schema
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ["server", "schema", "resolvers", "store"]
+ROOMS = ["server", "schema", "resolvers", "store", "caches"]
 ONLY_IN = {"redis": {"store"}, "hiredis": {"store"}, "starlette": {"server"}, "uvicorn": {"server"}}
 
 

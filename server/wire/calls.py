@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import ref
 
 from graphql import OperationType
 
@@ -12,9 +13,13 @@ from server.wire.operations import Operation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What a request asks for, whoever sends it; `cost` in points. The same request asks for the same object."""
+    """
+    What a request asks for, whoever sends it; `cost` in points. The same request asks for the same object.
 
-    operation: Operation
+    It is cached with its request, and holds no operation that the cache of operations has dropped.
+    """
+
+    found: "ref[Operation]"
     variables: Variables
     cost: int
 
@@ -23,17 +28,14 @@ class Call(NamedTuple):
     """All that is needed to answer an operation. `started` is a reading of `time.perf_counter`."""
 
     asked: Asked
+    operation: Operation
     client: Client
     request_id: str
     started: float
 
     @property
-    def operation(self) -> Operation:
-        return self.asked.operation
-
-    @property
     def is_subscription(self) -> bool:
-        return self.asked.operation.kind is OperationType.SUBSCRIPTION
+        return self.operation.kind is OperationType.SUBSCRIPTION
 
 
 class Answer(NamedTuple):

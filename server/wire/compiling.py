@@ -53,10 +53,14 @@ Resolve = Callable[[Column, Run], Pending]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`arguments` are those of all fields that take any, each in the place that the field knows."""
+    """
+    `arguments` are those of all fields that take any, each in the place that the field knows; `fields` is how many
+    there are.
+    """
 
     level: Rows
     arguments: Sequence[Fields]
+    fields: int
 
     async def data(self, context: Any, variables: VariableValues, budget: Budget, outcomes: Outcomes) -> dict[str, Any]:
         """
@@ -91,7 +95,8 @@ def compiled(schema: strawberry.Schema, operation: Operation, variables: Variabl
     is_single = operation.kind is OperationType.MUTATION and len(collected.grouped_field_set) == 1
     if operation.kind is not OperationType.QUERY and not is_single:
         raise Bail(operation.kind.value)
-    return Plan(compiler.level(root, collected.grouped_field_set), compiler.arguments)
+    level = compiler.level(root, collected.grouped_field_set)
+    return Plan(level, compiler.arguments, len(compiler.fields))
 
 
 @dataclass
@@ -110,12 +115,14 @@ class Compiler:
         self.fragments = {node.name.value: FragmentDetails(node) for node in nodes}
 
     def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Rows:
+        first = len(self.fields)
         fields = [self._field(parent, key, details) for key, details in grouped.items()]
         level = Level(tuple(fields), builder(list(grouped)), row_bytes(list(grouped)))
         comes_again = getattr(_origin(parent), "comes_again", None)
         if comes_again is None:
             return level
-        return Remembered(level, self.fields, self.memory, next(self.memory.levels), comes_again)
+        below = {each.number: each for each in self.fields[first:]}
+        return Remembered(level, below, self.memory, next(self.memory.levels), comes_again)
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails]) -> Field:
         resolve, complete, is_lasting = self._way(parent, details)

@@ -16,7 +16,8 @@ from graphql import IntValueNode, ListValueNode, NullValueNode, ValueNode
 Values: TypeAlias = Mapping[str, Any]
 
 INTROSPECTION = ("__schema", "__type")
-REMEMBERED = 64  # costs of one operation, by the sizes that its variables give
+REMEMBERED = 16  # costs of one operation, by the sizes that its variables give
+MOST = 2**31  # a size from which on a cost is not remembered: a huge number takes memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,23 @@ class Cost:
 
     def points(self, variables: Values) -> int:
         sizes = tuple([size.value(variables) for size in self.sizes])
-        if sizes not in self._known:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[sizes] = sum(part.points(sizes, self.weights, None) for part in self.parts)
-        return self._known[sizes]
+        known = self._known.get(sizes)
+        if known is None:
+            known = sum(part.points(sizes, self.weights, None) for part in self.parts)
+            self._remember(sizes, known)
+        return known
+
+    def _remember(self, sizes: tuple[int | None, ...], points: int) -> None:
+        if any(size is not None and size >= MOST for size in sizes):
+            return
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[sizes] = points
+
+    @property
+    def held_bytes(self) -> int:
+        """What the costs that are remembered hold at most."""
+        return REMEMBERED * (200 + 40 * len(self.sizes))
 
 
 def page_size(value: Any) -> int | None:

@@ -3,21 +3,22 @@
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from sys import getsizeof
 
+from caches import SizedCache
 from server.wire.encoding import decode
 from server.wire.errors import Code, Refused
-from server.wire.recent import Recent
 from server.wire.requests import GraphQLRequest
 
 
 class Documents:
-    """The documents known by an id: the trusted ones for ever, those that clients sent up to `capacity` characters."""
+    """The documents known by an id: the trusted ones for ever, of those that clients sent the last ones."""
 
-    def __init__(self, trusted: Mapping[str, str], only_trusted: bool, capacity: int) -> None:
+    def __init__(self, trusted: Mapping[str, str], only_trusted: bool, cache: SizedCache[str, str]) -> None:
         self._trusted = trusted
         self._trusted_texts = frozenset(trusted.values())
         self._only_trusted = only_trusted
-        self._sent: Recent[str, str] = Recent(capacity)
+        self._sent = cache
 
     def text(self, request: GraphQLRequest) -> str:
         """
@@ -36,8 +37,10 @@ class Documents:
 
     def keep(self, request: GraphQLRequest) -> None:
         """Remember a document that was sent with its id, once it has proved valid, so that nothing else takes room."""
-        if request.query is not None and request.document_id is not None and request.document_id not in self._trusted:
-            self._sent.put(request.document_id, request.query, len(request.query))
+        identifier, text = request.document_id, request.query
+        if identifier is None or text is None or identifier in self._trusted or identifier in self._sent:
+            return
+        self._sent.put(identifier, text, getsizeof(identifier) + getsizeof(text))
 
     def _named(self, identifier: str) -> str:
         text = self._trusted.get(identifier) or self._sent.get(identifier)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 import strawberry
 from starlette.types import Receive, Scope, Send
 
+from caches import CacheBudget
 from server.wire.clients import OpenContext, ViewerOf
 from server.wire.coalescing import Coalesced
 from server.wire.deadlines import Deadlines
@@ -13,6 +14,7 @@ from server.wire.engine import Engine
 from server.wire.errors import Faults
 from server.wire.exchanges import Exchanges
 from server.wire.execution import Execution
+from server.wire.lasting import Memory
 from server.wire.limits import Limits
 from server.wire.observers import Observer, Unobserved
 from server.wire.operations import Operations
@@ -28,8 +30,8 @@ class Endpoint:
     Serves a schema. Each operation, and each event of a subscription, is executed with a context opened for it alone.
 
     `codes` says which exceptions are expected, and what `extensions.code` clients read for them and their subclasses.
-    Sizes are in bytes or characters, times in seconds. The caches of documents and of requests are bounded by the
-    length of their texts; a parsed document takes about 150 bytes of memory for each character.
+    Sizes are in bytes or characters, times in seconds. What is cached stays within a budget, by the bytes that
+    the entries hold.
 
     `viewer_of` says what of a client decides the answers to its queries: equal queries that come at once are executed
     once for all clients of whom it is equal. Without it each is executed.
@@ -48,7 +50,7 @@ class Endpoint:
         trusted_proxies: Collection[str] = (),
         limits: Limits = USUAL,
         rates: Rates | None = None,
-        max_cached_characters: int = 250_000,
+        budget: CacheBudget | None = None,
         max_body: int = 100_000,
         max_message: int = 64_000,
         max_messages: int = 100,
@@ -58,10 +60,14 @@ class Endpoint:
         observer: Observer | None = None,
         viewer_of: ViewerOf | None = None,
     ) -> None:
+        budget = budget or CacheBudget()
+        operations = Operations(schema, limits, budget.cache("operations"))
+        memory = Memory(budget.share("templates"))
+        budget.measure("templates", memory)
         engine = Engine(
-            Operations(schema, limits, max_cached_characters),
-            Documents(trusted or {}, only_trusted, max_cached_characters),
-            Execution(schema, limits.answer),
+            operations,
+            Documents(trusted or {}, only_trusted, budget.cache("documents")),
+            Execution(schema, memory, operations.grew, limits.answer),
             Faults(codes),
             open_context,
             observer or Unobserved(),
@@ -72,8 +78,8 @@ class Endpoint:
             viewer_of,
             Coalesced(),
         )
-        posted = Requests(from_body, max_cached_characters)
-        got = Requests(from_query_string, max_cached_characters)
+        requests = budget.cache("requests")
+        posted, got = Requests(from_body, requests), Requests(from_query_string, requests)
         self._exchanges = Exchanges(engine, posted, got, page, max_body, keep_alive)
         self._sockets = Sockets(
             engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout, max_messages

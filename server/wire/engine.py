@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 from graphql import ExecutionResult, OperationType
 
@@ -20,7 +21,7 @@ from server.wire.errors import Faults, Refused
 from server.wire.execution import Execution, Result, Source
 from server.wire.limits import Limits
 from server.wire.observers import Observation, Observer
-from server.wire.operations import Operations
+from server.wire.operations import Operation, Operations
 from server.wire.outcomes import Outcomes
 from server.wire.rates import Rates
 from server.wire.requests import GraphQLRequest
@@ -56,7 +57,7 @@ class Engine:
         try:
             if self.rates:
                 turn = self.rates.check(client)
-            asked = request.asked or self._asked(request)
+            asked, operation = self._found(request)
         except Refused as refused:
             if self.rates and turn:
                 self.rates.take(turn, COST_OF_A_REFUSAL)
@@ -65,14 +66,19 @@ class Engine:
         if self.rates and turn:
             self.rates.take(turn, max(1, asked.cost))
         self.documents.keep(request)
-        return Call(asked, client, request_id, started)
+        return Call(asked, operation, client, request_id, started)
 
-    def _asked(self, request: GraphQLRequest) -> Asked:
+    def _found(self, request: GraphQLRequest) -> tuple[Asked, Operation]:
+        """What a request asks for: what it asked for before, as long as that operation is cached."""
+        asked = request.asked
+        if asked and (operation := asked.found()):
+            self.operations.used(operation)
+            return asked, operation
         operation = self.operations.find(self.documents.text(request), request.operation_name)
         cost = operation.cost.points(request.variables)
         self.limits.check_cost(cost)
-        request.asked = Asked(operation, request.variables, cost)
-        return request.asked
+        request.asked = Asked(ref(operation), request.variables, cost)
+        return request.asked, operation
 
     async def answer(self, call: Call) -> Answer:
         """

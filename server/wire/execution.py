@@ -1,6 +1,6 @@
 """Executes valid operations with graphql-core, in the way that Strawberry's own `Schema.execute` calls it."""
 
-from collections.abc import AsyncIterable, Awaitable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -48,10 +48,20 @@ class Executed(NamedTuple):
     way: str
 
 
+def ignore_growth(operation: Operation, more: int) -> None:
+    """Where operations are not cached."""
+
+
 class Execution:
     """The one place where operations are executed: by their plans where they have one, else by graphql-core."""
 
-    def __init__(self, schema: strawberry.Schema, max_answer: int = MAX_ANSWER) -> None:
+    def __init__(
+        self,
+        schema: strawberry.Schema,
+        memory: Memory | None = None,
+        grew: Callable[[Operation, int], None] = ignore_growth,
+        max_answer: int = MAX_ANSWER,
+    ) -> None:
         if schema.extensions or schema.directives or schema.config.enable_experimental_incremental_execution:
             raise ValueError("schema extensions, operation directives and incremental delivery are not served")
         if schema.execution_context_class is not StrawberryGraphQLCoreExecutionContext:
@@ -59,8 +69,9 @@ class Execution:
         self._strawberry = schema
         self._max_answer = max_answer
         self._schema = schema._schema
-        self._memory = Memory()
-        self._plans: WeakKeyDictionary[Operation, Plans] = WeakKeyDictionary()
+        self._memory = Memory() if memory is None else memory
+        self._grew = grew
+        self._plans: WeakKeyDictionary[Operation, Plans] = WeakKeyDictionary()  # they hold no reference to it
         self._shortcuts = Shortcuts(schema)
         self._hide_suggestions = schema.config.disable_field_suggestions
 
@@ -77,10 +88,10 @@ class Execution:
         """
         plans = self._plans.get(operation)
         if plans is None:
-            plans = self._plans[operation] = Plans(self._strawberry, operation, self._memory)
+            plans = self._plans[operation] = self._new_plans(operation)
         outcomes = Outcomes() if outcomes is None else outcomes
         try:
-            data = await plans.data(variables, context, Budget(self._max_answer), outcomes)
+            data = await plans.data(operation, variables, context, Budget(self._max_answer), outcomes)
         except Bail as bail:
             way = str(bail)
         except AnswerTooLarge:
@@ -97,6 +108,9 @@ class Execution:
         """Execute by graphql-core what has not come to its outcomes yet, and what is asked of them."""
         executor = self._executor(operation, variables, context, outcomes)
         return self._measured(await executor.execute())
+
+    def _new_plans(self, operation: Operation) -> Plans:
+        return Plans(self._strawberry, operation, self._memory, self._grew)
 
     async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
         """Open the source of a subscription's events; a result in its place says why there is none."""

@@ -13,11 +13,12 @@ from typing import Any
 
 import orjson
 
+from caches import Usage
 from server.wire.plans import EDGE, Column, Field, Holes, Level, Pending, Run, are_there, together
 from server.wire.sizes import Budget
 
-MOST = 32_000_000  # bytes that are remembered, of all plans together
-OVERHEAD = 500  # bytes that an object takes beside its text, and each record that its holes are filled for
+MOST = 32_000_000  # bytes that are remembered, of all plans together, unless a budget says otherwise
+OVERHEAD = 600  # bytes of an object beside its text and what its record says that it holds, and of each of its holes
 
 
 class Template:
@@ -26,14 +27,15 @@ class Template:
     __slots__ = ("fragment", "holes", "length", "order", "pieces", "record", "size")
 
     def __init__(self, record: Any, row: Mapping[str, Any], holes: Holes) -> None:
-        text = orjson.dumps(row)
+        text = bytes(memoryview(orjson.dumps(row)))  # a copy: orjson's own keeps its buffer of some kB
         self.record = record  # as long as it is kept, no other can have its identity
         self.fragment = orjson.Fragment(text)
         self.holes = holes
         self.pieces = text.split(EDGE)
         self.order = [int(number) for number in self.pieces[1::2]]
         self.length = len(text)
-        self.size = 2 * len(text) + OVERHEAD * (1 + sum(map(len, holes.values())))
+        held = getattr(record, "held_bytes", 0)
+        self.size = 2 * len(text) + held + OVERHEAD * (1 + sum(map(len, holes.values())))
 
     def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
         pieces = self.pieces.copy()
@@ -49,9 +51,14 @@ class Memory:
     levels: "count[int]" = field(default_factory=count)  # numbers of levels: none is used twice
     _templates: dict[tuple[int, int], Template] = field(default_factory=dict)
     _size: int = 0
+    _evictions: int = 0
 
     def __len__(self) -> int:
         return len(self._templates)
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(self._size, len(self._templates), self._evictions)
 
     def find(self, level: int, records: Column) -> list[Template | None]:
         return list(map(self._templates.get, zip(repeat(level), map(id, records), strict=False)))
@@ -64,14 +71,20 @@ class Memory:
         self._size += template.size
         while self._size > self.most:
             self._size -= self._templates.pop(next(iter(self._templates))).size
+            self._evictions += 1
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A level of objects that are remembered where `comes_again` says so of their records, which are alike."""
+    """
+    A level of objects that are remembered where `comes_again` says so of their records, which are alike.
+
+    `fields` are those of the level and of the levels below it, by number. A reference to fields above it would be a
+    cycle, and a plan that is dropped would stay in memory until the garbage collector comes.
+    """
 
     level: Level
-    fields: Sequence[Field]  # of the whole plan, in the order of their numbers
+    fields: Mapping[int, Field]
     memory: Memory
     number: int
     comes_again: Callable[[Any], bool]

@@ -1,8 +1,11 @@
 """What the client sends and what it accepts, read from its Content-Type and Accept headers."""
 
 from enum import StrEnum
-from functools import lru_cache
 from typing import NamedTuple
+
+from caches import memo
+
+SHORT = 200  # bytes of a header that is memoised
 
 
 class Media(StrEnum):
@@ -26,9 +29,12 @@ class MediaRange(NamedTuple):
     quality: float
 
 
-@lru_cache(maxsize=256)
 def accepted(header: bytes) -> Accepted:
     """An absent Accept, like a wildcard, means application/json: what clients from before the newer type expect."""
+    return _accepted_again(header) if len(header) <= SHORT else _accepted(header)
+
+
+def _accepted(header: bytes) -> Accepted:
     ranges = [media_range(part) for part in (header or b"*/*").decode("latin-1").split(",")]
     named = {one.name: one.quality for one in ranges}
     wildcard = named.get("application/*", named.get("*/*", 0.0))
@@ -38,6 +44,9 @@ def accepted(header: bytes) -> Accepted:
         stream=best({Media.EVENTS: named.get(Media.EVENTS, 0.0), Media.MULTIPART: multipart}),
         page=named.get("text/html", 0.0) > 0,
     )
+
+
+_accepted_again = memo(256, 700)(_accepted)
 
 
 def best(qualities: dict[Media, float]) -> Media | None:
@@ -64,7 +73,13 @@ def is_subscription_protocol(media: MediaRange) -> bool:
     return media.name == Media.MULTIPART and "subscriptionspec" in media.parameters
 
 
-@lru_cache(maxsize=256)
 def is_json(content_type: bytes) -> bool:
+    return _is_json_again(content_type) if len(content_type) <= SHORT else _is_json(content_type)
+
+
+def _is_json(content_type: bytes) -> bool:
     media = media_range(content_type.decode("latin-1"))
     return media.name == Media.JSON and media.parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")
+
+
+_is_json_again = memo(256, 500)(_is_json)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from hashlib import sha256
+from sys import getsizeof
 
 import strawberry
 from graphql import (
@@ -10,9 +11,12 @@ from graphql import (
     FloatValueNode,
     GraphQLError,
     IntValueNode,
+    Node,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
     OperationType,
+    Token,
+    TokenKind,
     Visitor,
     parse,
     specified_rules,
@@ -23,21 +27,31 @@ from graphql.validation.validate import ValidationAbortedError
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
+from caches import SizedCache
 from server.wire.costs import Cost
 from server.wire.errors import Code, Refused, described
 from server.wire.limits import Limits, fragments_of
 from server.wire.pricing import cost_of
-from server.wire.recent import Recent
 
 MAX_ERRORS = 20
 LONGEST_NUMBER = 1_000  # characters; Python reads no number of 4,301 digits
 LONG_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER // 4}}}")  # there is one in each of them: between sign, point and e
 RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+NODE = 260  # bytes that a node of a document takes, with its position and what the cost is read out of
+OVERHEAD = 2_000  # bytes of an operation beside its document
+NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Operation:
-    """One operation of a valid document, ready to be executed any number of times. `digest` is the text's SHA-256."""
+    """
+    One operation of a valid document, ready to be executed any number of times. `digest` is the text's SHA-256.
+
+    `key` finds it in the cache, `size` is what it holds in bytes.
+    """
+
+    key: tuple[str, str | None]
+    size: int
 
     text: str
     digest: str
@@ -49,15 +63,17 @@ class Operation:
 
 
 class Operations:
-    """The operations of a schema, by text and name; those seen last are kept, up to `capacity` characters of text."""
+    """The operations of a schema, by text and name; those used last are cached."""
 
-    def __init__(self, schema: strawberry.Schema, limits: Limits, capacity: int) -> None:
+    def __init__(
+        self, schema: strawberry.Schema, limits: Limits, cache: SizedCache[tuple[str, str | None], Operation]
+    ) -> None:
         # Strawberry parses and validates anew inside each execute(); the schema that graphql-core works on is private.
         self._schema = schema._schema
         self._hide_suggestions = schema.config.disable_field_suggestions
         self._limits = limits
         self._rules = RULES if limits.introspection else (*RULES, NoSchemaIntrospectionCustomRule)
-        self._known: Recent[tuple[str, str | None], Operation] = Recent(capacity)
+        self._known = cache
 
     def find(self, text: str, name: str | None) -> Operation:
         """
@@ -70,8 +86,16 @@ class Operations:
         if known is not None:
             return known
         operation = self._read(text, name)
-        self._known.put((text, name), operation, len(text))
+        self._known.put((text, name), operation, operation.size)
         return operation
+
+    def used(self, operation: Operation) -> None:
+        """Keep an operation longer that was used without being looked for."""
+        self._known.get(operation.key)
+
+    def grew(self, operation: Operation, more: int) -> None:
+        """Count what was made for an operation, in bytes."""
+        self._known.grow(operation.key, operation, more)
 
     def _read(self, text: str, name: str | None) -> Operation:
         document = self._parse(text)
@@ -82,7 +106,9 @@ class Operations:
         self._validate(document)
         cost = cost_of(self._schema, fragments_of(document), node, self._limits.weights)
         digest = sha256(text.encode()).hexdigest()
-        return Operation(text, digest, document, node, cost, node.name.value if node.name else None, node.operation)
+        size = OVERHEAD + getsizeof(text) + NODE * without_tokens(document) + cost.held_bytes
+        own_name = node.name.value if node.name else None
+        return Operation((text, name), size, text, digest, document, node, cost, own_name, node.operation)
 
     def _parse(self, text: str) -> DocumentNode:
         try:
@@ -136,6 +162,29 @@ class LongNumbers(Visitor):
     def enter_float_value(self, node: FloatValueNode, *_: object) -> None:
         if len(node.value) > LONGEST_NUMBER:
             self.found.append(node)
+
+
+def without_tokens(document: DocumentNode) -> int:
+    """
+    Drop the tokens of a valid document, and count its nodes.
+
+    They are linked in both directions, so that they are never freed before a full garbage collection, and take as much
+    memory as the nodes. Positions in errors are made of numbers.
+    """
+    waiting: list[Node] = [document]
+    count = 0
+    while waiting:
+        node = waiting.pop()
+        count += 1
+        if node.loc:
+            node.loc.start_token = node.loc.end_token = NO_TOKEN
+        for key in node.keys:
+            value = getattr(node, key, None)
+            if isinstance(value, Node):
+                waiting.append(value)
+            elif isinstance(value, (list, tuple)):
+                waiting += value
+    return count
 
 
 def code_of(error: GraphQLError) -> Code:

@@ -4,20 +4,22 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import getrandbits
+from sys import getsizeof
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.types import Receive
 
+from caches import SizedCache
 from server.wire.calls import Asked
 from server.wire.clients import Headers
 from server.wire.encoding import decode
 from server.wire.errors import Code, Refused
-from server.wire.recent import Recent
 
 PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
 MAX_PARAMETERS = 20
 DIGITS_OF_A_LENGTH = 18  # of more there is no body
+OVERHEAD = 500  # bytes of a request beside its texts and variables
 SANE_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
 
@@ -33,26 +35,44 @@ class GraphQLRequest:
 
 
 class Requests:
-    """Requests by the texts they come in; those seen last are kept, up to `capacity` bytes of text."""
+    """Requests by the texts they come in; those seen last are cached."""
 
-    def __init__(self, read: Callable[[bytes], GraphQLRequest], capacity: int) -> None:
-        self._read = read
-        self._known: Recent[bytes, GraphQLRequest] = Recent(capacity)
+    def __init__(
+        self, read: Callable[[bytes], GraphQLRequest], cache: SizedCache[tuple[str, bytes], GraphQLRequest]
+    ) -> None:
+        self._read, self._kind = read, read.__name__
+        self._known = cache
 
     def request(self, text: bytes) -> GraphQLRequest:
         """
         Raises:
             Refused: it is no GraphQL request.
         """
-        request = self._known.get(text)
+        key = (self._kind, text)
+        request = self._known.get(key)
         if request is None:
             request = self._read(text)
-            self._known.put(text, request, len(text))
+            self._known.put(key, request, OVERHEAD + getsizeof(text) + size_of(request))
         return request
 
 
 def from_body(body: bytes) -> GraphQLRequest:
     return graphql_request(decode(body))
+
+
+def size_of(request: GraphQLRequest) -> int:
+    """What a request holds beside the text it came in, in bytes."""
+    size = getsizeof(request.query) + getsizeof(request.document_id) + getsizeof(request.operation_name)
+    waiting: list[Any] = [request.variables]
+    while waiting:
+        value = waiting.pop()
+        size += getsizeof(value)
+        if isinstance(value, dict):
+            waiting += value.keys()
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return size
 
 
 class ClientGone(Exception):

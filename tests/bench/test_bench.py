@@ -14,6 +14,7 @@ from bench.load import is_whole
 from bench.queries import FALLBACK
 from bench.rounds import Sample
 from bench.targets import growth, judged
+from caches import SizedCache
 from resolvers.context import Context
 from schema.contract import SCHEMA
 from server.wire import Limits
@@ -42,7 +43,7 @@ def test_python_peers_answer_as_the_project_and_are_measured():
 @pytest.mark.parametrize("partitions", [1])
 async def test_fallback_is_one(store: Store):
     """Else its row would be about something else."""
-    operation = Operations(SCHEMA, Limits(), 1_000_000).find(FALLBACK, None)
+    operation = Operations(SCHEMA, Limits(), SizedCache(10_000_000)).find(FALLBACK, None)
     execution = Execution(SCHEMA)
 
     ways = {(await execution.execute(operation, {}, Context(store))).way for _ in range(3)}

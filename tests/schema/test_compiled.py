@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
+from caches import SizedCache
 from resolvers import pages, users
 from resolvers.context import Context
 from schema import contract
@@ -26,7 +27,7 @@ from store.stores import Store
 from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
-OPERATIONS = Operations(SCHEMA, Limits(), 1_000_000)
+OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 
 FIRST = "article:3011197992960749"
 VOTER = pages.cursor("voters:1773", ("alice",))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from caches import SizedCache
 from resolvers.context import Context
 from schema.contract import SCHEMA
 from server import guards
@@ -14,7 +15,7 @@ from server.wire.sizes import AnswerTooLarge
 from store.articles import Draft
 from tests.conftest import registered
 
-OPERATIONS = Operations(SCHEMA, Limits(), 100_000)
+OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(1_000_000))
 CONTENT = "x" * 40_000
 ALIASES = " ".join(f"a{number}: content" for number in range(20))
 REPEATED = {
@@ -52,7 +53,7 @@ async def test_contents_within_the_limit_are_answered_in_each_way(store, long_ar
 
 
 def test_content_costs_what_it_may_weigh():
-    operations = Operations(SCHEMA, guards.limits(Settings()), 100_000)
+    operations = Operations(SCHEMA, guards.limits(Settings()), SizedCache(1_000_000))
 
     assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 11
     assert operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({}) == 91

@@ -2,6 +2,7 @@
 
 import pytest
 
+from caches import SizedCache
 from server.wire import Limits
 from server.wire.costs import Weights
 from server.wire.errors import Refused
@@ -10,7 +11,7 @@ from tests.wire.sample import SCHEMA
 from tests.wire.talking import hear, introduce, subscribe
 from tests.wire.test_exchanges import code
 
-OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), capacity=100_000)
+OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), SizedCache(1_000_000))
 
 
 def points(text, **variables):
@@ -58,7 +59,7 @@ def test_sizes_may_be_variables():
 
 
 def test_nothing_counts_below_a_page_that_its_resolver_refuses():
-    bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), capacity=100)
+    bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), SizedCache(100_000))
     operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]

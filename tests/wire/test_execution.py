@@ -5,6 +5,7 @@ import strawberry
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 
+from caches import SizedCache
 from server.wire import Endpoint, Limits
 from server.wire.errors import Refused
 from server.wire.operations import Operations
@@ -48,4 +49,4 @@ def test_depth_counts_fields_through_fragments(text, depth):
 
 
 def operations(schema, max_depth=9):
-    return Operations(schema, Limits(depth=max_depth), capacity=100)
+    return Operations(schema, Limits(depth=max_depth), SizedCache(100_000))

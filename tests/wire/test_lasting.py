@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import orjson
 import strawberry
 
+from caches import SizedCache
 from server.wire import Limits
 from server.wire.execution import Execution
 from server.wire.lasting import Memory, Template
@@ -64,7 +65,7 @@ class Query:
 def test_what_lasts_is_written_once_and_what_passes_is_asked_for_each_time():
     schema = strawberry.Schema(Query)
     execution = Execution(schema)
-    operation = Operations(schema, Limits(), 10_000).find("{ things { name mood again: name } }", None)
+    operation = Operations(schema, Limits(), SizedCache(1_000_000)).find("{ things { name mood again: name } }", None)
     asyncio.run(compiled(execution, operation))
     asked.clear()
 

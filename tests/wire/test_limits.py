@@ -6,6 +6,7 @@ from unittest.mock import patch
 import pytest
 from graphql import get_introspection_query
 
+from caches import SizedCache
 from server.wire import Limits
 from server.wire.errors import Refused
 from server.wire.operations import Operations
@@ -25,7 +26,7 @@ def fragments(count, body):
 
 
 def operations(**limits):
-    return Operations(SCHEMA, Limits(**limits), capacity=100_000)
+    return Operations(SCHEMA, Limits(**limits), SizedCache(1_000_000))
 
 
 AT_LIMIT = [

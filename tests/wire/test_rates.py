@@ -78,6 +78,21 @@ def test_buckets_are_bounded(rates):
     assert len(rates._buckets) == len(rates._taken) == MOST_BUCKETS
 
 
+async def test_full_buckets_are_dropped(rates, clock):
+    async def tell(taken):
+        return {}
+
+    for number in range(10):
+        take(rates, Client(None, str(number)), 1)
+    await rates.share(tell)
+    clock.now += 1
+    take(rates, Client(None, HERE), 1)
+
+    await rates.share(tell)
+
+    assert list(rates._buckets) == [("address", HERE)]
+
+
 async def test_what_others_gave_out_counts_here_too(rates):
     client, told = Client("token", HERE), []
 

@@ -12,6 +12,7 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types import Info
 from strawberry.types.unset import UNSET
 
+from caches import SizedCache
 from server.wire import Client, Limits
 from server.wire.execution import Execution
 from server.wire.operations import Operations
@@ -152,7 +153,7 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 async def test_answers_are_those_of_strawberry(text):
-    operation = Operations(SCHEMA, Limits(), 10_000).find(text, None)
+    operation = Operations(SCHEMA, Limits(), SizedCache(1_000_000)).find(text, None)
     context = Opened(Client(None, ""), 7)
     variables = {"if": None}
     right = await SCHEMA.execute(text, variables, context)

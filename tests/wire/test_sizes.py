@@ -9,6 +9,7 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
+from caches import SizedCache
 from server.wire import Client, Endpoint, Limits, Rates
 from server.wire import engine as engines
 from server.wire.costs import Weights
@@ -142,7 +143,7 @@ async def test_bytes_beyond_the_estimate_are_charged():
 
 
 def test_long_texts_cost_what_they_weigh_under_each_name():
-    operations = Operations(SCHEMA, Limits(weights=Weights(texts={("Page", "text"): 4})), 1_000)
+    operations = Operations(SCHEMA, Limits(weights=Weights(texts={("Page", "text"): 4})), SizedCache(100_000))
 
     def cost(selected):
         return operations.find(f"{{ pages {{ {selected} }} }}", None).cost.points({})

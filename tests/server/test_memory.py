@@ -1,0 +1,128 @@
+"""What a process holds stays below its budget, whatever clients invent."""
+
+import gc
+import tracemalloc
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from hashlib import sha256
+from itertools import count
+from secrets import token_bytes
+from typing import Any
+
+import httpx
+import pytest
+
+from caches import SizedCache
+from server.app import Application, create
+from server.doors import Door
+from server.settings import Settings
+from server.wire import Client
+from server.wire.lasting import Memory
+
+MEGABYTES = 48
+TOLERANCE = 4_000_000  # bytes that a process may have more at the second of two checkpoints
+Ask = Callable[..., Awaitable[dict[str, Any]]]
+
+
+@pytest.fixture
+async def app(redis_url: str) -> AsyncIterator[Application]:
+    app = create(Settings(redis_url=redis_url, rate_limits="off", cache_mb=MEGABYTES, log_level="error"), Door())
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+@pytest.fixture
+async def ask(app: Application) -> AsyncIterator[Ask]:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://upvote") as client:
+
+        async def ask(request: dict[str, Any], token: str | None = None) -> dict[str, Any]:
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            return (await client.post("/graphql", json=request, headers=headers)).json()
+
+        yield ask
+
+
+def documents(numbers: Iterator[int]) -> dict[str, Any]:
+    """Each is executed twice, so that it is compiled."""
+    number = next(numbers) // 2
+    fields = " ".join(f"f{number}x{part}: articles(first: 1) {{ nodes {{ id title }} }}" for part in range(9))
+    return {"query": f"{{ {fields} }}"}
+
+
+def persisted(numbers: Iterator[int]) -> dict[str, Any]:
+    query = documents(numbers)["query"]
+    digest = sha256(query.encode()).hexdigest()
+    return {"query": query, "extensions": {"persistedQuery": {"version": 1, "sha256Hash": digest}}}
+
+
+CASES = "query({variables}) {{ {fields} }}".format(
+    variables=", ".join(f"$v{n}: Boolean = true" for n in range(12)),
+    fields=" ".join(f"a{n}: articles(first: 1) @include(if: $v{n}) {{ nodes {{ id }} }}" for n in range(12)),
+)
+
+
+def cases(numbers: Iterator[int]) -> dict[str, Any]:
+    number = next(numbers)
+    return {"query": CASES, "variables": {f"v{bit}": bool(number >> bit & 1) for bit in range(12)}}
+
+
+def names(numbers: Iterator[int]) -> dict[str, Any]:
+    number = next(numbers)
+    return {
+        "query": "query($u: String!, $g: String!) { user(username: $u) { id } group(name: $g) { id } }",
+        "variables": {"u": f"user{number}", "g": f"group{number}"},
+    }
+
+
+def cursors(numbers: Iterator[int]) -> dict[str, Any]:
+    cursor = urlsafe_b64encode(f"time|{next(numbers)}|{token_bytes(4).hex()}".encode()).decode()
+    return {"query": "query($a: String) { articles(after: $a) { totalCount } }", "variables": {"a": cursor}}
+
+
+REQUESTS = {each.__name__: each for each in (documents, persisted, cases, names, cursors)}
+
+
+def held_by_caches(app: Application) -> int:
+    return sum(usage.bytes for usage in app.state.budget.usages().values())
+
+
+@pytest.mark.parametrize("make", REQUESTS.values(), ids=REQUESTS)
+async def test_what_clients_invent_stays_below_the_budget(app, ask, make):
+    numbers = count()
+    for turn in range(300):
+        answer = await ask(make(numbers), "A" * 30 + token_bytes(12).hex()[:16] if turn % 2 else None)
+        assert "data" in answer or "errors" in answer
+        assert held_by_caches(app) <= app.state.budget.total
+
+
+async def test_process_does_not_grow_once_its_caches_are_full(app, ask):
+    """With small shares, so that they are full after a few hundred requests."""
+    for cache in app.state.budget.measured.values():
+        if isinstance(cache, Memory):
+            cache.most = 300_000
+        elif isinstance(cache, SizedCache):
+            cache.resize(300_000)
+    numbers = count()
+    sizes = []
+    tracemalloc.start()
+    for _ in range(2):
+        for _ in range(80):
+            await ask(documents(numbers))
+        gc.collect()
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+
+    assert app.state.budget.usages()["operations"].evictions > 20
+    assert sizes[1] - sizes[0] < TOLERANCE / 4
+
+
+async def test_tokens_and_addresses_stay_below_the_budget(redis_url):
+    app = create(Settings(redis_url=redis_url, cache_mb=MEGABYTES), Door())
+    rates = app.state.rates
+    for number in range(30_000):
+        token = urlsafe_b64encode(token_bytes(34)).decode().rstrip("=")
+        rates.take(rates.check(Client(token, f"10.0.{number >> 8}.{number & 255}")), 1)
+
+    assert held_by_caches(app) <= app.state.budget.total
+    assert rates.usage.evictions > 0
+    assert rates.usage.bytes <= app.state.budget.share("buckets")
