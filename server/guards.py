@@ -13,12 +13,17 @@ from server.sharing import digest_of
 from server.wire import Limits, Rates
 from server.wire.costs import Weights
 from server.wire.rates import BUCKET
+from store.pins import PLACES
 from store.ranking import GROUPS_PER_ARTICLE
 from store.rules import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
 HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
-WEIGHTS = Weights(texts={("Article", "content"): CONTENT_LENGTH // 10_000}, largest_page=SIZES[-1])
+WEIGHTS = Weights(
+    texts={("Article", "content"): CONTENT_LENGTH // 10_000},
+    switches={"pinned": PLACES // 10},  # a place that is copied costs a tenth of one that is shown
+    largest_page=SIZES[-1],
+)
 
 JSON_BYTES = 12  # of a character at most: an escape of two surrogates
 REST = 1_000  # characters of a request beside its texts: names, ids, punctuation

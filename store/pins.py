@@ -13,6 +13,7 @@ from store.site import Site
 
 PLACES = 1_000
 LIFETIME = 10 * 60 * 1000  # milliseconds
+MOST = 500  # pins of one process that live at once: each takes some 100 kB of the store
 SHARED = 1000  # milliseconds: who begins within the same second reads the same
 UNDER_WAY = 5000  # milliseconds that a post may take from its time until it is there
 
@@ -46,15 +47,27 @@ def as_of(listing: Listing, at: int) -> Listing:
 
 async def keep(site: Site, pinned: Listing, page: Page) -> Kept:
     """
-    Pin the places of a page, unless there is such a pin: then that one stays. A store that can only be read keeps none.
+    Pin the places of a page, unless there is such a pin: then that one stays. A store that can only be read keeps none,
+    and a process makes no more than `MOST` pins that live at once.
 
     One round trip; nothing at all for an empty page.
     """
     flat: list[Argument] = [text for place in page.places for text in (repr(float(place.value)), place.member)]
     if not flat:
         return "pinned"
+    if _is_full(site):
+        return "refused"
     try:
         (status,) = await site.connection.run(PIN.command(pinned.indexes, LIFETIME, *flat))
     except StoreUnavailable:
         return "refused"
-    return "known" if status == "known" else "pinned"
+    if status == "known":
+        return "known"
+    site.pinned.append(site.clock() + LIFETIME)
+    return "pinned"
+
+
+def _is_full(site: Site) -> bool:
+    while site.pinned and site.pinned[0] <= site.clock():
+        site.pinned.popleft()
+    return len(site.pinned) >= MOST

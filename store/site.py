@@ -1,5 +1,6 @@
 """What every part of the store shares: connection, division of the data, numbers of the ranking, clock."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -24,6 +25,7 @@ class Site:
     clock: Callable[[], int]
     session_lifetime: int
     rankings: Rankings = field(default_factory=Rankings)
+    pinned: deque[int] = field(default_factory=deque)  # when the pins of this process expire, in unix milliseconds
 
     def policy_of(self, group: str | None) -> Policy:
         """The site's, with what a group has of its own."""

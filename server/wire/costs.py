@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, TypeAlias
 
-from graphql import IntValueNode, ListValueNode, NullValueNode, ValueNode
+from graphql import BooleanValueNode, IntValueNode, ListValueNode, NullValueNode, ValueNode
 
 Values: TypeAlias = Mapping[str, Any]
 
@@ -25,7 +25,8 @@ class Weights:
     """
     A page of no given size counts as `page` places, any other list as `items`; `introspection` is for each root.
 
-    `texts` has the points of long texts, by type and field. An answer costs at least a point for `bytes_of_point`.
+    `texts` has the points of long texts, by type and field, `switches` those of arguments that are true. An answer
+    costs at least a point for `bytes_of_point`.
 
     A resolver that refuses pages of more than `largest_page` places tells its client so, if the cost does not refuse
     the operation first: below such a page nothing counts.
@@ -35,6 +36,7 @@ class Weights:
     items: int = 10
     introspection: int = 50
     texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    switches: Mapping[str, int] = field(default_factory=dict)
     bytes_of_point: int = 10_000
     largest_page: int | None = None
 
@@ -64,7 +66,8 @@ class Part:
     """
     One field: the points of its own, and its parts, which it has as often as its list is long.
 
-    `sizes` are those that the arguments give: of the pages below it, or of its own list.
+    `sizes` are those that the arguments give: of the pages below it, or of its own list. `switches` are the places of
+    arguments that cost points of their own where they are true, and these points.
     """
 
     own: int
@@ -72,12 +75,13 @@ class Part:
     is_list: bool = False
     sizes: tuple[int, ...] = ()
     parts: "tuple[Part, ...]" = ()
+    switches: tuple[tuple[int, int], ...] = ()
 
     def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
         given = [size for place in self.sizes if (size := sizes[place]) is not None]
         size = max(0, *given) if given else None
         below = weights.places(given) if self.is_page else None
-        own, times = self.own, 1
+        own, times = self.own + sum([points for place, points in self.switches if sizes[place]]), 1
         if self.is_list and page is not None:
             own, times = page, page
         elif self.is_list:
@@ -129,6 +133,12 @@ def page_size(value: Any) -> int | None:
             return int(value.value)
         case _:
             return None
+
+
+def switched(value: Any) -> int | None:
+    """1 where an argument, written in the document or given as a variable, is true."""
+    is_true = value.value if isinstance(value, BooleanValueNode) else value is True
+    return 1 if is_true else None
 
 
 def length(value: Any) -> int | None:

@@ -24,7 +24,7 @@ from graphql import (
 )
 from strawberry.types.field import StrawberryField
 
-from server.wire.costs import INTROSPECTION, Cost, Part, Size, Weights, length, page_size
+from server.wire.costs import INTROSPECTION, Cost, Part, Size, Weights, length, page_size, switched
 
 Typed: TypeAlias = tuple[GraphQLNamedType, SelectionSetNode]
 
@@ -75,7 +75,7 @@ class Reader:
         is_page = any(name in definition.args for name in PAGE_ARGUMENTS)
         own = int(is_resolved(definition))
         parts = self.parts([(named, node.selection_set) for node, _ in same if node.selection_set])
-        return Part(own, is_page, is_list, self._sizes(node, is_page, is_list), parts)
+        return Part(own, is_page, is_list, self._sizes(node, is_page, is_list), parts, self._switches(node))
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
         """The sizes of a page are its `first` and `last`; that of a list is the length of the longest argument."""
@@ -86,6 +86,15 @@ class Reader:
         start = len(self.sizes)
         self.sizes += [self._size(measure, value) for value in sized]
         return tuple(range(start, len(self.sizes)))
+
+    def _switches(self, node: FieldNode) -> tuple[tuple[int, int], ...]:
+        """Where the values of arguments stand that cost points where they are true, and how many."""
+        found = []
+        for argument in node.arguments or ():
+            if points := self.weights.switches.get(argument.name.value):
+                found.append((len(self.sizes), points))
+                self.sizes.append(self._size(switched, argument.value))
+        return tuple(found)
 
     def _size(self, measure: Callable[[Any], int | None], value: ValueNode) -> Size:
         if isinstance(value, VariableNode):

@@ -5,7 +5,12 @@ import random
 
 import pytest
 
-from store import keys
+from caches import SizedCache
+from schema.contract import SCHEMA
+from server import guards
+from server.settings import Settings
+from server.wire.operations import Operations
+from store import keys, pins
 from store.ranking import Order
 from store.records import Vote
 from tests.store.reading import post
@@ -133,3 +138,32 @@ async def test_pin_is_shared_with_who_posted_long_ago(store, ask, alice, token, 
 
     assert len(list(redis.scan_iter("pin:*"))) == 1
     assert extensions["stats"]["roundTrips"] <= 3
+
+
+def test_pin_costs_what_it_copies():
+    operations = Operations(SCHEMA, guards.limits(Settings()), SizedCache(1_000_000))
+
+    def cost(argument: str, **variables: object) -> int:
+        declared = "($p: Boolean = true)" if "$" in argument else ""
+        text = f"query{declared} {{ articles(first: 1, {argument}) {{ totalCount }} }}"
+        return operations.find(text, None).cost.points(variables)
+
+    assert cost("pinned: false, page: 1") == cost("pinned: $p", p=False) == 1
+    assert cost("pinned: true") == cost("pinned: $p") == cost("pinned: $p", p=True) == 1 + 100
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+async def test_process_keeps_no_more_pins_than_it_may(store, ask, alice, clock, redis, monkeypatch):
+    monkeypatch.setattr(pins, "MOST", 2)
+    await post(store, alice)
+    notes = []
+    for _ in range(4):
+        clock.advance(60)
+        _, _, extensions = await asked(ask, first=1)
+        notes.append("expiredPins" in extensions)
+
+    assert notes == [False, False, True, True]
+    assert len(list(redis.scan_iter("pin:*"))) == 2
+    clock.advance(pins.LIFETIME / 1000)
+    _, _, extensions = await asked(ask, first=1)
+    assert "expiredPins" not in extensions
