@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from caches import SizedCache
+from caches import SHARES, SizedCache
 from server.app import Application, create
 from server.doors import Door
 from server.settings import Settings
@@ -126,3 +126,15 @@ async def test_tokens_and_addresses_stay_below_the_budget(redis_url):
     assert held_by_caches(app) <= app.state.budget.total
     assert rates.usage.evictions > 0
     assert rates.usage.bytes <= app.state.budget.share("buckets")
+
+
+async def test_metrics_show_what_each_cache_holds(app, ask):
+    await ask({"query": "{ articles { totalCount } }"})
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://upvote") as client:
+        shown = (await client.get("/metrics")).text
+
+    for name in {*SHARES, "memos"} - {"buckets"}:  # rate limits are off here
+        for kind in ("bytes", "entries", "evictions"):
+            assert f'upvote_cache_{kind}{{cache="{name}"}}' in shown
+    assert 'upvote_cache_entries{cache="operations"} 1.0' in shown
