@@ -26,7 +26,7 @@ class Weights:
     A page of no given size counts as `page` places, any other list as `items`; `introspection` is for each root.
 
     `texts` has the points of long texts, by type and field, `switches` those of arguments that are true. An answer
-    costs at least a point for `bytes_of_point`.
+    costs at least a point for `bytes_of_point`, and a page by number a point for each `skipped_of_point` places before.
 
     A resolver that refuses pages of more than `largest_page` places tells its client so, if the cost does not refuse
     the operation first: below such a page nothing counts.
@@ -38,6 +38,7 @@ class Weights:
     texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
     switches: Mapping[str, int] = field(default_factory=dict)
     bytes_of_point: int = 10_000
+    skipped_of_point: int = 100
     largest_page: int | None = None
 
     def places(self, sizes: Sequence[int]) -> int:
@@ -67,7 +68,8 @@ class Part:
     One field: the points of its own, and its parts, which it has as often as its list is long.
 
     `sizes` are those that the arguments give: of the pages below it, or of its own list. `switches` are the places of
-    arguments that cost points of their own where they are true, and these points.
+    arguments that cost points of their own where they are true, and these points. `page_number` is the place
+    of the argument `page`: the pages before that one are passed over, which costs less than showing them.
     """
 
     own: int
@@ -76,18 +78,25 @@ class Part:
     sizes: tuple[int, ...] = ()
     parts: "tuple[Part, ...]" = ()
     switches: tuple[tuple[int, int], ...] = ()
+    page_number: int | None = None
 
     def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
         given = [size for place in self.sizes if (size := sizes[place]) is not None]
         size = max(0, *given) if given else None
         below = weights.places(given) if self.is_page else None
-        own, times = self.own + sum([points for place, points in self.switches if sizes[place]]), 1
+        own = self.own + sum([points for place, points in self.switches if sizes[place]])
+        own, times = own + self._skipped(sizes, weights, below), 1
         if self.is_list and page is not None:
             own, times = page, page
         elif self.is_list:
             times = weights.items if size is None else size
             own = own if size is None else size
         return own + times * sum(part.points(sizes, weights, below) for part in self.parts)
+
+    def _skipped(self, sizes: Sequence[int | None], weights: Weights, places: int | None) -> int:
+        """The points of the places before the page of a number."""
+        number = None if self.page_number is None else sizes[self.page_number]
+        return max(0, number - 1) * places // weights.skipped_of_point if number and places else 0
 
 
 @dataclass(slots=True)

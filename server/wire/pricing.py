@@ -29,6 +29,7 @@ from server.wire.costs import INTROSPECTION, Cost, Part, Size, Weights, length, 
 Typed: TypeAlias = tuple[GraphQLNamedType, SelectionSetNode]
 
 PAGE_ARGUMENTS = ("first", "last")
+PAGE_NUMBER = "page"
 
 
 def cost_of(
@@ -75,7 +76,8 @@ class Reader:
         is_page = any(name in definition.args for name in PAGE_ARGUMENTS)
         own = int(is_resolved(definition))
         parts = self.parts([(named, node.selection_set) for node, _ in same if node.selection_set])
-        return Part(own, is_page, is_list, self._sizes(node, is_page, is_list), parts, self._switches(node))
+        sizes, switches = self._sizes(node, is_page, is_list), self._switches(node)
+        return Part(own, is_page, is_list, sizes, parts, switches, self._page_number(node, is_page))
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
         """The sizes of a page are its `first` and `last`; that of a list is the length of the longest argument."""
@@ -95,6 +97,13 @@ class Reader:
                 found.append((len(self.sizes), points))
                 self.sizes.append(self._size(switched, argument.value))
         return tuple(found)
+
+    def _page_number(self, node: FieldNode, is_page: bool) -> int | None:
+        for argument in node.arguments or ():
+            if is_page and argument.name.value == PAGE_NUMBER:
+                self.sizes.append(self._size(page_size, argument.value))
+                return len(self.sizes) - 1
+        return None
 
     def _size(self, measure: Callable[[Any], int | None], value: ValueNode) -> Size:
         if isinstance(value, VariableNode):

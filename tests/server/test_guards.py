@@ -57,9 +57,9 @@ def test_passwords_are_tried_one_a_request(live):
 )
 def test_size_of_a_page_out_of_bounds_is_told_as_such(live, token, page):
     for name in ("first", "last"):
-        (error,) = live.ask(page.replace("SIZE", f"{name}: 10001"), token)["errors"]
-        assert error["extensions"]["code"] == "BAD_USER_INPUT"
-        assert error["message"] == f"{name} is 1 to 100, not 10001"
+        errors = live.ask(page.replace("SIZE", f"{name}: 10001"), token)["errors"]
+        assert {error["extensions"]["code"] for error in errors} == {"BAD_USER_INPUT"}
+        assert {error["message"] for error in errors} == {f"{name} is 1 to 100, not 10001"}
 
 
 def test_introspection_is_answered_unless_it_is_off(live, tmp_path):

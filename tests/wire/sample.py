@@ -104,7 +104,7 @@ class Shelf:
 @strawberry.type
 class Query:
     @strawberry.field
-    def shelf(self, first: int | None = None, last: int | None = None) -> Shelf:
+    def shelf(self, first: int | None = None, last: int | None = None, page: int | None = None) -> Shelf:
         return Shelf()
 
     @strawberry.field

@@ -33,6 +33,9 @@ def points(text, **variables):
         ("{ shelf { books { title } } }", 51),
         ("{ shelf(first: null) { books { title } } }", 51),
         ("{ shelf(first: -7) { books { title } } }", 1),
+        ("{ shelf(first: 7, page: 1) { books { title } } }", 8),
+        ("{ shelf(first: 7, page: 1001) { books { title } } }", 8 + 7 * 1000 // 100),
+        ("{ shelf(page: -3) { books { title } } }", 51),
         ("{ shelf(first: 7) { places { book { title } } } }", 8),
         ("{ shelf(first: 7) { books { likes { title } } } }", 1 + 7 + 7 * 1),
         ("{ shelf(first: 7) { books { likes { shelf(first: 5) { books { title } } } } } }", 1 + 7 + 7 * (1 + 10 * 6)),
@@ -54,6 +57,7 @@ def test_sizes_may_be_variables():
     assert points(shelf, n=9, ids=3) == 1 + 9 + 1
     assert points(shelf, n=9.0) == 1 + 9 + 1
     assert points(shelf, n=None, ids=[]) == 1 + 50 + 0
+    assert points("query ($page: Int) { shelf(first: 10, page: $page) { total } }", page=101) == 1 + 10
     for odd in (True, "7", [7], float("inf")):
         assert points(shelf, n=odd, ids=[]) == 1 + 50 + 0
 
