@@ -283,7 +283,8 @@ def _group(name: str | None) -> str | None:
 
 def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> Page:
     asked = request.asked(given)
-    return request.listings.page(given.get("order") or "SCORE", group, asked, bool(given.get("pinned")))
+    order, pinned = given.get("order") or "SCORE", bool(given.get("pinned"))
+    return request.listings.page(order, group, asked, pinned, request.viewer())
 
 
 def _node(request: Request, parent: Any, id: str) -> Any:
@@ -498,8 +499,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "PageInfo": {
         "hasNextPage": lambda request, page: page.has_next,
         "hasPreviousPage": lambda request, page: page.has_previous,
-        "startCursor": lambda request, page: page.edges[0].cursor if page.edges else None,
-        "endCursor": lambda request, page: page.edges[-1].cursor if page.edges else None,
+        "startCursor": lambda request, page: page.ends[0].cursor if page.ends else None,
+        "endCursor": lambda request, page: page.ends[-1].cursor if page.ends else None,
     },
     **{f"{kind}Connection": CONNECTION for kind in ("Article", "User", "Group")},
     **{f"{kind}Edge": EDGE for kind in ("Article", "User", "Group")},

@@ -77,8 +77,9 @@ def is_between(got: Any, before: Any, after: Any) -> bool:
     """Whether each value is one of those before and after a write: what overlaps it may see either."""
     if isinstance(before, Position) or isinstance(after, Position):
         return got is None or isinstance(got, str)
-    if isinstance(got, dict) and isinstance(before, dict) and isinstance(after, dict):
-        return all(is_between(got[name], before[name], after[name]) for name in got)
+    if isinstance(got, dict):
+        either = [each for each in (before, after) if isinstance(each, dict) and each.keys() == got.keys()]
+        return bool(either) and all(is_between(got[name], either[0][name], either[-1][name]) for name in got)
     if isinstance(got, list):
         return True  # the places of a listing and the articles in them are read one after the other
     return is_same(before, got) or is_same(after, got)

@@ -4,7 +4,6 @@ Random documents over the whole schema: aliases, fragments, directives, variable
 A document names its variables by slots, which say what kind of value each takes: so it is asked again with others.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -15,7 +14,6 @@ from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_typ
 from tests.soak.answers import SCHEMA
 
 DEPTH = 7
-CAREFUL = set(os.environ.get("SOAK_CAREFUL", "").split(","))
 ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY")
 SIZES = ("first", "last")
 WRONG_SIZES = (0, -1, 101)
@@ -249,9 +247,9 @@ class Writer:
         if "date" in known and self.random.random() < 0.5:
             given["date"] = f"${self._slot('Date', 'date')}"
             about["date"] = given["date"]
-        if "unseenOnly" in known and "feed" not in CAREFUL and self.random.random() < 0.4:
+        if "unseenOnly" in known and self.random.random() < 0.4:
             given["unseenOnly"], _ = self._written("Boolean", "boolean", "true")
-        if "pinned" in known and "pinned" not in CAREFUL and self.random.random() < 0.2:
+        if "pinned" in known and self.random.random() < 0.2:
             given["pinned"], about["pinned"] = "true", "true"
         if "first" in known:
             self._page(known, given, about, times, below)
@@ -267,8 +265,6 @@ class Writer:
     ) -> None:
         """Which part of a connection is asked for; seldom one that cannot be."""
         style = self.random.random()
-        if "nested" in CAREFUL and about["parent"] != "Query":
-            style = max(style, 0.05)
         if style < 0.04:
             self._wrong_page(known, given, about)
             below["size"] = 5
@@ -283,11 +279,7 @@ class Writer:
         below["size"] = most if given[way].startswith("$") else size
         if "page" in known and way == "first" and style > 0.9:
             given["page"], _ = self._written("Int", "page", str(self.random.randint(1, 4)))
-        elif (
-            self.random.random() < 0.65
-            and not ("nested" in CAREFUL and about["parent"] != "Query")
-            and not ("feed" in CAREFUL and about["parent"] == "Feed")
-        ):
+        elif self.random.random() < 0.65:
             cursor = "after" if way == "first" else "before"
             given[cursor] = f"${self._slot('String', 'cursor', about=about)}"
 

@@ -194,7 +194,7 @@ class Drawing:
             given.pop("content", None)
         if self.random.random() < 0.6:
             given["groups"] = self._groups()
-        if self.random.random() < 0.25:
+        if self.random.random() < 0.35:
             given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
             if self.random.random() < 0.7:
                 given |= {"title": "the same again", "link": "https://example.com/again", "groups": ["ask"]}

@@ -10,16 +10,17 @@ from tests.soak.model import Article, BadInput, Key, Model, User
 
 PIN_MS = 1_000  # who begins to read within the same second reads the same pin
 PINNED = 1_000  # places
+OWN_PIN_MS = 5_000  # who has posted lately gets a pin of their own, which has their post
 Listing = tuple[Any, ...]
 
 
 class Position(NamedTuple):
-    """What a cursor stands for. `at` is the instant of the values, where they decay or the listing is pinned."""
+    """What a cursor stands for. `at` is the instant of the values, where they decay; `pin` what stands still."""
 
     listing: Listing
     key: Any
     at: int | None = None
-    is_pinned: bool = False
+    pin: tuple["Entry", ...] | None = None
 
 
 class Asked(NamedTuple):
@@ -64,6 +65,7 @@ class Page:
     has_previous: bool
     has_next: bool
     total: int
+    ends: Sequence[Edge] = ()  # whose cursors are those of the page
 
 
 class Entry(NamedTuple):
@@ -80,7 +82,7 @@ def cut(
     usual: int = 25,
     *,
     at: int | None = None,
-    is_pinned: bool = False,
+    pin: tuple[Entry, ...] | None = None,
     rising: bool = False,
 ) -> Page:
     """The page of entries, which stand in their order: falling by key unless `rising`."""
@@ -94,8 +96,8 @@ def cut(
             start += sum(each.key == position.key or _is_before(each.key, position.key, rising) for each in entries)
         start = min(start, len(entries))
         end = min(start + size, len(entries))
-    edges = [Edge(Position(listing, each.key, at, is_pinned), each.node) for each in entries[start:end]]
-    return Page(kind, edges, start > 0, end < len(entries), len(entries))
+    edges = [Edge(Position(listing, each.key, at, pin), each.node) for each in entries[start:end]]
+    return Page(kind, edges, start > 0, end < len(entries), len(entries), edges)
 
 
 def _is_before(key: Any, other: Any, rising: bool) -> bool:
@@ -126,12 +128,13 @@ class Listings:
         value = formulas.value(self._model.policy, order, article.posted_at, up, down, at)
         return Key(value, article.posted_at, article.number)
 
-    def page(self, order: str, group: str | None, asked: Asked, pinned: bool) -> Page:
+    def page(self, order: str, group: str | None, asked: Asked, pinned: bool, viewer: User | None) -> Page:
         asked.check()
         listing, now = ("articles", order, group), self._model.now
         position = asked.position(listing)
-        if position.is_pinned if position else pinned:
-            return self._pinned(order, group, asked, position)
+        if position.pin is not None if position else pinned:
+            pin = position.pin if position else self._pin(order, group, viewer)
+            return self._pinned(listing, asked, position, pin or ())
         at = (position.at if position else now) if order == "GRAVITY" else None
         entries = self.articles(order, group, now if at is None else at)
         self._look_at(entries, asked, position)
@@ -190,20 +193,27 @@ class Listings:
         entries = [Entry(name, name) for name in names]
         return cut("Group", ("groups",), entries, asked, asked.position(("groups",)), rising=True)
 
-    def _pinned(self, order: str, group: str | None, asked: Asked, position: Position | None) -> Page:
-        """The listing as it stood at the instant of the pin; articles that were deleted since are left out."""
-        model, listing = self._model, ("articles", order, group)
-        at = model.now // PIN_MS * PIN_MS if position is None or position.at is None else position.at
-        if position is None and (listing, at) not in model.pins:
-            entries = self.articles(order, group, at)[:PINNED]
-            if entries:
-                model.pins[listing, at] = [(each.key, each.node) for each in entries]
-        pin = [Entry(key, article) for key, article in model.pins.get((listing, at), ())]
-        page = cut("Article", listing, pin, asked, position, at=at, is_pinned=True)
-        there = [edge for edge in page.edges if edge.node.number in model.articles]
-        model.reached.count("pinned pages with deleted articles", len(there) < len(page.edges))
-        model.reached.count("pinned pages of deleted articles alone", bool(page.edges) and not there)
-        page.edges = there
+    def _pin(self, order: str, group: str | None, viewer: User | None) -> tuple[Entry, ...]:
+        """What stands still from now on: what others pinned within this second, unless the viewer has posted since."""
+        model = self._model
+        at = model.now // PIN_MS * PIN_MS
+        shared = model.pins.get((order, group, at))
+        if shared is None:
+            shared = standing_still(self.articles(order, group, at))
+            if shared:
+                model.pins[order, group, at] = shared
+        elif viewer and any(each.posted_at >= at - OWN_PIN_MS for each in model.timeline(viewer)):
+            model.reached.count("pins of those who have posted")
+            return standing_still(self.articles(order, group, model.now))
+        return shared
+
+    def _pinned(self, listing: Listing, asked: Asked, position: Position | None, pin: tuple[Entry, ...]) -> Page:
+        """Articles that were deleted since are left out; of a page of nothing else the cursors are left."""
+        page, reached = cut("Article", listing, pin, asked, position, pin=pin, rising=True), self._model.reached
+        page.edges = [edge for edge in page.edges if edge.node.number in self._model.articles]
+        reached.count("pinned pages with deleted articles", len(page.edges) < len(page.ends))
+        reached.count("pinned pages of deleted articles alone", bool(page.ends) and not page.edges)
+        page.ends = page.edges or page.ends
         return page
 
     def _look_at(self, entries: Sequence[Entry], asked: Asked, position: Position | None) -> None:
@@ -224,6 +234,11 @@ class Listings:
         above = {each.node.poster for each in entries if each.key >= position.key}
         past = above - set(below)
         self._model.reached.count("feed pages past an empty timeline", len(below) > (asked.first or 25) and bool(past))
+
+
+def standing_still(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The first of a listing by their places, whatever their values were."""
+    return tuple(Entry(place, entry.node) for place, entry in enumerate(entries[:PINNED]))
 
 
 def falling(entries: list[Entry]) -> list[Entry]:

@@ -10,7 +10,7 @@ from tests.soak.comparing import difference, is_between
 from tests.soak.drawing import Known
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step, resolved
-from tests.soak.model import Model
+from tests.soak.model import Model, number_of
 from tests.soak.pages import Listings, Position
 from tests.soak.server import Server
 
@@ -43,6 +43,7 @@ class Run:
         self.positions: dict[str, Position] = {}
         self.users: dict[str, str] = {}  # by token, ended or not
         self.refused = 0
+        self._hidden: dict[Ref, int] = {}  # numbers of articles whose ids are not in the answer
 
     async def step(self, step: Step) -> None:
         """
@@ -80,6 +81,7 @@ class Run:
         else:
             answers = await asyncio.gather(*(self._ask(step, place) for place in range(len(step.operations))))
         for operation, answered in zip(step.operations, answers, strict=True):
+            await self._note_numbers(operation, answered)
             self._compare(step, operation, answered)
 
     async def _overtaken(self, step: Step) -> None:
@@ -94,11 +96,28 @@ class Run:
         written = await self._ask(step, len(reads))
         late = [asyncio.create_task(self._ask(step, place, len(reads) + 1)) for place in range(len(reads))]
         answers, again = await asyncio.gather(*early), await asyncio.gather(*late)
+        await self._note_numbers(write, written)
         before = [self._expected(each, {}) for each in reads]
         self._compare(step, write, written)
         for operation, old, first, second in zip(reads, before, answers, again, strict=True):
             self._compare(step, operation, second)
             self._compare_either(step, operation, old, first)
+
+    async def _note_numbers(self, operation: Operation, answered: dict[str, Any]) -> None:
+        """Ask for the numbers of articles that were posted though their payloads became null."""
+        data = answered.get("data") or {}
+        posts = [key for key, name in operation.mutations if name == "post"]
+        hidden = [key for key in posts if not (data.get(key) or {}).get("article")]
+        if not hidden or not answered.get("errors"):
+            return
+        poster = self.users.get(resolved(operation.token, self.texts) or "")
+        text = "query($name: String!) { user(username: $name) { articles(first: 9) { nodes { id } } } }"
+        found = await self.server.connections[0].ask(text, {"name": poster or "nobody"}, None)
+        nodes = found["data"]["user"]["articles"]["nodes"] if found["data"]["user"] else []
+        fresh = sorted(number_of(each["id"]) for each in nodes if number_of(each["id"]) not in self.model.numbers)
+        seen = {number_of(data[key]["article"]["id"]) for key in posts if key not in hidden}
+        for key, number in zip(hidden, [each for each in fresh if each not in seen], strict=False):
+            self._hidden[Ref(operation.number, (key, "article", "id"))] = number
 
     def _compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
         after = self._expected(operation, {})
@@ -158,9 +177,11 @@ class Run:
         hints: dict[str, Any] = {}
         for key, name in operation.mutations:
             payload = data.get(key) or {}
-            if name == "post" and payload.get("article"):
-                hints[key] = number = int(payload["article"]["id"].partition(":")[2])
-                self._note_article(Ref(operation.number, (key, "article", "id")), payload["article"]["id"], number)
+            ref = Ref(operation.number, (key, "article", "id"))
+            if name == "post" and (payload.get("article") or ref in self._hidden):
+                id = payload["article"]["id"] if payload.get("article") else f"article:{self._hidden[ref]}"
+                hints[key] = number_of(id)
+                self._note_article(ref, id, number_of(id))
             elif name in ("register", "logIn") and payload.get("token"):
                 hints[key] = payload["token"]
                 self._note_session(operation, key, payload["token"])

@@ -1,7 +1,7 @@
 """
 Shrinks a history that ends in a difference: parts of it are left out as long as the difference stays.
 
-Every try runs on a fresh store. A difference is the same if it is one of the last operation.
+Every try runs on a fresh store. A difference is the same if it is one of the same operation.
 """
 
 import re
@@ -20,10 +20,12 @@ class Shrinker:
 
     def __init__(self, attempt: Try, until: float) -> None:
         self._attempt, self._until = attempt, until
+        self._number: int | None = None
         self.tries = 0
 
     async def shrunk(self, steps: list[Step], found: Difference) -> tuple[list[Step], Difference | None]:
         """The shortest history found, and its difference; None where the history does not show it again."""
+        self._number = found.operation.number if found.operation else None
         first = await self._differs(steps)
         if first is None:
             return steps, None
@@ -66,7 +68,9 @@ class Shrinker:
 
     async def _differs(self, steps: list[Step]) -> Difference | None:
         self.tries += 1
-        return await self._attempt(steps)
+        found = await self._attempt(steps)
+        number = found.operation.number if found and found.operation else None
+        return found if number == self._number else None
 
     def _place(self, steps: Sequence[Step], found: Difference) -> int:
         return next(place for place, step in enumerate(steps) if step is found.step)

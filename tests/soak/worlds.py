@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +22,8 @@ MOST_ARTICLES = 120
 READS, WRITES = 60, 60  # documents that are asked again and again
 NEW = 0.04  # how many are new
 LAG = 20_000  # milliseconds that our clock may be behind the real one, by which voters are forgotten
+EVENTS = ("drop", "restart", "kill", "expire", "day")
+BETWEEN_EVENTS = 500  # operations
 INDEPENDENT = ("post", "vote", "followUser", "unfollowUser")
 
 
@@ -65,7 +67,9 @@ class World:
         self._now = BEGINNING
         self._posts = 0  # at this instant
         self._began = time.monotonic()
-        self._operations = 0
+        self._operations = self._count = 0
+        self._events: list[str] = []
+        self._event_at = self.random.randint(1, BETWEEN_EVENTS)
 
     async def unfold(self, operations: int, until: float) -> None:
         """
@@ -98,6 +102,11 @@ class World:
     def _next(self) -> Step:
         """Mostly one read or one write, after some time or none."""
         self._advance()
+        if self._operations > self._event_at:
+            self._event_at = self._operations + self.random.randint(1, 2 * BETWEEN_EVENTS)
+            return self._event()
+        if self.run.model.articles and self.random.random() < 0.015:
+            return self._step("together", [self._last_vote()])
         kind = self.random.random()
         if kind < 0.48:
             return self._step("together", [self._read()])
@@ -107,13 +116,14 @@ class World:
             return self._step("together", self._reads())
         if kind < 0.90:
             return self._step("writes", self._independent())
-        if kind < 0.9985:
-            reads = [self._read() for _ in range(self.random.randint(1, 3))]
-            return self._step("overtaken", [*reads, self._write(alone=True)])
-        return self._event()
+        else:
+            reads = [each for _ in range(4) if not pins(each := self._read())][:3]
+            return self._step("overtaken" if reads else "together", [*reads, self._write(alone=True)])
 
     def _event(self) -> Step:
-        kind = self.random.choice(("drop", "drop", "restart", "kill", "expire", "day"))
+        if not self._events:
+            self._events = self.random.sample(EVENTS, len(EVENTS))
+        kind = self._events.pop()
         if kind == "expire":
             self._now += self.settings.policy.session_ttl * 1000 + 1_000
         elif kind == "day":
@@ -136,6 +146,8 @@ class World:
         if step:
             self._posts = 0
         self._now += step
+        if self._now % 1_000 > 900:  # pins of one's own are kept at the instants after this, up to the next second
+            self._now += 1_000 - self._now % 1_000
 
     def _step(self, kind: str, operations: list[Operation]) -> Step:
         wanted = 2 * len(operations)  # what is sent again takes others
@@ -161,6 +173,12 @@ class World:
         chosen = [self._read() for _ in range(self.random.randint(1, 4))]
         return chosen + [self._again(self.random.choice(chosen)) for _ in range(self.random.randint(1, 5))]
 
+    def _again(self, operation: Operation) -> Operation:
+        """The same query by the same person, or by another one."""
+        token = operation.token if self.random.random() < 0.7 else self._token(self._viewer())
+        self._count += 1
+        return replace(operation, number=self._count, token=token)
+
     def _write(self, *, alone: bool = False) -> Operation:
         model = self.run.model
         if len(model.articles) > MOST_ARTICLES:
@@ -172,6 +190,17 @@ class World:
         viewer = self._viewer(0.96)
         self._posts += sum(each == "post" for _, each in document.mutations)
         return self._asked(document, viewer)
+
+    def _last_vote(self) -> Operation:
+        """At the last instant at which some article can be voted on, or just beyond it."""
+        model = self.run.model
+        article = min(
+            model.articles.values(), key=lambda each: (model.closes_at(each) < self._now, model.closes_at(each))
+        )
+        self._now = max(self._now + self._posts, model.closes_at(article) + self.random.choice((0, 0, 1)))
+        self._posts = 0
+        given = {"articleId": self.run.known.articles[article.number], "value": self.random.choice(("UP", "DOWN"))}
+        return self._operation(self._writer().plain_mutation("vote"), self._viewer(1), {"i_m0": given})
 
     def _independent(self) -> list[Operation]:
         """Writes of different people at once, none of which the other can see in its payload."""
@@ -192,12 +221,8 @@ class World:
         return self._operation(document, viewer, drawing.variables(document))
 
     def _operation(self, document: Document, viewer: User | None, variables: dict[str, Any]) -> Operation:
-        self._count = getattr(self, "_count", 0) + 1
-        return Operation(self._count, self._token(viewer), document.text, variables, document.mutations)
-
-    def _again(self, operation: Operation) -> Operation:
         self._count += 1
-        return Operation(self._count, operation.token, operation.text, operation.variables, operation.mutations)
+        return Operation(self._count, self._token(viewer), document.text, variables, document.mutations)
 
     def _token(self, viewer: User | None) -> Ref | str | None:
         if viewer is None:
@@ -227,6 +252,11 @@ class World:
             await self.server.stop()
         except Exception:
             await self.server.kill()
+
+
+def pins(operation: Operation) -> bool:
+    """Whether it may keep a listing as it stands: beside a write, nobody can say how it stood."""
+    return "pinned" in operation.text
 
 
 async def replay(settings: Settings, steps: list[Step], root: Path = ROOT) -> Difference | None:

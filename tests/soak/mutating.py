@@ -1,0 +1,47 @@
+"""Faults that are put into copies of the project, to see that the soak finds them."""
+
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.soak.server import ROOT
+
+FOLDER = Path(__file__).parent / "mutants"
+COPIED = ("store", "resolvers", "schema", "server", "tests/soak/clock", "pyproject.toml")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`old` stands exactly once in the file, and `new` takes its place, in worlds of so many partitions."""
+
+    name: str
+    about: str
+    file: str
+    old: str
+    new: str
+    partitions: int
+
+    def put_into(self, root: Path) -> None:
+        """Copy the project and put the fault into the copy."""
+        for name in COPIED:
+            source, target = ROOT / name, root / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
+            else:
+                shutil.copy(source, target)
+        file = root / self.file
+        text = file.read_text()
+        assert text.count(self.old) == 1, f"{self.name}: what is to be replaced stands {text.count(self.old)} times"
+        file.write_text(text.replace(self.old, self.new))
+
+
+def mutants() -> list[Mutant]:
+    return [read(path) for path in sorted(FOLDER.glob("*.toml"))]
+
+
+def read(path: Path) -> Mutant:
+    found = tomllib.loads(path.read_text())
+    found["old"], found["new"] = found["old"].removesuffix("\n"), found["new"].removesuffix("\n")
+    return Mutant(path.stem, **found)

@@ -1,0 +1,21 @@
+"""Three minutes of random operations beside the model; new ones each time, so the seed is printed."""
+
+import secrets
+
+import pytest
+
+from tests.soak.soaking import soak
+
+MINUTES = 3.0
+
+
+@pytest.mark.one_server
+@pytest.mark.timeout(900)
+async def test_server_answers_as_the_model_does():
+    seed = secrets.randbelow(10**9)
+    print(f"make soak SEED={seed}")
+
+    found = await soak(seed, MINUTES)
+
+    assert not found.differences, found.report()
+    assert not found.missing(), found.report()
