@@ -28,8 +28,8 @@ test: check  ## check first, then every test against the real server, and those 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster
 
-soak: .venv/dev.stamp  ## random operations beside a model: MINUTES=60 for longer, SEED=1 for the same again
-	$(BIN)/python -m tests.soak $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
+soak: .venv/dev.stamp  ## random operations beside a model; SEED=1 again, MINUTES=60 longer, PART=chaos or PART=memory
+	$(BIN)/python -m tests.soak$(if $(PART),.$(PART)) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
 bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those of Node too; most of an hour
 	$(BIN)/python -m bench --workers 1,2
