@@ -15,6 +15,7 @@ def main() -> int:
     parser.add_argument("--stop", action="store_true", help="stop at the first difference")
     given = parser.parse_args()
     seed = secrets.randbelow(10**9) if given.seed is None else given.seed
+    print(f"make soak SEED={seed}", flush=True)
     found = asyncio.run(soak(seed, given.minutes, stop=given.stop))
     print(found.report())
     return 1 if found.is_bad else 0

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from tests.soak.answers import Answer, Request, answer
@@ -214,8 +213,3 @@ class Run:
         self.texts[ref] = text
         self.known.add_cursor(ref, position)
         return None
-
-
-def later(steps: list[Step]) -> bool:
-    """Whether the clock never goes back."""
-    return all(one.at <= other.at for one, other in pairwise(steps))

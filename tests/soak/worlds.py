@@ -116,9 +116,8 @@ class World:
             return self._step("together", self._reads())
         if kind < 0.90:
             return self._step("writes", self._independent())
-        else:
-            reads = [each for _ in range(4) if not pins(each := self._read())][:3]
-            return self._step("overtaken" if reads else "together", [*reads, self._write(alone=True)])
+        reads = [each for _ in range(4) if not pins(each := self._read())][:3]
+        return self._step("overtaken" if reads else "together", [*reads, self._write(alone=True)])
 
     def _event(self) -> Step:
         if not self._events:
