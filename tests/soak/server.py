@@ -3,6 +3,7 @@
 import asyncio
 import mmap
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -50,6 +51,7 @@ class Server:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="soak-")))
     process: "subprocess.Popen[str] | None" = None
     port: int = 0
+    logged: str = ""
 
     def __post_init__(self) -> None:
         self.clock = Clock(self.folder)
@@ -126,7 +128,12 @@ class Server:
         return Redis(unix_socket_path=(self.folder / "data" / "address").read_text())
 
     def errors(self) -> str:
-        return self.log.read_text() if self.log.exists() else ""
+        return self.logged or (self.log.read_text() if self.log.exists() else "")
+
+    def discard(self) -> None:
+        """Remove its data, once it has ended."""
+        self.logged = self.errors()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _wait(self) -> None:
         assert self.process is not None

@@ -251,6 +251,7 @@ class World:
             await self.server.stop()
         except Exception:
             await self.server.kill()
+        self.server.discard()
 
 
 def pins(operation: Operation) -> bool:
@@ -272,4 +273,5 @@ async def replay(settings: Settings, steps: list[Step], root: Path = ROOT) -> Di
         return found
     finally:
         await asyncio.shield(server.kill())
+        server.discard()
     return None
