@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN = .venv/bin
-SOURCES = caches store resolvers schema server tests bench
+SOURCES = caches engine store resolvers schema server tests bench
 
 .PHONY: serve demo install check format test test-cluster soak bench lock explorer
 
@@ -51,7 +51,7 @@ LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emi
 .venv/serve.stamp: requirements.lock pyproject.toml | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q -x node_modules caches store resolvers schema server
+	$(BIN)/python -m compileall -q -x node_modules caches engine store resolvers schema server
 	touch $@
 
 .venv/dev.stamp: requirements-dev.lock .venv/serve.stamp

@@ -24,11 +24,11 @@ from bench.rounds import Plan, Samples, measure
 from bench.servers import PEERS, Peer
 from bench.tables import table
 from bench.targets import growth, judged
-from server import valkey
-from store import acting, keys
-from store.connection import VOTE
-from store.ranking import ORDERS, Policy
-from store.stores import Store
+from server.managed_valkey import server
+from store import actor_scripts, keys
+from store.ranking.formulas import ORDERS, Policy
+from store.scripts.registry import VOTE
+from store.store import Store
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -69,7 +69,7 @@ def installed(peers: list[Peer]) -> Iterator[Peer]:
 @contextmanager
 def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
     """A Valkey with so many articles: the environment of those who serve it, and what can be asked of it."""
-    with tempfile.TemporaryDirectory() as name, valkey.running(Path(name) / "data") as url:
+    with tempfile.TemporaryDirectory() as name, server.running(Path(name) / "data") as url:
         folder, started = Path(name), time.perf_counter()
         found = asyncio.run(_fill(url, articles))
         print(f"{articles} articles written in {time.perf_counter() - started:.1f} s", flush=True)
@@ -97,7 +97,7 @@ def _config(url: str) -> dict[str, object]:
         "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
         "home": keys.home(0, ORDERS),
         "vote": VOTE.text,
-        "policy": acting.numbers(policy),
+        "policy": actor_scripts.numbers(policy),
         "voteWorth": policy.vote_score * 1000,
         "votingWindow": policy.voting_window * 1000,
     }

@@ -19,14 +19,14 @@ from time import perf_counter
 from redis import Redis
 
 from bench.tables import markdown
-from resolvers.reads import Reads
-from server import valkey
+from resolvers.dataloader import Reads
+from server.managed_valkey import server as valkey
 from store import keys, listings
 from store.articles import Draft
 from store.listings import Window
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.servers import cluster
 
 SERVERS = (1, 2, 3)  # primaries

@@ -22,13 +22,13 @@ from rich.table import Table
 
 from resolvers import feeds
 from resolvers.context import Context
-from server import valkey
+from server.managed_valkey import server
 from store import keys
 from store.articles import Draft
-from store.connection import tally
-from store.link import Command
+from store.client.client import tally
+from store.client.commands import Command
 from store.records import Feed, Place
-from store.stores import Store
+from store.store import Store
 
 FOLLOWEES = [10, 100, 1_000, 5_000]
 POSTED = [20, 500]
@@ -39,7 +39,7 @@ BATCH = 2_000
 
 
 async def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, valkey.running(Path(folder)) as url:
+    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
         store = await Store.open(url)
         await pulls(store, Redis.from_url(url, decode_responses=True))
         await posts(store)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from store import keys
-from store.link import Command
-from store.ranking import DAY, Order
+from store.client.commands import Command
+from store.ranking.formulas import DAY, Order
 from store.records import Article
-from store.stores import Store
+from store.store import Store
 
 POSTERS = [f"poster-{each}" for each in range(2_000)]
 VIEWERS = [f"viewer-{each}" for each in range(100)]

@@ -23,20 +23,20 @@ from rich.console import Console
 from rich.table import Table
 
 from caches import SizedCache
+from engine import Limits
+from engine.compiler.execution import Execution
+from engine.documents.operations import Operations
 from resolvers.context import Context
-from resolvers.reads import Reads
-from schema.contract import SCHEMA
-from server import valkey
-from server.wire import Limits
-from server.wire.execution import Execution
-from server.wire.operations import Operations
-from store import acting, keys, listings
-from store.connection import VOTE
-from store.link import Command
+from resolvers.dataloader import Reads
+from schema.schema import SCHEMA
+from server.managed_valkey import server
+from store import actor_scripts, keys, listings
+from store.client.commands import Command
 from store.listings import Window
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Article, Place, Vote
-from store.stores import Store
+from store.scripts.registry import VOTE
+from store.store import Store
 
 SIZES = [1_000, 20_000, 1_000_000]
 ROUNDS = 200
@@ -54,7 +54,7 @@ PAGES = {"first": 0.0, "middle": 0.5, "last": 1.0}
 
 
 async def main(sizes: Sequence[int]) -> None:
-    with tempfile.TemporaryDirectory() as folder, valkey.running(Path(folder)) as url:
+    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
         store = await Store.open(url, clock=lambda: NOW)
         pages = Table(
             "order",
@@ -187,8 +187,10 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
         number = (SIZES[1] + TURNS * len(groups) + turn + 1) * keys.SLOTS
         fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
         made: list[Command] = [("HSET", keys.article(0, number), *fields), ("SADD", keys.voted(0, number), "alice")]
-        made.append(acting.command(store.site, VOTE, 0, "first", number, Vote.DOWN.value))
-        votes = [acting.command(store.site, VOTE, 0, f"voter-{each}", number, Vote.UP.value) for each in range(VOTES)]
+        made.append(actor_scripts.command(store.site, VOTE, 0, "first", number, Vote.DOWN.value))
+        votes = [
+            actor_scripts.command(store.site, VOTE, 0, f"voter-{each}", number, Vote.UP.value) for each in range(VOTES)
+        ]
         pipeline = store.site.connection.pipeline
         times.append(await server_time(store, [partial(pipeline, made), partial(pipeline, votes)]) / VOTES)
     await store.close()

@@ -8,10 +8,10 @@ from itertools import cycle, pairwise
 import orjson
 
 from bench.filling import GROUPS
-from resolvers import pages
+from resolvers import pagination
 from store import keys
 from store.records import Place
-from store.stores import Store
+from store.store import Store
 
 VARIED = 300
 UNEQUAL = 100
@@ -117,7 +117,7 @@ def varied(ground: Ground) -> list[Request]:
 
 def varied_page(ground: Ground, chance: random.Random) -> Request:
     token, listing = chance.choice(ground.tokens), chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"])
-    after = pages.cursor(listing, chance.choice(alone(ground.places[listing])))
+    after = pagination.cursor(listing, chance.choice(alone(ground.places[listing])))
     if listing == "score":
         return request(PAGE, token, after=after)
     return request(GROUP, token, after=after, group=listing.split(":")[1])

@@ -23,10 +23,10 @@ from typing import Any
 import orjson
 import uvloop
 
-from server import valkey
+from server.managed_valkey import server
 from store.articles import Draft
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 
 ROUNDS = 30
 ARTICLES = 50
@@ -76,7 +76,7 @@ class Subscriber(asyncio.Protocol):
 
 
 async def run(count: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, valkey.running(Path(folder)) as redis_url:
+    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as redis_url:
         store = await Store.open(redis_url)
         await store.users.register("alice", "correct horse")
         drafts = [Draft(f"article {number}", content="text") for number in range(ARTICLES)]

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from itertools import compress
 
-from resolvers import ids, orders
-from resolvers.connections import Connection, of_names
+from resolvers import node_ids
 from resolvers.context import Context
 from resolvers.errors import BadInput, of_each
-from resolvers.pages import Asked
-from store import records, rules, standings
-from store.ranking import Order
+from resolvers.listings import kept_order, listing_in
+from resolvers.pagination import Asked, Connection, of_names
+from store import records, validation
+from store.ranking import standings
+from store.ranking.formulas import Order
+from store.ranking.standings import Standing
 from store.records import Article, Group, User, Vote
-from store.standings import Standing
 
 
 def poster(articles: Sequence[Article]) -> list[User]:
@@ -67,7 +68,9 @@ async def voters(
     known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     found = of_each(
         articles,
-        lambda each: of_names(f"voters:{each.number}", known.get(each.number, ()), asked, rules.USERNAME, records.user),
+        lambda each: of_names(
+            f"voters:{each.number}", known.get(each.number, ()), asked, validation.USERNAME, records.user
+        ),
     )
     return [
         each if article.number in known or isinstance(each, BadInput) else None
@@ -80,8 +83,8 @@ async def standing(
 ) -> list[Standing | None]:
     """One round trip for all of them: the rank that the values have, which were read before."""
     site = context.store.site
-    name = ids.listed_group(group) if group is not None else None
-    order, listing, policy = orders.kept(site, order), orders.listing(site, order, name), site.policy_of(name)
+    name = node_ids.listed_group(group) if group is not None else None
+    order, listing, policy = kept_order(site, order), listing_in(site, order, name), site.policy_of(name)
     now = listing.decay.at if listing.decay else context.now
     listed = [article for article in articles if name is None or name in article.groups]
     places = [standings.place(policy, order, article, now) for article in listed]

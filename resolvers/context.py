@@ -7,13 +7,13 @@ from typing import Any
 
 from strawberry.dataloader import DataLoader
 
+from resolvers.dataloader import Reads
 from resolvers.live import Live
-from resolvers.rates import WriteRates
-from resolvers.reads import Reads
-from store.connection import Tally, tally
+from resolvers.rate_limits import WriteRates
+from store.client.client import Tally, tally
 from store.errors import Unauthenticated
 from store.sessions import Session, session_of
-from store.stores import Store
+from store.store import Store
 
 Batch = Callable[..., Awaitable[Sequence[Any]]]
 USUAL_RATES = WriteRates()

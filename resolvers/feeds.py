@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolvers import pages
-from resolvers.connections import Connection, connect
+from resolvers import pagination
 from resolvers.context import Context
-from resolvers.pages import Asked
+from resolvers.pagination import Asked, Connection, connect
 from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
 from store.records import Article, Feed, Place
@@ -53,7 +52,7 @@ def listing_name(feed: Feed) -> str:
 
 
 async def _page(feed: Feed, context: Context, asked: Asked, unseen_only: bool) -> Connection[Article]:
-    window = pages.window(listing_name(feed), asked, pages.ARTICLES_BY_TIME)
+    window = pagination.window(listing_name(feed), asked, pagination.ARTICLES_BY_TIME)
     floor = await context.reads.seen(feed.username) if unseen_only else None
     last = await context.reads.posters_of_feed(feed.username, floor)
     one_more = Window(window.count + 1, window.upwards, window.beyond)

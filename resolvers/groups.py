@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from resolvers import orders
-from resolvers.connections import Connection, of_articles
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from resolvers.pages import Asked
-from store.ranking import Order
+from resolvers.listings import listing_in
+from resolvers.pagination import Asked, Connection, of_articles
+from store.ranking.formulas import Order
 from store.records import Article, Group
 
 
@@ -22,5 +21,5 @@ async def articles(
     page: int | None = None,
     pinned: bool | None = False,
 ) -> list[Connection[Article] | BadInput]:
-    ranked = [orders.listing(context.store.site, order, group.name) for group in groups]
+    ranked = [listing_in(context.store.site, order, group.name) for group in groups]
     return await of_articles(context, ranked, Asked(first, after, last, before, page), pinned=bool(pinned))

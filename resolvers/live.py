@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
-from resolvers import orders
+from resolvers.dataloader import Reads
 from resolvers.errors import TooManyRankings
-from resolvers.reads import Reads
+from resolvers.listings import listing_in
 from store.errors import StoreUnavailable
 from store.events import PAUSE, Event, Events, of_listing
 from store.listings import Window
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Article
-from store.stores import Store
+from store.store import Store
 
 TICK = 0.2  # seconds between two readings of a ranking
 RANKING_PLACES = 2_000
@@ -155,6 +155,6 @@ class Ranking:
     async def _read(self) -> Standings:
         order, group, size = self._wanted
         site, reads = self._store.site, Reads(self._store, None)
-        (page,) = await reads.pages([(orders.listing(site, order, group), Window(size))])
+        (page,) = await reads.pages([(listing_in(site, order, group), Window(size))])
         articles = await reads.articles(place.number for place in page.places)
         return Standings(site.clock(), [article for article in articles if article])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolvers import feeds, ids, pages
+from resolvers import feeds, node_ids, pagination
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from store import records
@@ -117,21 +117,21 @@ async def edit_article(context: Context, article_id: str, **changes: str | None)
     if "title" in changes and changes["title"] is None:
         raise Invalid("a title cannot be taken away", "title")
     given = {field: text or "" for field, text in changes.items()}
-    number = ids.written_article_number(article_id)
+    number = node_ids.written_article_number(article_id)
     article = await context.store.articles.edit(number, context.actor(), given)
     context.renew()
     return ArticlePayload(article)
 
 
 async def delete_article(context: Context, article_id: str) -> DeleteArticlePayload:
-    number = ids.written_article_number(article_id)
+    number = node_ids.written_article_number(article_id)
     await context.store.articles.delete(number, context.actor())
     context.renew()
     return DeleteArticlePayload(f"article:{number}")
 
 
 async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> VotePayload:
-    number, vote = ids.written_article_number(article_id), value or Vote.UP
+    number, vote = node_ids.written_article_number(article_id), value or Vote.UP
     voted = await context.store.articles.vote(number, context.actor(), vote)
     context.renew()
     context.reads.know_login(voted.voter)
@@ -142,25 +142,25 @@ async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) 
 async def regroup_article(
     context: Context, article_id: str, add: Sequence[str] | None = None, remove: Sequence[str] | None = None
 ) -> ArticlePayload:
-    number = ids.written_article_number(article_id)
+    number = node_ids.written_article_number(article_id)
     article = await context.store.articles.regroup(number, context.actor(), add or (), remove or ())
     context.renew()
     return ArticlePayload(article)
 
 
 async def follow_user(context: Context, user_id: str) -> FollowUserPayload:
-    return _followed(context, await context.store.follows.follow(context.actor(), ids.followee(user_id)))
+    return _followed(context, await context.store.follows.follow(context.actor(), node_ids.followee(user_id)))
 
 
 async def unfollow_user(context: Context, user_id: str) -> FollowUserPayload:
-    return _followed(context, await context.store.follows.unfollow(context.actor(), ids.followee(user_id)))
+    return _followed(context, await context.store.follows.unfollow(context.actor(), node_ids.followee(user_id)))
 
 
 async def mark_feed_seen(context: Context, through: str) -> MarkFeedSeenPayload:
     """Two round trips: the mark has to be a place of the viewer's own feed."""
     username = await context.store.sessions.username(context.actor())
     try:
-        place = pages.place(feeds.listing_name(Feed(username)), through, pages.ARTICLES_BY_TIME)
+        place = pagination.place(feeds.listing_name(Feed(username)), through, pagination.ARTICLES_BY_TIME)
     except BadInput as error:
         raise Invalid(str(error), "through") from error
     await context.store.follows.mark_seen(username, place)

@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from functools import partial
 
 from resolvers.context import Context
+from resolvers.dataloader import Reads
 from resolvers.errors import SubscriberTooSlow
-from resolvers.reads import Reads
 from store import keys, listings
 from store.events import Event, Kind, of_posts
 from store.listings import Listing, Page, Window
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Article, Place
 
 PAGE = 100  # articles of the listing that are read at once

@@ -3,13 +3,13 @@
 from asyncio import gather
 from collections.abc import Sequence
 
-from resolvers import ids, orders
-from resolvers.connections import Connection, of_names, page_of_articles
+from resolvers import node_ids
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from resolvers.pages import Asked
-from store import listings, records, rules
-from store.ranking import FRONT_PAGE_SIZE, Order
+from resolvers.listings import listing_in
+from resolvers.pagination import Asked, Connection, of_names, page_of_articles
+from store import listings, records, validation
+from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.records import Article, Feed, Group, User
 
 NODES_AT_ONCE = 100
@@ -44,11 +44,11 @@ async def feed(context: Context) -> Feed | None:
 
 
 async def article(context: Context, id: str) -> Article | None:
-    return (await context.reads.articles([ids.asked_article_number(id)]))[0]
+    return (await context.reads.articles([node_ids.asked_article_number(id)]))[0]
 
 
 async def user(context: Context, username: str) -> User | None:
-    if not rules.USERNAME.fullmatch(username):
+    if not validation.USERNAME.fullmatch(username):
         raise BadInput("a username is 2 to 20 of A-Z, a-z, 0-9, _ and -")
     profile = (await context.reads.profiles([username]))[0]
     return records.user(profile.username) if profile else None
@@ -56,7 +56,7 @@ async def user(context: Context, username: str) -> User | None:
 
 async def group(context: Context, name: str) -> Group:
     """A group is there as soon as somebody names it, and lists nothing until an article is in it."""
-    return records.group(ids.listed_group(name))
+    return records.group(node_ids.listed_group(name))
 
 
 async def articles(
@@ -71,8 +71,8 @@ async def articles(
     pinned: bool | None = False,
 ) -> Connection[Article]:
     if group is not None:
-        group = ids.listed_group(group)
-    ranked = orders.listing(context.store.site, order, group)
+        group = node_ids.listed_group(group)
+    ranked = listing_in(context.store.site, order, group)
     asked = Asked(first, after, last, before, page)
     return await page_of_articles(context, ranked, asked, pinned=bool(pinned))
 
@@ -97,16 +97,16 @@ async def all_groups(
     before: str | None = None,
 ) -> Connection[Group]:
     asked = Asked(first, after, last, before)
-    return of_names("groups", await context.reads.groups(), asked, rules.GROUP, records.group)
+    return of_names("groups", await context.reads.groups(), asked, validation.GROUP, records.group)
 
 
 async def _articles(context: Context, wanted: Sequence[str]) -> dict[str, Article | None]:
-    numbers = {id: number for id in wanted if (number := ids.article_number(id))}
+    numbers = {id: number for id in wanted if (number := node_ids.article_number(id))}
     return dict(zip(numbers, await context.reads.articles(numbers.values()), strict=True))
 
 
 async def _users(context: Context, wanted: Sequence[str]) -> dict[str, User | None]:
-    names = {id: name for id in wanted if (name := ids.username(id))}
+    names = {id: name for id in wanted if (name := node_ids.username(id))}
     profiles = await context.reads.profiles(names.values())
     return {
         id: records.user(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)
@@ -115,10 +115,10 @@ async def _users(context: Context, wanted: Sequence[str]) -> dict[str, User | No
 
 async def _feeds(context: Context, wanted: Sequence[str]) -> dict[str, Feed | None]:
     """The viewer's own feed; for them there is no other."""
-    owned = [id for id in wanted if ids.feed_owner(id)]
+    owned = [id for id in wanted if node_ids.feed_owner(id)]
     own = await feed(context) if owned else None
     return {id: own if own and own.id == id.lower() else None for id in owned}
 
 
 def _groups(wanted: Sequence[str]) -> dict[str, Group]:
-    return {id: records.group(name) for id in wanted if (name := ids.group_name(id))}
+    return {id: records.group(name) for id in wanted if (name := node_ids.group_name(id))}

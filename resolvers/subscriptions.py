@@ -5,14 +5,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
-from resolvers import ids, orders, queries
+from resolvers import node_ids, queries
 from resolvers.context import Context
-from resolvers.pages import Asked
+from resolvers.dataloader import Reads
+from resolvers.listings import kept_order
+from resolvers.pagination import Asked
 from resolvers.posts import posts
-from resolvers.reads import Reads
 from store.errors import NotFound, Unauthenticated
 from store.events import of_article
-from store.ranking import PAGE_SIZE, Order
+from store.ranking.formulas import PAGE_SIZE, Order
 from store.records import Article
 
 
@@ -34,7 +35,7 @@ class RankingChange:
 
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
     """Ends when the article is deleted."""
-    number = ids.asked_article_number(id)
+    number = node_ids.asked_article_number(id)
     with context.live.events.mailbox(of_article(number)) as mailbox:
         if await queries.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
@@ -46,7 +47,7 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
 
 
 async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:
-    async with aclosing(posts(context, ids.listed_group(group) if group is not None else None)) as posted:
+    async with aclosing(posts(context, node_ids.listed_group(group) if group is not None else None)) as posted:
         async for _, article in posted:
             yield article
 
@@ -70,8 +71,8 @@ async def ranking_changed(
     context: Context, order: Order | None = Order.SCORE, group: str | None = None, first: int | None = PAGE_SIZE
 ) -> AsyncGenerator[RankingChange, None]:
     """First the listing as it stands, then what moves in it. Folding the moves gives the listing."""
-    size, name = Asked(first).size(), ids.listed_group(group) if group is not None else None
-    with context.live.ranking(orders.kept(context.store.site, order), name, size, context.address) as ranking:
+    size, name = Asked(first).size(), node_ids.listed_group(group) if group is not None else None
+    with context.live.ranking(kept_order(context.store.site, order), name, size, context.address) as ranking:
         standings, shown = ranking.latest, None
         ranking.refresh()
         while True:

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from resolvers.connections import Connection, of_articles, of_users
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from resolvers.pages import Asked
+from resolvers.pagination import Asked, Connection, of_articles, of_users
 from store import listings
 from store.records import Article, Profile, User
 

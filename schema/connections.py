@@ -4,9 +4,9 @@ from operator import attrgetter
 
 import strawberry
 
-from resolvers.connections import total_count
+from resolvers.pagination import total_count
 from schema.fields import field_of
-from schema.nodes import Article, Group, User
+from schema.types import Article, Group, User
 
 CURSOR = "The position of this edge: give it as `after` or `before` of the same listing."
 EDGES = "The places of this page."

@@ -4,7 +4,7 @@ from enum import Enum
 
 import strawberry
 
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Vote
 
 

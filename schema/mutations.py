@@ -11,9 +11,9 @@ from resolvers.context import Context
 from schema import inputs
 from schema.errors import UserError, user_error
 from schema.fields import command_field, field_of
-from schema.nodes import Article, Feed, User
 from schema.queries import Query
 from schema.scalars import DateTime
+from schema.types import Article, Feed, User
 from store.errors import Refusal
 
 USER_ERRORS = "Why the answer is no; empty if it is yes."

@@ -5,7 +5,7 @@ import strawberry
 from resolvers import queries
 from schema.connections import ArticleConnection, GroupConnection
 from schema.fields import root_field
-from schema.nodes import Article, Feed, Group, Node, User
+from schema.types import Article, Feed, Group, Node, User
 
 
 @strawberry.type(description="What can be asked.")

@@ -4,8 +4,8 @@ import strawberry
 
 from resolvers import subscriptions
 from schema.fields import subscription_field
-from schema.nodes import Article
 from schema.scalars import DateTime
+from schema.types import Article
 
 
 @strawberry.type(description="An article's way from one place of a listing to another. Places count from 1.")

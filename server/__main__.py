@@ -9,8 +9,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from server import serving, weights
-from server.faults import Fault
+from server.cli import ranking_arguments, session
+from server.cli.faults import Fault
 from server.lab import arguments as lab
 from server.settings import read_settings
 from store.errors import StoreError
@@ -83,7 +83,9 @@ def _parser() -> ArgumentParser:
 
     orders = commands.add_parser("reindex", help="let the store keep the orders of UPVOTE_ORDERS and no others")
     orders.set_defaults(run=_reindex)
-    weights.add_to(commands.add_parser("ranking", help="show by what the site and its groups are ranked, or set it"))
+    ranking_arguments.add_to(
+        commands.add_parser("ranking", help="show by what the site and its groups are ranked, or set it")
+    )
 
     schema = commands.add_parser("schema", help="print the GraphQL schema, sorted")
     schema.set_defaults(run=_schema)
@@ -91,24 +93,24 @@ def _parser() -> ArgumentParser:
 
 
 def _serve(chosen: Namespace) -> int:
-    return serving.serve(read_settings(trusted_documents=chosen.trusted_documents, only_trusted=chosen.only_trusted))
+    return session.serve(read_settings(trusted_documents=chosen.trusted_documents, only_trusted=chosen.only_trusted))
 
 
 def _demo(chosen: Namespace) -> int:
-    from server import demo
+    from server.cli import demo
 
     return demo.run(read_settings())
 
 
 def _import(chosen: Namespace) -> int:
-    from server import imports
+    from server.cli import import_stories
 
-    options = imports.Options(chosen.shift_to_now, chosen.with_voters, chosen.follow)
-    return imports.run(read_settings(), chosen.file, options)
+    options = import_stories.Options(chosen.shift_to_now, chosen.with_voters, chosen.follow)
+    return import_stories.run(read_settings(), chosen.file, options)
 
 
 def _verify(chosen: Namespace) -> int:
-    from server import verifying
+    from server.cli import verify as verifying
 
     return verifying.run(read_settings(), chosen.repair)
 
@@ -120,41 +122,41 @@ def _lab(chosen: Namespace) -> int:
 
 
 def _back_up(chosen: Namespace) -> int:
-    from server import backups
+    from server.cli import backup as backups
 
     return backups.back_up(read_settings(), chosen.file)
 
 
 def _restore(chosen: Namespace) -> int:
-    from server import backups
+    from server.cli import backup as backups
 
     return backups.restore(read_settings(partitions=chosen.partitions), chosen.file)
 
 
 def _move(chosen: Namespace) -> int:
-    from server import moves
+    from server.cli import move as moves
 
     return moves.undo(read_settings()) if chosen.undo else moves.run(read_settings(), chosen.to, chosen.partitions)
 
 
 def _reindex(chosen: Namespace) -> int:
-    from server import ranking
+    from server.cli import ranking
 
     return ranking.reindex(read_settings())
 
 
 def _schema(chosen: Namespace) -> int:
-    from schema import contract
+    from schema import schema as contract
 
     print(contract.text(), end="")
     return 0
 
 
 def _store(url: str) -> str:
-    from store import routes
+    from store.client import urls
 
     try:
-        routes.read(url)
+        urls.read(url)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
     return url

@@ -16,24 +16,26 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import CacheBudget
+from engine import Client, Endpoint, read_trusted_documents
+from engine.shutdown import STOPPING
 from resolvers.context import Context
 from resolvers.errors import BadInput, SubscriberTooSlow, TooManyRankings
 from resolvers.live import Live
-from resolvers.rates import WriteRates
-from schema.contract import FILE, SCHEMA
-from server import explorer, guards, log_stream, sharing, tracing
-from server.doors import Door
-from server.log_stream import LogStream
-from server.logs import Counting, Logs
-from server.metrics import Metrics
+from resolvers.rate_limits import WriteRates
+from schema.schema import FILE, SCHEMA
+from server import explorer, limits, shared_rates
+from server.http_limits.connections import Door
+from server.observability import log_stream, tracing
+from server.observability.log_stream import LogStream
+from server.observability.logs import Counting, Logs
+from server.observability.metrics import Metrics
+from server.observability.observer import Watch
 from server.settings import Settings, WrongSetting
-from server.watching import Watch
-from server.wire import Client, Endpoint, read_trusted_documents
-from server.wire.stopping import STOPPING
-from store import events, rankings
-from store.caching import Room
+from store import events
+from store.client.tracking_cache import Room
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
-from store.stores import Store
+from store.ranking import config
+from store.store import Store
 
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
@@ -76,28 +78,28 @@ class Application(Starlette):
 
 def create(settings: Settings, door: Door, worker: int = 1) -> Application:
     """The application of a worker, whose connections come through a door."""
-    guard = guards.pages_of_others(settings)
+    guard = limits.pages_of_others(settings)
     budget = CacheBudget(settings.cache_mb)
     budget.apply()
     room = Room(budget.share("records"))
     budget.measure("records", room)
     app = Application(lifespan=partial(_lifespan, settings, room), middleware=[guard] if guard else [])
-    app.state.rates = rates = guards.rates(settings, budget)
+    app.state.rates = rates = limits.rates(settings, budget)
     app.state.watch = watch = Watch(Metrics(budget), Logs(settings), tracing.from_environment())
     app.state.log = log = log_stream.install()
     log.on_dropped = watch.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(watch.metrics.logged))
     door.on_change = watch.metrics.connections_of(worker)
     app.state.budget = budget
-    app.state.contexts = contexts = Contexts(guards.write_rates(settings))
+    app.state.contexts = contexts = Contexts(limits.write_rates(settings))
     endpoint = Endpoint(
         SCHEMA,
         contexts.open,
         CODES,
         trusted=trusted_documents(settings),
-        limits=guards.limits(settings),
-        max_body=guards.max_request(),
-        max_message=guards.max_request(),
+        limits=limits.limits(settings),
+        max_body=limits.max_request(),
+        max_message=limits.max_request(),
         rates=rates,
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
@@ -123,8 +125,8 @@ async def _lifespan(settings: Settings, room: Room, app: Starlette) -> AsyncIter
     listening = events.listening(settings.redis_url or "", store.site.partitions)
     async with (
         listening as heard,
-        rankings.renewed(store.site.rankings, store.site.connection, heard),
-        sharing.shared(app.state.rates, store),
+        config.renewed(store.site.rankings, store.site.connection, heard),
+        shared_rates.shared(app.state.rates, store),
         app.state.watch.metrics.published(),
     ):
         app.state.contexts.begin(store, Live(store, heard, settings.rate_ranking_places))

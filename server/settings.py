@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from server.disk import RESERVE
-from server.faults import Fault
-from store.caching import CACHED
+from server.cli.faults import Fault
+from server.managed_valkey.disk import RESERVE
+from store.client.tracking_cache import CACHED
 from store.keys import SLOTS
-from store.ranking import DAY, WEIGHTS, Order, Policy
+from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 
 PREFIX = "UPVOTE_"
 MAX_SHOWN = 100  # characters of a value that cannot be used
@@ -49,9 +49,9 @@ def _listed(text: str) -> list[str]:
 
 
 def _route(url: str) -> str:
-    from store import routes  # it takes its time, and a Valkey of our own has none
+    from store.client import urls  # it takes its time, and a Valkey of our own has none
 
-    routes.read(url)
+    urls.read(url)
     return url
 
 

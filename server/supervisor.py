@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 
 from server import worker
-from server.faults import Fault
+from server.cli.faults import Fault
 
 ALIVE_SECONDS = 10.0  # in which a worker has to answer
 LOOK_SECONDS = 0.5

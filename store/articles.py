@@ -6,21 +6,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
-from store import acting, records, rules
-from store.commands import Script
-from store.connection import DELETE, EDIT, POST, REGROUP, VOTE
-from store.errors import (
-    Forbidden,
-    IdempotencyMismatch,
-    Invalid,
-    NotFound,
-    Refusal,
-    Unauthenticated,
-    VotingClosed,
-)
-from store.link import Argument
-from store.ranking import DAY, GROUPS_PER_ARTICLE
+from store import actor_scripts, records, validation
+from store.client.commands import Argument
+from store.errors import Forbidden, IdempotencyMismatch, Invalid, NotFound, Refusal, Unauthenticated, VotingClosed
+from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, Vote, Written
+from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE, Script
 from store.sessions import Actor, Sessions, slot_of
 from store.site import Site
 
@@ -37,12 +28,12 @@ class Draft:
     groups: tuple[str, ...] = ()
 
     def checked(self) -> "Draft":
-        names = sorted(rules.groups(self.groups, "groups"))
+        names = sorted(validation.groups(self.groups, "groups"))
         if len(names) > GROUPS_PER_ARTICLE:
             raise Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "groups")
-        link, content = self.link and rules.link(self.link), self.content and rules.content(self.content)
-        rules.link_or_content(link, content)
-        return Draft(rules.title(self.title), link, content, tuple(names))
+        link, content = self.link and validation.link(self.link), self.content and validation.content(self.content)
+        validation.link_or_content(link, content)
+        return Draft(validation.title(self.title), link, content, tuple(names))
 
     @property
     def digest(self) -> str:
@@ -83,7 +74,7 @@ class Articles:
         draft = draft.checked()
         key, kept = secrets.token_hex(32), SENT_AGAIN
         if idempotency_key is not None:
-            key, kept = _digest(rules.idempotency_key(idempotency_key)), DAY * 1000
+            key, kept = _digest(validation.idempotency_key(idempotency_key)), DAY * 1000
         slot = slot_of(poster)
         status, *reply = await self._run(
             POST,
@@ -135,7 +126,7 @@ class Articles:
             Invalid: a value breaks a rule, or neither link nor content would be left.
             NotFound, Forbidden: no such article, or somebody else's.
         """
-        checks = {"title": rules.title, "link": rules.link, "content": rules.content}
+        checks = {"title": validation.title, "link": validation.link, "content": validation.content}
         checked = {field: checks[field](text) if text or field == "title" else "" for field, text in changes.items()}
         flat = [text for change in checked.items() for text in change]
         return await self._change(EDIT, number, editor, *flat)
@@ -148,7 +139,7 @@ class Articles:
             Invalid: a name breaks a rule, or the article would be in more than 10 groups.
             NotFound, Forbidden: no such article, or somebody else's.
         """
-        added, removed = rules.groups(add, "add"), rules.groups(remove, "remove")
+        added, removed = validation.groups(add, "add"), validation.groups(remove, "remove")
         names = (" ".join(added), " ".join(removed))
         return await self._change(REGROUP, number, regrouper, *names, GROUPS_PER_ARTICLE)
 
@@ -170,7 +161,7 @@ class Articles:
         return _article(number, reply[0])
 
     async def _run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
-        return await acting.run(self._site, self._sessions, script, p, actor, *arguments)
+        return await actor_scripts.run(self._site, self._sessions, script, p, actor, *arguments)
 
 
 def _article(number: int, flat: list[str]) -> Article:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn, Self
 
-from store import keys, routes
-from store.ears import Ears
-from store.link import Unreachable
+from store import keys
+from store.client import urls
+from store.client.connection import Unreachable
+from store.client.pubsub import Ears
 
 CAPACITY = 100  # events that a subscriber may have pending
 CHECKED = 2.0  # seconds after which the link has to prove, again and again, that it hears whatever is published
@@ -154,7 +155,7 @@ class Events:
 async def listening(url: str, partitions: int) -> AsyncIterator[Events]:
     """Hear of everything that changes in a store, over one link, which is made anew whenever it is lost."""
     events, connected = Events(), asyncio.Event()
-    ears = Ears(routes.read(url), events.hear)
+    ears = Ears(urls.read(url), events.hear)
     channels = [keys.events(p) for p in range(partitions)]
     task = asyncio.create_task(_supervise(ears, channels, events, connected))
     try:

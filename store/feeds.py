@@ -12,10 +12,10 @@ from itertools import islice
 from math import inf
 
 from store import keys
-from store.connection import COUNT, FEED
 from store.listings import Window
-from store.reads import Read
+from store.queries import Read
 from store.records import Place, places
+from store.scripts.registry import COUNT, FEED
 from store.site import Site
 
 TIMELINES_PER_CALL = 100  # so that no call holds the server longer than a millisecond

@@ -7,13 +7,14 @@ from sys import getsizeof
 from typing import Any, NamedTuple
 
 from caches import memo, shared_cache
-from store import gravity, keys
-from store.connection import RANGE
-from store.gravity import Decay, Share
-from store.packing import packed
-from store.ranking import Order
-from store.reads import Read
+from store import keys
+from store.client.commands import packed
+from store.queries import Read
+from store.ranking import gravity
+from store.ranking.formulas import Order
+from store.ranking.gravity import Decay, Share
 from store.records import Place, places
+from store.scripts.registry import RANGE
 from store.site import Site
 
 DAY_MS = 86_400_000

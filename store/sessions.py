@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from caches import memo
 from store import keys
-from store.connection import END_SESSION, RENEW_SESSION, SESSION
+from store.client.commands import packed
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
-from store.packing import packed
-from store.reads import Read
+from store.queries import Read
+from store.scripts.registry import END_SESSION, RENEW_SESSION, SESSION
 from store.site import Site
 
 SECRET_BYTES = 32

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from store import keys
-from store.commands import MARK_LIFETIME
-from store.connection import Connection
-from store.link import Command
-from store.ranking import Policy
-from store.rankings import Rankings
+from store.client.client import Connection
+from store.client.commands import MARK_LIFETIME, Command
+from store.ranking.config import Rankings
+from store.ranking.formulas import Policy
 
 MOST_TRIED = 16  # partitions, to see whether writes are refused
 

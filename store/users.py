@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from store import keys, rules
-from store.attempts import Attempts, Window
+from store import keys, validation
 from store.common_passwords import refuse_common
-from store.connection import PASSWORD, REGISTER
 from store.errors import BadCredentials, RateLimited, StoreUnavailable, UsernameTaken
 from store.passwords import Passwords
+from store.rate_limits.attempts import Attempts, Window
+from store.scripts.registry import PASSWORD, REGISTER
 from store.sessions import Grant, Session, Sessions
 from store.site import Site
 
@@ -38,8 +38,8 @@ class Users:
             UsernameTaken: someone has this name, in any case of letters.
             RateLimited: too many passwords wait to be hashed, or a window is full.
         """
-        rules.username(username)
-        rules.password(password)
+        validation.username(username)
+        validation.password(password)
         await refuse_common(password)
         back = await self._attempts.count(windows) if windows else ()
         try:
@@ -70,7 +70,7 @@ class Users:
         Raises:
             Unauthenticated, Invalid, BadCredentials, RateLimited: as when logging in.
         """
-        rules.password(new, "newPassword")
+        validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
         username, known = await self._proven(await self._sessions.username(session), current, address)
         p = self._site.home_of_user(username)
@@ -106,7 +106,7 @@ class Users:
 
     async def _matched(self, username: str, password: str) -> tuple[str, str]:
         name, known = None, None
-        if rules.USERNAME.fullmatch(username):
+        if validation.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
             name, known = await self._site.connection.run(("HMGET", key, "name", "password"))
         if not await self._passwords.matches(password, known) or name is None:

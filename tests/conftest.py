@@ -12,10 +12,10 @@ import pytest
 from hypothesis import settings
 from redis import Redis, RedisCluster
 
-from server import valkey
+from server.managed_valkey import server
 from store import keys
-from store.ranking import Policy
-from store.stores import Store
+from store.ranking.formulas import Policy
+from store.store import Store
 from tests import servers
 
 settings.register_profile("ci", derandomize=True)  # by hand, every run looks elsewhere
@@ -67,7 +67,7 @@ def running_valkey(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
         with servers.cluster(folder) as six:
             yield six.url
     else:
-        with valkey.running(folder) as url:
+        with server.running(folder) as url:
             yield url
 
 

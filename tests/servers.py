@@ -13,7 +13,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from server import valkey
+from server.managed_valkey import server as valkey
 
 PATIENCE = 30.0  # seconds
 SLOTS = 16_384

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from store.ranking import DAY, ORDERS, Order, Policy
+from store.ranking.formulas import DAY, ORDERS, Order, Policy
 
 USUAL = Policy()
 STEPS = (5, 10, 15, 20, 30, 60)  # minutes: shares of an hour

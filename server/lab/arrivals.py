@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import log2
 from random import Random
 
-from store.imports import Story
+from store.maintenance.import_stories import Story
 
 HOUR = 3_600_000  # milliseconds
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from server import imports
-from server.imports import Tally
+from server.cli import import_stories
+from server.cli.import_stories import Tally
 from server.lab import tables
 from server.lab.arguments import Options
 from server.lab.arrivals import HOUR, arrivals
 from server.lab.experiments import FOLLOWED, NotReplayed, Plan, instants, measure
 from server.lab.replays import Histories, Variant, replay
-from store.imports import Story
-from store.ranking import Order, Policy
+from store.maintenance.import_stories import Story
+from store.ranking.formulas import Order, Policy
 
 DAY = 24 * HOUR
 BEST = 10  # stories of a day that are drawn
@@ -32,8 +32,8 @@ def run(file: Path, options: Options) -> int:
     _check_picture(options)
     tally = Tally()
     window = Policy().voting_window
-    with imports.bars() as progress:
-        found = imports.read(file, tally, progress)
+    with import_stories.bars() as progress:
+        found = import_stories.read(file, tally, progress)
         histories = [arrivals(story, options.half_life, window, options.seed) for story in found]
         looks = instants(histories, options.step * HOUR // 60)
         plan = Plan(variants, options.top, options.colluders, looks, 60 // options.step)

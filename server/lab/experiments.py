@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import mean, median
 
-from server.faults import Fault
+from server.cli.faults import Fault
 from server.lab import measures
 from server.lab.arrivals import HOUR
 from server.lab.measures import Push, Top

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappush, heapreplace
 
-from store.ranking import Order, Policy
+from store.ranking.formulas import Order, Policy
 from store.records import Article
 
 Histories = Sequence[Sequence[int]]  # the instants of each story's votes, the first its posting time; by that time

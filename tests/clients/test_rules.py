@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schema.contract import FILE
+from schema.schema import FILE
 from tests import programs
 from tests.clients.conftest import told
 

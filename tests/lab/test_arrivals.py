@@ -1,5 +1,5 @@
 from server.lab.arrivals import HOUR, arrivals
-from store.imports import Story
+from store.maintenance.import_stories import Story
 
 WEEK = 604_800  # seconds
 POSTED = 1_470_311_520_000

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.__main__ import main
-from server.demo import SAMPLE
+from server.cli.demo import SAMPLE
 from tests.programs import missing
 
 HEADER = "id,title,url,points,comments,author,created_at\n"

@@ -7,7 +7,7 @@ import pytest
 from server.lab.arrivals import HOUR
 from server.lab.experiments import FOLLOWED, WARM_UP, NotReplayed, Plan, instants, measure, pushes
 from server.lab.replays import Variant
-from store.ranking import Order, Policy
+from store.ranking.formulas import Order, Policy
 
 FIRST = 1_470_312_000_000  # a full hour
 HISTORIES = [[FIRST + number * HOUR] for number in range(14 * 24)]

@@ -2,7 +2,7 @@ import pytest
 
 from server.lab.measures import Push, best_rank, hours, overlap, rank, stays, turnover
 from server.lab.replays import Variant
-from store.ranking import Order, Policy
+from store.ranking.formulas import Order, Policy
 
 RANKED = [(9.0, 3), (7.0, 5), (7.0, 2), (4.0, 8)]  # four for three places
 

@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from server.lab.replays import Histories, Variant, article, replay
-from store.ranking import Order, Policy
+from store.ranking.formulas import Order, Policy
 
 VARIANTS = [Variant(order.value, order, Policy()) for order in Order]
 MINUTE = 60_000

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from resolvers.loading import Loader
-from store import connection
-from store.connection import Tally
+from resolvers.dataloader import Loader
+from store.client import client
+from store.client.client import Tally
 from store.errors import StoreUnavailable
-from store.reads import Read
+from store.queries import Read
 
 ONE, TWO, THREE = (Read(("ECHO", text), str) for text in ("one", "two", "three"))
 WRONG = Read(("LPUSH", "store"), str)
@@ -21,7 +21,7 @@ def loader(store) -> Loader:
 
 
 async def test_all_of_a_tick_leaves_as_one_pipeline_and_each_read_once(loader):
-    connection.tally.set(cost := Tally())
+    client.tally.set(cost := Tally())
     asked = loader.load([ONE, TWO]), loader.load([TWO, THREE, TWO], ONE), loader.load([])
 
     assert await asyncio.gather(*asked) == [["one", "two"], ["two", "three", "two"], []]
@@ -31,7 +31,7 @@ async def test_all_of_a_tick_leaves_as_one_pipeline_and_each_read_once(loader):
 
 
 async def test_what_is_beside_is_read_with_the_first(loader):
-    connection.tally.set(cost := Tally())
+    client.tally.set(cost := Tally())
     assert await loader.load([ONE, TWO], THREE) == ["one", "two"]
     assert await loader.load([THREE]) == ["three"]
     assert (cost.round_trips, cost.commands) == (1, 3)

@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from engine import Client, Endpoint
 from resolvers.context import Context
-from schema.contract import SCHEMA
+from schema.schema import SCHEMA
 from server.app import CODES
-from server.wire import Client, Endpoint
-from store.stores import Store
+from store.store import Store
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
 

@@ -12,27 +12,33 @@ from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
 from caches import SizedCache
-from resolvers import pages, users
+from engine import Limits
+from engine.compiler.execution import Execution
+from engine.documents.operations import Operation, Operations
+from engine.errors import Refused
+from resolvers import pagination, users
 from resolvers.context import Context
-from schema import contract
-from schema.contract import SCHEMA
-from server.wire import Limits
-from server.wire.errors import Refused
-from server.wire.execution import Execution
-from server.wire.operations import Operation, Operations
+from schema import schema
+from schema.schema import SCHEMA
 from store import listings
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
 OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 
 FIRST = "article:3011197992960749"
-VOTER = pages.cursor("voters:1773", ("alice",))
-OLDER = pages.cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
-CURSORS = ["odd", VOTER, OLDER, pages.cursor("followers:alice", (1e12, "vera")), pages.cursor("groups", ("ask",))]
+VOTER = pagination.cursor("voters:1773", ("alice",))
+OLDER = pagination.cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
+CURSORS = [
+    "odd",
+    VOTER,
+    OLDER,
+    pagination.cursor("followers:alice", (1e12, "vera")),
+    pagination.cursor("groups", ("ask",)),
+]
 DOCUMENTS = {
     "aliases": f'{{ a: article(id: "{FIRST}") {{ x: title y: title id }} b: article(id: "{FIRST}") {{ id }} }}',
     "fragments": """{ articles { ...Page } }
@@ -169,7 +175,7 @@ SOME_DATA = {
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # graphql-core begins not all it makes
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    text=queries(contract.text(), custom_scalars=SOME_DATA, allow_null=True),
+    text=queries(schema.text(), custom_scalars=SOME_DATA, allow_null=True),
     odd=st.booleans(),
     cursor=st.sampled_from(["", *CURSORS]),
 )
@@ -273,7 +279,7 @@ async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, m
     """What each mutation answers and what stays of it are the same by Strawberry, by shortcuts and by its plan."""
     seen = []
     for worth_after, expected in ((None, {"strawberry"}), (10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
-        monkeypatch.setattr("server.wire.planning.WORTH_AFTER", worth_after)
+        monkeypatch.setattr("engine.compiler.plan_cache.WORTH_AFTER", worth_after)
         with client(redis_url) as redis:
             redis.flushall()
         store = await Store.open(redis_url, partitions=partitions, clock=Clock())

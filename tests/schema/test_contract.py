@@ -1,13 +1,13 @@
 from graphql import GraphQLInputObjectType, GraphQLObjectType, GraphQLScalarType, build_schema
 from graphql.type import is_enum_type, is_interface_type, is_introspection_type, is_specified_scalar_type
 
-from schema import contract
+from schema import schema
 
-SCHEMA = build_schema(contract.text())
+SCHEMA = build_schema(schema.text())
 
 
 def test_schema_file_is_the_printed_schema():
-    assert contract.FILE.read_text() == contract.text(), "renew it: python -m server schema > schema/schema.graphql"
+    assert schema.FILE.read_text() == schema.text(), "renew it: python -m server schema > schema/schema.graphql"
 
 
 def test_everything_is_described():

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from store.ranking import Policy
+from store.ranking.formulas import Policy
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.proxy import Proxy, counting
 from tests.store.reading import post
 

@@ -4,7 +4,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from store.ranking import Order
+from store.ranking.formulas import Order
 from tests.store.reading import post
 
 NUMBER = "0000000000000001"

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resolvers import feeds, pages
+from resolvers import feeds, pagination
 from resolvers.context import Context
 from store.errors import SelfFollow
 from store.records import Feed
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
@@ -139,4 +139,4 @@ async def _page(store, reader, size, cursor, up=False, unseen=False):
 
 
 def _place(reader, cursor):
-    return pages.place(feeds.listing_name(Feed(reader)), cursor, pages.ARTICLES_BY_TIME)
+    return pagination.place(feeds.listing_name(Feed(reader)), cursor, pagination.ARTICLES_BY_TIME)

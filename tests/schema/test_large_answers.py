@@ -3,15 +3,15 @@
 import pytest
 
 from caches import SizedCache
+from engine import Limits
+from engine.compiler.execution import Execution
+from engine.documents.operations import Operations
+from engine.errors import Refused
+from engine.limits.answer_size import AnswerTooLarge
 from resolvers.context import Context
-from schema.contract import SCHEMA
-from server import guards
+from schema.schema import SCHEMA
+from server import limits
 from server.settings import Settings
-from server.wire import Limits
-from server.wire.errors import Refused
-from server.wire.execution import Execution
-from server.wire.operations import Operations
-from server.wire.sizes import AnswerTooLarge
 from store.articles import Draft
 from tests.conftest import registered
 
@@ -53,10 +53,10 @@ async def test_contents_within_the_limit_are_answered_in_each_way(store, long_ar
 
 
 def test_content_costs_what_it_may_weigh():
-    operations = Operations(SCHEMA, guards.limits(Settings()), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, limits.limits(Settings()), SizedCache(1_000_000))
 
     assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 11
     assert operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({}) == 91
     nested = operations.find(REPEATED["by nesting"], None).cost.points({})
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
-        guards.limits(Settings()).check_cost(nested)
+        limits.limits(Settings()).check_cost(nested)

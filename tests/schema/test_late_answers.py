@@ -5,14 +5,14 @@ import asyncio
 import httpx
 import pytest
 
+from engine import Client, Endpoint, Limits
 from resolvers.context import Context
-from resolvers.reads import Reads
-from schema.contract import SCHEMA
+from resolvers.dataloader import Reads
+from schema.schema import SCHEMA
 from server.app import CODES
-from server.wire import Client, Endpoint, Limits
 from store import listings
 from store.errors import StoreUnavailable
-from store.ranking import Order
+from store.ranking.formulas import Order
 
 POST = """mutation($title: String!) { post(input: {title: $title, content: "c"}) {
   replayed article { title voters { totalCount } groups { name } } userErrors { code } } }"""

@@ -7,10 +7,10 @@ import warnings
 
 import pytest
 
+from engine.compiler.execution import Execution
 from resolvers.context import Context
-from schema.contract import SCHEMA
-from server.wire.execution import Execution
-from store.stores import Store
+from schema.schema import SCHEMA
+from store.store import Store
 from tests.conftest import Clock, registered
 from tests.schema.test_compiled import OPERATIONS, filled
 from tests.servers import PATIENCE

@@ -5,8 +5,8 @@ import pytest
 from resolvers import subscriptions
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from store import rebuilding
-from store.ranking import Order
+from store.maintenance import reindex
+from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
@@ -73,7 +73,7 @@ async def test_cursor_of_no_instant_is_refused(ask):
 
 async def test_order_that_is_not_kept_is_refused_by_name(ask, store, alice):
     article = await post(store, alice, groups=["show"])
-    await rebuilding.reindex(store.site, [Order.TIME, Order.GRAVITY], lambda count: None)
+    await reindex.reindex(store.site, [Order.TIME, Order.GRAVITY], lambda count: None)
     message = "SCORE is not kept here; kept are TIME, GRAVITY"
     queries = [
         "{ articles { totalCount } }",
@@ -98,7 +98,7 @@ async def test_standing_in_a_group_goes_by_its_weights(ask, store, alice, bob, c
     article = await post(store, alice, groups=["show"])
     await store.articles.vote(article.number, bob, Vote.UP)
     weights = {"vote_score": 100.0, "gravity_age": 1.0}
-    await rebuilding.set_weights(store.site, "show", weights, lambda count: None)
+    await reindex.set_weights(store.site, "show", weights, lambda count: None)
     clock.advance(3600)
     query = """query($id: ID!, $group: String, $order: ArticleOrder) {
       article(id: $id) { score standing(order: $order, group: $group) { rank value terms { value } } } }"""

@@ -6,12 +6,13 @@ import random
 import pytest
 
 from caches import SizedCache
-from schema.contract import SCHEMA
-from server import guards
+from engine.documents.operations import Operations
+from schema.schema import SCHEMA
+from server import limits
 from server.settings import Settings
-from server.wire.operations import Operations
-from store import keys, pins
-from store.ranking import Order
+from store import keys
+from store.ranking import snapshots
+from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
@@ -141,7 +142,7 @@ async def test_pin_is_shared_with_who_posted_long_ago(store, ask, alice, token, 
 
 
 def test_pin_costs_what_it_copies():
-    operations = Operations(SCHEMA, guards.limits(Settings()), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, limits.limits(Settings()), SizedCache(1_000_000))
 
     def cost(argument: str, **variables: object) -> int:
         declared = "($p: Boolean = true)" if "$" in argument else ""
@@ -154,7 +155,7 @@ def test_pin_costs_what_it_copies():
 
 @pytest.mark.parametrize("partitions", [1], indirect=True)
 async def test_process_keeps_no_more_pins_than_it_may(store, ask, alice, clock, redis, monkeypatch):
-    monkeypatch.setattr(pins, "MOST", 2)
+    monkeypatch.setattr(snapshots, "MOST", 2)
     await post(store, alice)
     notes = []
     for _ in range(4):
@@ -164,6 +165,6 @@ async def test_process_keeps_no_more_pins_than_it_may(store, ask, alice, clock, 
 
     assert notes == [False, False, True, True]
     assert len(list(redis.scan_iter("pin:*"))) == 2
-    clock.advance(pins.LIFETIME / 1000)
+    clock.advance(snapshots.LIFETIME / 1000)
     _, _, extensions = await asked(ask, first=1)
     assert "expiredPins" not in extensions

@@ -2,7 +2,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from store.ranking import Policy
+from store.ranking.formulas import Policy
 from store.records import Vote
 from tests.store.reading import post
 

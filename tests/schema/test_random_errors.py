@@ -13,10 +13,10 @@ import orjson
 import pytest
 from graphql import ExecutionResult
 
-from resolvers import pages
+from engine.compiler.execution import Execution
+from resolvers import pagination
 from resolvers.context import Context
-from schema.contract import SCHEMA
-from server.wire.execution import Execution
+from schema.schema import SCHEMA
 from tests.schema.test_compiled import CURSORS, OPERATIONS
 from tests.schema.test_nested_errors import settled, uncached, with_groups
 from tests.servers import PATIENCE
@@ -25,7 +25,13 @@ assert uncached  # a fixture
 
 DOCUMENTS = 20
 DEPTH = 6
-WRONG = ["odd", "", *CURSORS, pages.cursor("timeline:bob", (1e12, "1773")), pages.cursor("feed:vera", (1e12, "1773"))]
+WRONG = [
+    "odd",
+    "",
+    *CURSORS,
+    pagination.cursor("timeline:bob", (1e12, "1773")),
+    pagination.cursor("feed:vera", (1e12, "1773")),
+]
 PAGE = [
     "",
     "",

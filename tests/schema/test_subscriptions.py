@@ -12,28 +12,28 @@ import pytest
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 
+from engine import Client, Endpoint
 from resolvers import queries, subscriptions
 from resolvers.context import Context
+from resolvers.dataloader import Reads
 from resolvers.errors import SubscriberTooSlow, TooManyRankings
 from resolvers.live import TICK, Live
-from resolvers.reads import Reads
 from resolvers.subscriptions import RankingChange
-from schema.contract import SCHEMA
+from schema.schema import SCHEMA
 from server.app import CODES
-from server.wire import Client, Endpoint
 from store import events
-from store.ears import Ear, Ears
+from store.client.pubsub import Ear, Ears
 from store.errors import StoreUnavailable
 from store.events import CAPACITY, Event, Kind
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Article, Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import kill
+from tests.engine.sample import until
 from tests.server.conftest import serving
 from tests.servers import PATIENCE
 from tests.store.reading import post
 from tests.store.test_events import heard_all
-from tests.wire.sample import until
 
 PROTOCOL = "graphql-transport-ws"
 CHANGED = "subscription($id: ID!) { articleChanged(id: $id) { votes title viewerVote groups { name } } }"

@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from server import imports
-from server.imports import Options
+from server.cli import import_stories
+from server.cli.import_stories import Options
 from server.settings import Settings
 from tests.servers import PATIENCE
 
@@ -118,7 +118,7 @@ def filled(tmp_path: Path, redis_url: str) -> Settings:
     stories = tmp_path / "stories.csv"
     stories.write_text(HEADER + "".join(map(line, range(300))))
     settings = Settings(redis_url=redis_url, partitions=8)
-    imports.run(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
+    import_stories.run(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
     return settings
 
 

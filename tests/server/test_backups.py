@@ -7,9 +7,10 @@ import httpx
 import pytest
 from redis import Redis
 
-from server import backups, valkey, verifying
 from server.__main__ import main
-from server.archives import BrokenBackup
+from server.cli import backup, verify
+from server.cli.archive import BrokenBackup
+from server.managed_valkey import server
 from server.settings import Settings
 from store import keys
 from store.errors import StoreMismatch
@@ -34,15 +35,15 @@ def command(*arguments: object, **settings: object) -> "subprocess.CompletedProc
 def test_backup_and_restore_give_the_same_store(filled, empty, tmp_path, capsys):
     file = tmp_path / "backup"
     capsys.readouterr()
-    assert backups.back_up(filled, file) == 0
-    assert backups.restore(empty, file) == 0
+    assert backup.back_up(filled, file) == 0
+    assert backup.restore(empty, file) == 0
 
     assert capsys.readouterr().out.splitlines() == [
         f"wrote 300 articles, 79 users to {file}",
         f"restored 300 articles, 79 users from {file}",
     ]
     assert stored(empty) == stored(filled)
-    assert verifying.run(empty, repair=False) == 0
+    assert verify.run(empty, repair=False) == 0
     assert file.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.glob("*.part")) == []
 
@@ -50,7 +51,7 @@ def test_backup_and_restore_give_the_same_store(filled, empty, tmp_path, capsys)
 @pytest.mark.one_server
 def test_file_of_which_any_byte_is_missing_changed_or_too_much_is_refused(filled, empty, tmp_path):
     file = tmp_path / "backup"
-    backups.back_up(filled, file)
+    backup.back_up(filled, file)
     whole = file.read_bytes()
     places = [*range(0, 64), *range(64, len(whole) - 64, len(whole) // 50), *range(len(whole) - 64, len(whole))]
     for place in places:
@@ -63,27 +64,27 @@ def test_file_of_which_any_byte_is_missing_changed_or_too_much_is_refused(filled
         refused(empty, file)
 
     file.write_bytes(whole)
-    assert backups.restore(empty, file) == 0
+    assert backup.restore(empty, file) == 0
 
 
 def refused(empty: Settings, file: Path) -> None:
     with pytest.raises(BrokenBackup, match=str(file)):
-        backups.restore(empty, file)
+        backup.restore(empty, file)
     assert stored(empty) == {}
 
 
 def test_store_in_use_is_not_restored_into(filled, tmp_path, redis):
-    backups.back_up(filled, tmp_path / "backup")
+    backup.back_up(filled, tmp_path / "backup")
     before = everything(redis)
 
     with pytest.raises(StoreMismatch, match="not empty"):
-        backups.restore(filled, tmp_path / "backup")
+        backup.restore(filled, tmp_path / "backup")
     assert everything(redis) == before
 
 
 def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, monkeypatch):
     file = tmp_path / "backup"
-    backups.back_up(filled, file)
+    backup.back_up(filled, file)
     before = file.read_bytes()
 
     def full(*_: object) -> None:
@@ -91,7 +92,7 @@ def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, mon
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="no space"):
-        backups.back_up(filled, file)
+        backup.back_up(filled, file)
     assert file.read_bytes() == before
     assert list(tmp_path.glob("*.part")) == []
 
@@ -113,9 +114,9 @@ def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_
 
     assert (made.returncode, made.stderr) == (0, "")
     copy = Settings(data_dir=tmp_path / "copy", partitions=16)
-    assert backups.restore(copy, tmp_path / "backup") == 0
-    assert verifying.run(copy, repair=False) == 0
-    with valkey.running(copy.data_dir) as url:
+    assert backup.restore(copy, tmp_path / "backup") == 0
+    assert verify.run(copy, repair=False) == 0
+    with server.running(copy.data_dir) as url:
         there = stored(Settings(redis_url=url))
     numbers = [int(article.removeprefix("article:")) for article in before]
     articles = [there[keys.article(number % 16, number)] for number in numbers]
@@ -148,16 +149,16 @@ def test_command_says_what_stops_it(arguments, said, tmp_path, monkeypatch, caps
 
 
 def test_store_of_our_own_that_was_only_opened_is_empty(tmp_path, filled):
-    backups.back_up(filled, tmp_path / "backup")
+    backup.back_up(filled, tmp_path / "backup")
     own = Settings(data_dir=tmp_path / "data", partitions=4)
-    assert verifying.run(own, repair=False) == 0
+    assert verify.run(own, repair=False) == 0
 
-    assert backups.restore(own, tmp_path / "backup") == 0
-    assert verifying.run(own, repair=False) == 0
+    assert backup.restore(own, tmp_path / "backup") == 0
+    assert verify.run(own, repair=False) == 0
 
 
 def test_valkey_of_a_server_is_joined(tmp_path):
-    with valkey.running(tmp_path) as url, valkey.joined(tmp_path) as same:
+    with server.running(tmp_path) as url, server.joined(tmp_path) as same:
         assert same == url
-    with valkey.joined(tmp_path) as another:
+    with server.joined(tmp_path) as another:
         assert another != url

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from server.counts import Counts
+from server.observability.counts import Counts
 
 COUNTING = """
 import os, signal, sys

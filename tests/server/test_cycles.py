@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from server.cycles import COPIED
-from server.doors import Door
-from tests.wire.sample import running, serving
+from server.http_limits.connections import Door
+from server.http_limits.cycles import COPIED
+from tests.engine.sample import running, serving
 
 BODY = b'{"query": "{ hello }"}'
 HEAD = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

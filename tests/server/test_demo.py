@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from server.demo import SAMPLE
-from server.stories import in_groups, read
-from store.stores import unix_milliseconds
+from server.cli.demo import SAMPLE
+from server.cli.stories import in_groups, read
+from store.store import unix_milliseconds
 from tests.server.conftest import POST, REGISTER, ROOT, Live, environment
 
 FIELDS = """{

@@ -15,8 +15,8 @@ import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from server import disk, valkey
-from server.disk import LogNotWritten
+from server.managed_valkey import disk, server
+from server.managed_valkey.disk import LogNotWritten
 from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.server.test_kills import Crowd, during, refusals, valkey_of
 from tests.servers import until
@@ -155,7 +155,7 @@ def unwatched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redis]
     """A Valkey whose disk is looked at when it starts and when it ends, and not in between."""
     monkeypatch.setattr(disk, "SECONDS", 1_000)
     monkeypatch.setattr(disk, "SETTLING_SECONDS", 5)
-    with valkey.running(folder, reserve=RESERVE) as url, Redis.from_url(url) as redis:
+    with server.running(folder, reserve=RESERVE) as url, Redis.from_url(url) as redis:
         monkeypatch.setattr(disk, "SECONDS", 0.1)
         yield redis
 
@@ -173,7 +173,7 @@ def set_until_refused(redis: "Redis") -> int:
 
 def test_rewrite_that_finds_no_room_leaves_everything(small, caplog):
     """It takes the room of the reserve for as long as it runs; the log goes on."""
-    with valkey.running(small, reserve=RESERVE) as url, Redis.from_url(url) as redis:
+    with server.running(small, reserve=RESERVE) as url, Redis.from_url(url) as redis:
         for number in range(7_000):
             redis.set(f"key:{number}", random.randbytes(1_000))  # which nothing makes smaller
         fill(small, RESERVE + 500_000)
@@ -183,7 +183,7 @@ def test_rewrite_that_finds_no_room_leaves_everything(small, caplog):
         until(lambda: "could not be rewritten" in caplog.text)
         assert not list(small.glob("**/temp-*"))
     (small / OTHER).unlink()
-    with valkey.running(small) as url, Redis.from_url(url) as redis:
+    with server.running(small) as url, Redis.from_url(url) as redis:
         assert redis.dbsize() == 7_001
 
 
@@ -196,7 +196,7 @@ def test_log_that_was_behind_is_written_before_the_end(small, monkeypatch):
     (small / OTHER).unlink()
 
     assert not (small / "reserve").exists()
-    with valkey.running(small) as url, Redis.from_url(url) as redis:
+    with server.running(small) as url, Redis.from_url(url) as redis:
         assert redis.dbsize() == count > 50
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from server import archives, backups
 from server.__main__ import main
-from server.archives import COUNT, LENGTH, MAGIC
+from server.cli import archive
+from server.cli import backup as backups
+from server.cli.archive import COUNT, LENGTH, MAGIC
 from server.settings import Settings
 
 pytestmark = pytest.mark.one_server
@@ -28,7 +29,7 @@ def backup(filled: Settings, tmp_path: Path) -> Backup:
     """Header and records of a backup, one of each kind and some more."""
     file = tmp_path / "whole"
     assert backups.back_up(filled, file) == 0
-    found = archives.checked(file)
+    found = archive.checked(file)
     records = [record for some in found.records() for record in some]
     kinds = {record[0]: record for record in records}
     kinds["ranking"] = ["ranking", "score time", {"show": "vote_score=100.0"}]
@@ -46,7 +47,7 @@ def restore(empty: Settings, tmp_path: Path, monkeypatch, capsys) -> "Callable[[
 
     def restore(forged: Backup) -> tuple[int, list[str]]:
         header, records = forged
-        with archives.writing(tmp_path / "forged", header) as writing:
+        with archive.writing(tmp_path / "forged", header) as writing:
             for record in records:
                 writing.add(record)
         return run(tmp_path / "forged", capsys)
@@ -246,7 +247,7 @@ def test_file_that_is_not_made_of_frames_is_refused(empty, tmp_path, monkeypatch
 
 
 def test_frame_that_inflates_without_end_is_refused(empty, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("server.archives.MOST_BYTES", 10**6)
+    monkeypatch.setattr("server.cli.archive.MOST_BYTES", 10**6)
     parts = HEADER + frame(b"[" + b" " * 10**7 + b"]") + END + COUNT.pack(2)
     (tmp_path / "forged").write_bytes(MAGIC + parts + sha256(MAGIC + parts).digest())
     monkeypatch.setenv("UPVOTE_REDIS_URL", empty.redis_url or "")

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import from_schema, nodes
 
-from schema.contract import FILE
+from schema.schema import FILE
 from tests.server.conftest import REGISTER, serving
 
 SCALARS = {

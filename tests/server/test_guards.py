@@ -6,8 +6,8 @@ import time
 import httpx
 import pytest
 
-from schema.contract import SCHEMA
-from server import guards
+from schema.schema import SCHEMA
+from server import limits as guards
 from server.settings import Settings
 from store.passwords import THREADS, WAITING
 from tests.server.conftest import REGISTER, serving

@@ -5,10 +5,10 @@ from itertools import product
 
 import pytest
 
-from server.doors import Door
-from server.heads import LONGEST, TRIES, LastHead
+from server.http_limits.connections import Door
+from server.http_limits.heads import LONGEST, TRIES, LastHead
+from tests.engine.sample import running
 from tests.server.test_cycles import talking
-from tests.wire.sample import running
 
 POST = b"POST /a%%62?c=d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nX-Y: z\r\n\r\n%b"
 REQUESTS = {

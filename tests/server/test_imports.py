@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from server import valkey
-from server.imports import Options, run
-from server.rows import NotStories
+from server.cli.import_stories import Options, run
+from server.cli.rows import NotStories
+from server.managed_valkey import server
 from server.settings import Settings
-from store.imports import bring_in
-from store.stores import Store, unix_milliseconds
+from store.maintenance.import_stories import bring_in
+from store.store import Store, unix_milliseconds
 from tests.server.conftest import HEADER, ROOT, environment, line, serving
 from tests.store.reading import everything
 
@@ -95,7 +95,7 @@ def test_import_that_was_interrupted_goes_on_as_it_began(settings, file, redis, 
 
     options = Options(shift_to_now=True, with_voters=True)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("store.imports.bring_in", interrupted)
+        patched.setattr("store.maintenance.import_stories.bring_in", interrupted)
         run(settings, file, options)
     first = summary(capsys)
     run(settings, file, options)
@@ -168,7 +168,7 @@ def test_command_fills_a_store_of_our_own(file, tmp_path):
 
     assert (done.returncode, done.stderr) == (0, "")
     assert SUMMARY.fullmatch(done.stdout)
-    with valkey.running(tmp_path / "data") as url:
+    with server.running(tmp_path / "data") as url:
         assert asyncio.run(_partitions(url)) == 8
 
 

@@ -13,7 +13,7 @@ import httpx
 from redis import Redis
 
 from store import keys
-from store.stores import Store
+from store.store import Store
 from tests.conftest import registered
 from tests.server.conftest import Live, serving
 from tests.servers import free_port

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import httpx
 import pytest
 
-from server.log_stream import LogStream
+from server.observability.log_stream import LogStream
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 from tests.servers import free_port, until
 

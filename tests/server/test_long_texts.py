@@ -5,8 +5,8 @@ import json
 import pytest
 from websockets.sync.client import connect
 
-from server import guards
-from store.rules import CONTENT_LENGTH, LINK_LENGTH, TITLE_LENGTH
+from server import limits
+from store.validation import CONTENT_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
 LONGEST = {
     "title": "😀" * TITLE_LENGTH,
@@ -45,7 +45,7 @@ def test_longest_article_is_taken_over_a_socket(live, token):
 
 
 def test_request_beyond_that_is_too_large(live):
-    answer = live.post_bytes(b" " * (guards.max_request() + 1), {})
+    answer = live.post_bytes(b" " * (limits.max_request() + 1), {})
 
     assert answer.status_code == 413
     assert answer.json()["errors"][0]["extensions"]["code"] == "PAYLOAD_TOO_LARGE"

@@ -13,11 +13,11 @@ import httpx
 import pytest
 
 from caches import SHARES, SizedCache
+from engine import Client
+from engine.compiler.json_templates import Memory
 from server.app import Application, create
-from server.doors import Door
+from server.http_limits.connections import Door
 from server.settings import Settings
-from server.wire import Client
-from server.wire.lasting import Memory
 
 MEGABYTES = 48
 TOLERANCE = 4_000_000  # bytes that a process may have more at the second of two checkpoints

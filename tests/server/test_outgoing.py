@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from server.doors import Door
-from server.outgoing import Outgoing
+from server.http_limits.connections import Door
+from server.http_limits.unread_answers import Outgoing
+from tests.engine.sample import CONTEXTS, serving, until
 from tests.server.test_protocols import INIT, LARGE, UPGRADE, deaf, message, request
-from tests.wire.sample import CONTEXTS, serving, until
 
 HERE = "127.0.0.1"
 ANSWER = 20 * 90_000  # bytes

@@ -10,10 +10,10 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import Frame, Opcode
 
-from server.doors import Door
-from server.readers import Readers
-from tests.wire.sample import CONTEXTS, serving, until
-from tests.wire.talking import introduce
+from server.http_limits.connections import Door
+from server.http_limits.slow_clients import Readers
+from tests.engine.sample import CONTEXTS, serving, until
+from tests.engine.talking import introduce
 
 POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 BODY = b'{"query": "{ hello }"}'

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from schema import contract
-from server import valkey
+from schema import schema
+from server.managed_valkey import server
 from server.settings import WrongSetting, read_settings
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 from tests.servers import Server, running, until
@@ -77,7 +77,7 @@ def test_own_valkey_ends_with_the_server(tmp_path):
     with serving(tmp_path) as live:
         live.stop()
 
-    with valkey.running(tmp_path) as url:
+    with server.running(tmp_path) as url:
         assert url.startswith("unix://")
 
 
@@ -210,7 +210,7 @@ def test_contract_file_is_served_with_an_etag(live):
     first = httpx.get(f"{live.url}/schema.graphql")
     again = httpx.get(f"{live.url}/schema.graphql", headers={"If-None-Match": first.headers["etag"]})
 
-    assert first.text == contract.FILE.read_text()
+    assert first.text == schema.FILE.read_text()
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -235,7 +235,7 @@ def test_store_that_went_away_is_told_and_comes_back(tmp_path):
 
 
 def test_schema_command_prints_the_contract():
-    assert run("schema").stdout == contract.FILE.read_text()
+    assert run("schema").stdout == schema.FILE.read_text()
 
 
 def test_installed_command_knows_its_way():

@@ -4,10 +4,10 @@ from functools import partial
 
 import pytest
 
-from server.sharing import digest_of, identify, tell
-from server.wire import Client, Rates
-from server.wire.errors import Refused
-from store.buckets import Buckets
+from engine import Client, Rates
+from engine.errors import Refused
+from server.shared_rates import digest_of, identify, tell
+from store.rate_limits.buckets import Buckets
 
 HERE, THERE, YONDER = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 

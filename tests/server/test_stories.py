@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from server.rows import BadLine, NotStories
-from server.stories import in_groups, in_order, read
-from store.imports import Story
+from server.cli.rows import BadLine, NotStories
+from server.cli.stories import in_groups, in_order, read
+from store.maintenance.import_stories import Story
 
 NOW = 1_470_311_520_000  # 2016-08-04T11:52:00Z
 HEADER = "id,title,url,points,comments,author,created_at\n"

@@ -3,7 +3,7 @@
 import pytest
 from httptools import HttpParserInvalidURLError
 
-from server.targets import SHORT, Target, target_of
+from server.http_limits.targets import SHORT, Target, target_of
 
 LONG = b"x" * SHORT
 

@@ -8,7 +8,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from server.tracing import Untraced, from_environment, is_wanted, trace_id_of
+from server.observability.tracing import Untraced, from_environment, is_wanted, trace_id_of
 from tests.server.conftest import REGISTER, serving
 from tests.server.test_logs import digest
 
@@ -55,7 +55,7 @@ def test_spans_are_sent_only_if_the_variables_say_so(monkeypatch, variables, exp
 
 def test_without_opentelemetry_a_warning_says_so(monkeypatch, caplog):
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "otlp")
-    monkeypatch.delitem(sys.modules, "server.spans", raising=False)
+    monkeypatch.delitem(sys.modules, "server.observability.spans", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
 
     tracing = from_environment()

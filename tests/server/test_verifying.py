@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from server import verifying
+from server.cli import verify
 from server.settings import Settings
 from store import keys
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
@@ -28,7 +28,7 @@ def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess
 
 
 def test_store_that_is_whole_is_said(settings, capsys):
-    assert verifying.run(settings, repair=False) == 0
+    assert verify.run(settings, repair=False) == 0
     assert capsys.readouterr().out == "nothing is broken\n"
 
 
@@ -36,14 +36,14 @@ def test_what_is_broken_is_a_line_each_until_it_is_mended(settings, redis, capsy
     redis.zadd(keys.groups(0), {"show": 0, "ask": 0})
     lines = [f"{keys.groups(0)} {name}: 0, should be nothing" for name in ("ask", "show")]
 
-    assert verifying.run(settings, repair=False) == 1
+    assert verify.run(settings, repair=False) == 1
     assert sorted(capsys.readouterr().out.splitlines()) == ["broken 2, mended 0", *lines]
-    assert verifying.run(settings, repair=True) == 0
+    assert verify.run(settings, repair=True) == 0
     assert sorted(capsys.readouterr().out.splitlines()) == [
         "broken 2, mended 2",
         *(f"{line} (mended)" for line in lines),
     ]
-    assert verifying.run(settings, repair=False) == 0
+    assert verify.run(settings, repair=False) == 0
 
 
 def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, capsys, filled):
@@ -55,11 +55,11 @@ def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, ca
     redis.hset(keys.store(), "orders", "score votes")
     capsys.readouterr()
 
-    assert verifying.run(filled, repair=False) == 0
+    assert verify.run(filled, repair=False) == 0
     assert capsys.readouterr().out.splitlines() == [line, "nothing is broken"]
 
     redis.delete(keys.index(3, "votes"))
-    assert verifying.run(filled, repair=True) == 0
+    assert verify.run(filled, repair=True) == 0
     shown, *findings, summary = capsys.readouterr().out.splitlines()
     assert shown == line and findings and {finding.split()[0] for finding in findings} == {keys.index(3, "votes")}
     assert summary == f"broken {len(findings)}, mended {len(findings)}"
@@ -68,7 +68,7 @@ def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, ca
 def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
     redis.zadd(keys.good(0), dict.fromkeys(GHOSTS, 1))
 
-    assert verifying.run(settings, repair=False) == 1
+    assert verify.run(settings, repair=False) == 1
     *lines, more, summary = capsys.readouterr().out.splitlines()
     assert len(lines) == 100
     assert (more, summary) == ("and 50 more", "broken 150, mended 0")
@@ -77,21 +77,21 @@ def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
 def test_what_cannot_be_mended_is_left_and_told(settings, redis, capsys):
     redis.set(b"\xff\nodd", "odd")
 
-    assert verifying.run(settings, repair=True) == 1
+    assert verify.run(settings, repair=True) == 1
     assert capsys.readouterr().out == "\\udcff\\nodd: there, should be no key of this store\nbroken 1, mended 0\n"
     assert redis.get(b"\xff\nodd") == "odd"
 
 
 def test_new_policy_is_taken_over(settings, redis, capsys):
-    assert verifying.run(settings, repair=False) == 0
+    assert verify.run(settings, repair=False) == 0
     changed = settings.model_copy(update={"vote_score": 100.0})
     capsys.readouterr()
 
-    assert verifying.run(changed, repair=False) == 1
+    assert verify.run(changed, repair=False) == 1
     assert capsys.readouterr().out.splitlines()[0] == "store vote_score: 432.0, should be 100.0"
-    assert verifying.run(changed, repair=True) == 0
+    assert verify.run(changed, repair=True) == 0
     assert redis.hget(keys.store(), "vote_score") == "100.0"
-    assert verifying.run(changed, repair=False) == 0
+    assert verify.run(changed, repair=False) == 0
 
 
 def test_our_own_valkey_is_verified(tmp_path):

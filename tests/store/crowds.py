@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from store import reads, verification
+from store import queries
 from store.errors import StoreUnavailable
+from store.maintenance import verify
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import registered
 from tests.store.reading import post, read
 
@@ -44,13 +45,13 @@ class Crowd:
     async def missing(self) -> dict[int, set[str]]:
         """What was acknowledged, but is not there."""
         wanted = {number: self.acknowledged.get(number, set()) for number in self.articles}
-        found = await read(self.store, *(reads.voters(self.store.site, number) for number in wanted))
+        found = await read(self.store, *(queries.voters(self.store.site, number) for number in wanted))
         lacking = {number: wanted[number] - set(there) for number, there in zip(wanted, found, strict=True)}
         return {number: names for number, names in lacking.items() if names}
 
-    async def findings(self) -> list[verification.Finding]:
-        found: list[verification.Finding] = []
-        await verification.verify(self.store.site, found.append)
+    async def findings(self) -> list[verify.Finding]:
+        found: list[verify.Finding] = []
+        await verify.verify(self.store.site, found.append)
         return found
 
     async def _vote_once(self, number: int, voter: str) -> bool:

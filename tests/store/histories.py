@@ -3,9 +3,9 @@
 import random
 
 from store import keys, listings
-from store.imports import Story, bring_in
 from store.listings import Listing, Window
-from store.ranking import DAY, Order
+from store.maintenance.import_stories import Story, bring_in
+from store.ranking.formulas import DAY, Order
 from store.records import Article, Place, Vote
 from tests.conftest import registered
 from tests.store.reading import article, numbers, post

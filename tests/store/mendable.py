@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from store import keys
-from store.ranking import ORDERS
+from store.ranking.formulas import ORDERS
 from tests.store.scene import WEEK, Scene
 
 GRACE = 60_000  # milliseconds

@@ -5,16 +5,18 @@ from typing import Any
 
 from redis import Redis
 
-from resolvers.reads import Reads
-from store import connection, keys, listings, reads, verification
+from resolvers.dataloader import Reads
+from store import keys, listings, queries
 from store.articles import Draft, Posted
-from store.connection import Tally
+from store.client import client
+from store.client.client import Tally
 from store.listings import Listing, Page, Window
-from store.ranking import Order
-from store.reads import Kind, Read
+from store.maintenance import verify
+from store.maintenance.verify import Finding
+from store.queries import Kind, Read
+from store.ranking.formulas import Order
 from store.records import Article, Profile
-from store.stores import Store
-from store.verification import Finding
+from store.store import Store
 
 
 async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
@@ -24,20 +26,20 @@ async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
 
 
 async def article(store: Store, number: int) -> Article | None:
-    return await _record(store, reads.ARTICLES, number)
+    return await _record(store, queries.ARTICLES, number)
 
 
 async def profile(store: Store, username: str) -> Profile | None:
-    return await _record(store, reads.PROFILES, username)
+    return await _record(store, queries.PROFILES, username)
 
 
 async def _record(store: Store, kind: Kind[Any], id: int | str) -> Any:
-    (stored,) = await read(store, reads.hash_of(store.site, kind, id))
+    (stored,) = await read(store, queries.hash_of(store.site, kind, id))
     return kind.decode(id, stored)
 
 
 async def voters(store: Store, number: int) -> tuple[str, ...]:
-    return (await read(store, reads.voters(store.site, number)))[0]
+    return (await read(store, queries.voters(store.site, number)))[0]
 
 
 async def page(store: Store, listing: Listing, window: Window | None = None) -> Page:
@@ -48,7 +50,7 @@ async def page(store: Store, listing: Listing, window: Window | None = None) -> 
 async def request(store: Store) -> tuple[list[Article | None], int]:
     """The newest articles as a request reads them, with what its process keeps, and for how many commands."""
     cost = Tally()
-    connection.tally.set(cost)
+    client.tally.set(cost)
     reads = Reads(store, None)
     (found,) = await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
     return await reads.articles(place.number for place in found.places), cost.commands
@@ -82,7 +84,7 @@ def contents(redis: "Redis") -> dict[str, Any]:
 
 async def verified(store: Store, *, repair: bool = False) -> list[Finding]:
     found: list[Finding] = []
-    await verification.verify(store.site, found.append, repair=repair)
+    await verify.verify(store.site, found.append, repair=repair)
     return found
 
 

@@ -12,10 +12,10 @@ from redis import Redis
 from store import keys
 from store.articles import Draft
 from store.errors import Refusal
-from store.imports import Story, bring_in
+from store.maintenance.import_stories import Story, bring_in
 from store.records import Article, Vote
 from store.sessions import session_of
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock, registered
 from tests.store.reading import post
 

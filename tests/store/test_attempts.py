@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from resolvers.rates import WriteRates
+from resolvers.rate_limits import WriteRates
 from store.articles import Draft
 from store.errors import BadCredentials, Invalid, RateLimited, UsernameTaken
 from store.passwords import Passwords

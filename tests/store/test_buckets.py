@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from store.buckets import Buckets
-from store.connection import Tally, tally
-from store.stores import Store
+from store.client.client import Tally, tally
+from store.rate_limits.buckets import Buckets
+from store.store import Store
 
 
 @pytest.fixture

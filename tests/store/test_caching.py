@@ -7,14 +7,15 @@ from functools import partial
 
 import pytest
 
-from resolvers.reads import Reads
-from store import caching, connection, keys, listings, records
-from store.connection import Tally
+from resolvers.dataloader import Reads
+from store import keys, listings, records
+from store.client import client, tracking_cache
+from store.client.client import Tally
 from store.listings import Window
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Vote
 from store.sessions import session_of
-from store.stores import Store
+from store.store import Store
 from tests.conftest import kill, registered
 from tests.servers import until
 from tests.store.reading import post, request
@@ -64,7 +65,7 @@ async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
     posted = await post(store, alice)
 
     async def vote_of(voter: str) -> tuple[Vote, int]:
-        connection.tally.set(cost := Tally())
+        client.tally.set(cost := Tally())
         reads = Reads(store, None)
         await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
         (vote,) = await reads.votes([posted.number], voter)
@@ -83,7 +84,7 @@ async def test_voters_are_as_they_stand_and_read_once(store, other, alice, bob):
     posted = await post(store, alice)
 
     async def voters() -> tuple[tuple[str, ...], int]:
-        connection.tally.set(cost := Tally())
+        client.tally.set(cost := Tally())
         reads = Reads(store, None)
         await reads.articles([posted.number])
         (names,) = await reads.voters([posted.number])
@@ -102,7 +103,7 @@ async def test_what_is_kept_is_looked_at_again_once_the_session_is_read(store, r
     login = store.sessions.read(session_of(grant.token))
 
     async def article() -> tuple[int, int]:
-        connection.tally.set(cost := Tally())
+        client.tally.set(cost := Tally())
         (article,) = await Reads(store, login).articles([posted.number])
         return article.upvotes, cost.commands
 
@@ -128,7 +129,7 @@ async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
     await registered(store, "alice")
     for _ in range(9):
         await post(store, "alice")
-    await store.site.connection.run(("HSET", keys.article(0, 7), "title", "x" * (caching.LONGEST + 1)))
+    await store.site.connection.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.LONGEST + 1)))
     await store.site.connection.run(("HGETALL", keys.article(0, 7)))
     await request(store)
     kept = store.site.connection.cache(keys.article(store.site.home_of_user("alice"), ""), 0)

@@ -7,13 +7,13 @@ from contextlib import suppress
 
 import pytest
 
-from store import connection, events, keys, listings
-from store.cluster import SLOTS, slot
-from store.connection import BUDGET_OF_MANY, Tally, tally
+from store import events, keys, listings
+from store.client.client import BUDGET_OF_MANY, Tally, tally
+from store.client.cluster import SLOTS, slot
 from store.errors import StoreUnavailable
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock, client, registered
 from tests.servers import BUSY, NODE_TIMEOUT, PATIENCE, Server, Six, cluster, until
 from tests.store.crowds import Crowd, voting
@@ -192,7 +192,7 @@ async def test_too_few_replicas_leave_a_write_unconfirmed(store, six, monkeypatc
     replica = next(server for server in six.servers if server.port == port)
     replica.send(signal.SIGSTOP)
     with monkeypatch.context() as shorter:
-        shorter.setattr(connection, "BUDGET_OF_MANY", 1.5)
+        shorter.setattr(client, "BUDGET_OF_MANY", 1.5)
         with pytest.raises(StoreUnavailable, match="too few replicas have confirmed"):
             await store.articles.vote(number, "bob", Vote.UP)
         assert (await article(store, number)).votes == 2, "it may hold or not"

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from store import copying, keys, listings, rebuilding
+from store import keys, listings
 from store.articles import Draft
 from store.errors import StoreMismatch
-from store.imports import Story, bring_in
-from store.ranking import Order, Policy
+from store.maintenance import dump, reindex
+from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.restore import Restoration
+from store.ranking.formulas import Order, Policy
 from store.records import Vote
-from store.restoring import Restoration
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock
 from tests.store import scene as scenes
 from tests.store.reading import article, contents, numbers, post, up, verified
@@ -47,11 +48,9 @@ def copied(place: str) -> "Iterator[Redis]":
         yield redis
 
 
-async def copy_of(store: Store) -> list[copying.Record]:
+async def copy_of(store: Store) -> list[dump.Record]:
     left_out: list[str] = []
-    copied = [
-        record async for some in copying.copied(store.site, lambda count: None, left_out.append) for record in some
-    ]
+    copied = [record async for some in dump.copied(store.site, lambda count: None, left_out.append) for record in some]
     assert left_out == []
     return copied
 
@@ -61,7 +60,7 @@ async def begun(place: str, scene: Scene, source: str = "a copy", partitions: in
     return await Restoration.begin(place, source, partitions or site.partitions, site.policy, scene.clock)
 
 
-async def restored(place: str, scene: Scene, records: list[copying.Record], partitions: int | None = None) -> Store:
+async def restored(place: str, scene: Scene, records: list[dump.Record], partitions: int | None = None) -> Store:
     restoration = await begun(place, scene, partitions=partitions)
     await restoration.put(records)
     await restoration.end()
@@ -89,8 +88,8 @@ async def test_copy_has_everything_but_sessions_and_limits(scene, place, copied)
 
 
 async def test_copy_keeps_the_same_orders_and_weights(scene, place, copied):
-    await rebuilding.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], lambda count: None)
-    await rebuilding.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, lambda count: None)
+    await reindex.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], lambda count: None)
+    await reindex.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, lambda count: None)
     store = await restored(place, scene, await copy_of(scene.store))
 
     assert kept(copied) == kept(scene.redis)
@@ -126,7 +125,7 @@ async def test_numbers_of_deleted_articles_are_not_given_out_again(scene, place,
 async def test_copy_of_a_version_before_keeps_its_numbers_and_goes_on_with_later_ones(scene, place):  # A2
     fields = {"title": "a title", "poster": "Alice", "time": "1470000000000", "up": "1", "down": "0", "groups": ""}
     old = [sequence * keys.SLOTS + keys.slot("alice") for sequence in (1, 2)]
-    records: list[copying.Record] = [
+    records: list[dump.Record] = [
         ["imported", {"7": str(old[0])}],
         *(["article", number, fields, [], []] for number in old),
         ["user", {"name": "Alice", "joined": "1470000000000", "karma": "0"}],
@@ -189,7 +188,7 @@ async def test_voters_of_an_article_that_closed_since_are_forgotten(scene, place
 
 
 async def test_copy_of_a_store_in_use_is_whole_and_has_what_was_done_before(scene, place, copied):
-    copies: list[list[copying.Record]] = []
+    copies: list[list[dump.Record]] = []
     numbered = [post(scene.store, "Alice") for _ in range(30)]
     before = {(await each).number for each in numbered}
     for number in before:
@@ -241,7 +240,7 @@ async def test_interrupted_restore_is_no_store_until_it_went_on(scene, place, co
 async def test_what_is_broken_is_left_out_and_told(scene, place):
     scene.redis.hdel(scene.hash, "time")
     told: list[str] = []
-    records = [record async for some in copying.copied(scene.store.site, print, told.append) for record in some]
+    records = [record async for some in dump.copied(scene.store.site, print, told.append) for record in some]
     store = await restored(place, scene, records)
 
     assert told == [scene.hash]
@@ -258,7 +257,7 @@ async def test_malformed_values_are_left_out_and_told(scene, place):
     scene.redis.hset(keys.imported(scene.p), "2", "odd")
     scene.redis.set(keys.sequence(scene.p), "odd")
     told: list[str] = []
-    records = [record async for some in copying.copied(scene.store.site, print, told.append) for record in some]
+    records = [record async for some in dump.copied(scene.store.site, print, told.append) for record in some]
     store = await restored(place, scene, records)
 
     expected = [posted, f"{scene.hash} edited", f"{scene.account} seen", f"{keys.imported(scene.p)} 2"]
@@ -270,7 +269,7 @@ async def test_malformed_values_are_left_out_and_told(scene, place):
 
 async def test_what_is_walked_is_told(scene):
     walked: list[int] = []
-    async for _ in copying.copied(scene.store.site, walked.append, print):
+    async for _ in dump.copied(scene.store.site, walked.append, print):
         pass
 
-    assert sum(walked) == await copying.size(scene.store.site)
+    assert sum(walked) == await dump.size(scene.store.site)

@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator
 import pytest
 from redis import Redis
 
-from store import events, keys, link
+from store import events, keys
+from store.client import connection as link
 from store.errors import Refusal
 from store.events import CAPACITY, Event, Events, Kind, Mailbox
-from store.imports import Story, bring_in
+from store.maintenance.import_stories import Story, bring_in
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import clients, kill, servers_of
 from tests.servers import until
 from tests.store.reading import post

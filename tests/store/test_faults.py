@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from store import connection, listings, rebuilding, verification
+from store import listings
 from store.articles import Draft
-from store.connection import PASSWORD, SETTLE
+from store.client import client
 from store.errors import StoreUnavailable
-from store.ranking import Order
+from store.maintenance import reindex, verify
+from store.ranking.formulas import Order
 from store.records import Vote
+from store.scripts.registry import PASSWORD, SETTLE
 from store.sessions import session_of
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock, registered
 from tests.proxy import Proxy, counting
 from tests.servers import PATIENCE, Server, running
@@ -108,8 +110,8 @@ async def test_password_whose_change_was_not_answered_is_changed(store, proxy):
 @pytest.mark.parametrize("weight", [100.0, None])
 async def test_weights_whose_change_was_not_answered_are_changed(store, alice, proxy, weight):
     await post(store, alice, groups=["show"])
-    await rebuilding.set_weights(store.site, "show", {"vote_score": 200.0}, lambda count: None)
-    changing = rebuilding.set_weights(store.site, "show", {"vote_score": weight}, lambda count: None)
+    await reindex.set_weights(store.site, "show", {"vote_score": 200.0}, lambda count: None)
+    changing = reindex.set_weights(store.site, "show", {"vote_score": weight}, lambda count: None)
 
     assert (await lost(proxy, changing, SETTLE.digest)).vote_score == (weight or store.site.policy.vote_score)
     assert await verified(store) == []
@@ -118,7 +120,7 @@ async def test_weights_whose_change_was_not_answered_are_changed(store, alice, p
 @pytest.mark.one_server
 async def test_orders_whose_change_was_not_answered_are_kept(store, alice, proxy):
     await post(store, alice)
-    await lost(proxy, rebuilding.reindex(store.site, [Order.HOT], lambda count: None), SETTLE.digest)
+    await lost(proxy, reindex.reindex(store.site, [Order.HOT], lambda count: None), SETTLE.digest)
 
     assert store.site.rankings.orders == (Order.HOT,)
     assert await verified(store) == []
@@ -143,7 +145,7 @@ async def test_everything_is_whole_where_answers_are_lost_again_and_again(store,
     assert proxy.lost > 3
     assert (await article(store, number)).votes == len(people)
     found: list[object] = []
-    await verification.verify(store.site, found.append)
+    await verify.verify(store.site, found.append)
     assert found == []
 
 
@@ -188,8 +190,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
 @pytest.mark.parametrize("outage", [lambda server: server.kill(), lambda server: server.send(signal.SIGSTOP)])
 async def test_outage_of_a_second_is_waited_for_and_then_all_goes_on(server, partitions, clock, outage, monkeypatch):
     """However long a busy machine takes to start a server beyond."""
-    assert connection.BUDGET > 1.5
-    monkeypatch.setattr(connection, "BUDGET", PATIENCE)
+    assert client.BUDGET > 1.5
+    monkeypatch.setattr(client, "BUDGET", PATIENCE)
     store = await Store.open(server.url, partitions=partitions, clock=clock)
     alice, bob = await registered(store, "alice"), await registered(store, "bob")
     number = (await post(store, alice)).number

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from resolvers.reads import Reads
+from resolvers.dataloader import Reads
 from store import keys
 from store.listings import Window
 from store.records import Place
-from store.stores import Store
+from store.store import Store
 from tests.conftest import client
 
 VIEWER = "viewer"

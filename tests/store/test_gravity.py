@@ -8,7 +8,7 @@ from bench import orders
 from bench.orders import MINUTE
 from store import keys
 from store.listings import Window
-from store.ranking import DAY, Order
+from store.ranking.formulas import DAY, Order
 from store.records import Article, Place
 from tests.store.histories import listing_of, sorted_by_hand
 from tests.store.reading import page

@@ -4,8 +4,8 @@ import pytest
 
 from store import keys, listings
 from store.errors import VotingClosed
-from store.imports import Brought, Story, bring_in, create_voters, shift_to_now
-from store.ranking import DAY, Order, Policy
+from store.maintenance.import_stories import Brought, Story, bring_in, create_voters, shift_to_now
+from store.ranking.formulas import DAY, Order, Policy
 from store.records import Article, Profile, Vote
 from tests.conftest import registered
 from tests.store.reading import article, everything, numbers, page, profile, up
@@ -168,7 +168,7 @@ async def test_nobody_votes_who_registered_the_name(store, story, redis):
 
 
 async def test_votes_beyond_the_most_voters_stay_without_one(store, story, redis, monkeypatch):
-    monkeypatch.setattr("store.imports.MOST_VOTERS", 3)
+    monkeypatch.setattr("store.maintenance.import_stories.MOST_VOTERS", 3)
     await bring_in_voted(store, [replace(story, votes=1_000_000)])
 
     imported = await the_article(store)

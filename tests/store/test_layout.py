@@ -2,7 +2,7 @@ import inspect
 
 import pytest
 
-from store import keys, layout
+from store import key_kinds, keys
 
 DIGEST = "0" * 64
 OWN = [function for _, function in inspect.getmembers(keys, inspect.isfunction) if function.__module__ == keys.__name__]
@@ -26,7 +26,7 @@ NAMES = {
 def test_every_key_is_known_by_its_type(store, function):
     homes = range(store.site.partitions)
     texts = [function(p, *(NAMES[name] for name in list(inspect.signature(function).parameters)[1:])) for p in homes]
-    known = [key for text in texts if (key := layout.key(store.site, text))]
+    known = [key for text in texts if (key := key_kinds.key(store.site, text))]
 
     assert known and {key.type for key in known} == {function.__doc__.split(" | ")[0]}
     assert len(known) in (1, len(texts))
@@ -46,11 +46,11 @@ def test_every_key_is_known_by_its_type(store, function):
     ],
 )
 def test_other_text_is_no_key(store, text):
-    assert layout.key(store.site, text) is None
+    assert key_kinds.key(store.site, text) is None
 
 
 def test_key_in_another_partition_is_none(store):
-    homes = {p for p in range(16) if layout.key(store.site, keys.user(p, "alice"))}
+    homes = {p for p in range(16) if key_kinds.key(store.site, keys.user(p, "alice"))}
 
     assert homes == {store.site.home_of_user("alice")}
-    assert layout.key(store.site, keys.good(store.site.partitions)) is None
+    assert key_kinds.key(store.site, keys.good(store.site.partitions)) is None

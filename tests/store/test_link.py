@@ -2,11 +2,12 @@ import asyncio
 
 import pytest
 
-from store import connection, link
 from store.articles import Draft
+from store.client import client
+from store.client import connection as link
 from store.errors import StoreUnavailable
 from store.records import Place, Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import kill
 from tests.servers import until
 
@@ -60,7 +61,7 @@ async def test_lost_connection_is_made_anew_and_nobody_learns_of_it(store, redis
 @pytest.mark.one_server
 async def test_store_that_does_not_answer_in_time_is_unavailable(store, redis, monkeypatch):
     monkeypatch.setattr(link, "TIMEOUT", 0.2)
-    monkeypatch.setattr(connection, "BUDGET", 0.4)
+    monkeypatch.setattr(client, "BUDGET", 0.4)
     await store.site.connection.close()
     redis.client_pause(30_000, all=False)
     try:
@@ -84,7 +85,7 @@ async def test_who_comes_when_too_many_wait_has_to_wait_for_a_turn(store, redis,
 
 @pytest.mark.one_server
 async def test_whose_turn_does_not_come_in_time_is_refused(store, redis, monkeypatch):
-    monkeypatch.setattr(connection, "BUDGET", 0.3)
+    monkeypatch.setattr(client, "BUDGET", 0.3)
     monkeypatch.setattr(link, "MOST_WAITING", 1)
     monkeypatch.setattr(link, "TIMEOUT", 30)
     first = asyncio.create_task(store.site.connection.run(("BLPOP", "answer", 0)))
@@ -117,6 +118,6 @@ async def test_scripts_are_loaded_when_the_server_has_forgotten_them(store, redi
 
 
 async def test_nothing_answers_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(connection, "BUDGET", 0.2)
+    monkeypatch.setattr(client, "BUDGET", 0.2)
     with pytest.raises(StoreUnavailable, match="the store does not answer"):
         await Store.open(f"unix://{tmp_path}/nothing")

@@ -5,7 +5,7 @@ import pytest
 
 from store import listings
 from store.listings import Window
-from store.ranking import Order, Policy
+from store.ranking.formulas import Order, Policy
 from store.records import Place, Vote
 from tests.conftest import registered
 from tests.store.reading import article, numbers, page, post, read

@@ -8,10 +8,10 @@ import pytest
 
 from store import keys, listings, numbering
 from store.errors import StoreUnavailable
-from store.imports import Story, bring_in
-from store.ranking import Order
+from store.maintenance.import_stories import Story, bring_in
+from store.ranking.formulas import Order
 from store.records import Article, Place, Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import registered
 from tests.store.histories import listing_of
 from tests.store.reading import article, everything, page, post, verified

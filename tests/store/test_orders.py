@@ -4,10 +4,11 @@ import random
 
 import pytest
 
-from store import gravity, keys, standings
-from store.imports import Story, bring_in
+from store import keys
 from store.listings import Window
-from store.ranking import CLASS, Order, Policy, best, controversial, gravity_class, hot
+from store.maintenance.import_stories import Story, bring_in
+from store.ranking import gravity, standings
+from store.ranking.formulas import CLASS, Order, Policy, best, controversial, gravity_class, hot
 from store.records import Article, Vote
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import article, numbers, page, post, read

@@ -5,7 +5,7 @@ import pytest
 from store import keys, listings
 from store.articles import Draft
 from store.errors import IdempotencyMismatch, Invalid, Unauthenticated
-from store.ranking import DAY, Order, Policy
+from store.ranking.formulas import DAY, Order, Policy
 from store.records import Article
 from tests.conftest import registered
 from tests.store.reading import article, everything, numbers, page, post, profile, up

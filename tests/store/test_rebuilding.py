@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from store import events, keys, rankings, rebuilding, verification
-from store.connection import Connection
+from store import events, keys
+from store.client.client import Connection
 from store.errors import RebuildOvertaken
-from store.ranking import Order, Policy
+from store.maintenance import reindex, verify
+from store.ranking import config
+from store.ranking.formulas import Order, Policy
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.store import scene as scenes
 from tests.store.histories import HOUR, history, listing_of, sorted_by_hand
 from tests.store.reading import page, post
@@ -32,10 +34,10 @@ async def opened(redis_url, partitions, clock, orders=tuple(Order)):
     return await Store.open(redis_url, Policy(), partitions, orders, clock=clock)
 
 
-async def broken(store) -> list[verification.Finding]:
+async def broken(store) -> list[verify.Finding]:
     """But for what is too late because the clock of a test runs ahead of that of Redis."""
-    found: list[verification.Finding] = []
-    await verification.verify(store.site, found.append)
+    found: list[verify.Finding] = []
+    await verify.verify(store.site, found.append)
     return [each for each in found if not each.where.endswith("TTL")]
 
 
@@ -68,9 +70,9 @@ async def test_orders_are_added_and_dropped_while_people_vote(scene, redis):
 
     async def change() -> None:
         for orders in (FEW, tuple(Order), SOME):
-            await rebuilding.reindex(store.site, orders, walked.append)
+            await reindex.reindex(store.site, orders, walked.append)
             assert store.site.rankings.orders == orders
-            assert indexes(redis) <= set(rankings.written(orders).split())
+            assert indexes(redis) <= set(config.written(orders).split())
             assert await broken(store) == []
 
     await meanwhile(scene, change)
@@ -85,10 +87,10 @@ async def test_reindex_that_ended_early_is_finished_by_the_next(redis_url, redis
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        await rebuilding.reindex(store.site, [Order.HOT, Order.VOTES], stop)
+        await reindex.reindex(store.site, [Order.HOT, Order.VOTES], stop)
     assert store.site.rankings.orders == (Order.VOTES,)
     await store.articles.delete(articles[-1].number, articles[-1].poster)
-    await rebuilding.reindex(store.site, [Order.HOT, Order.VOTES], lambda count: None)
+    await reindex.reindex(store.site, [Order.HOT, Order.VOTES], lambda count: None)
 
     for order in (Order.HOT, Order.VOTES):
         expected = sorted_by_hand(store, order, articles[:-1], clock.now)
@@ -122,7 +124,7 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
     """Whether a reindex was killed after so many round trips; if not, it has ended."""
     site = store.site
     try:
-        await rebuilding.reindex(
+        await reindex.reindex(
             replace(site, connection=Killing(site.connection, round_trips)), orders, lambda count: None
         )
     except Killed:
@@ -136,20 +138,20 @@ async def test_reindex_that_was_killed_anywhere_leaves_nothing_broken(redis_url,
     articles = await history(store, 3, 40)
     wanted, round_trips, unfinished = (FEW, (Order.HOT, Order.GRAVITY)), 0, 0
     while await killed(store, wanted[1], round_trips):
-        unfinished += await rebuilding.is_unfinished(store.site)
+        unfinished += await reindex.is_unfinished(store.site)
         assert await broken(store) == []
         assert set(store.site.rankings.orders) <= {*FEW, *wanted[1]}
         for order in store.site.rankings.orders:
             expected = sorted_by_hand(store, order, articles, clock.now)
             assert list((await page(store, listing_of(store, order, None))).places) == expected[:25]
-        await rebuilding.reindex(store.site, FEW, lambda count: None)
-        assert not await rebuilding.is_unfinished(store.site)
-        assert indexes(redis) == set(rankings.written(FEW).split())
+        await reindex.reindex(store.site, FEW, lambda count: None)
+        assert not await reindex.is_unfinished(store.site)
+        assert indexes(redis) == set(config.written(FEW).split())
         round_trips += 1
 
     assert 3 < unfinished < round_trips
-    assert not await rebuilding.is_unfinished(store.site)
-    assert indexes(redis) == set(rankings.written(wanted[1]).split())
+    assert not await reindex.is_unfinished(store.site)
+    assert indexes(redis) == set(config.written(wanted[1]).split())
     assert await broken(store) == []
     await store.close()
 
@@ -157,9 +159,9 @@ async def test_reindex_that_was_killed_anywhere_leaves_nothing_broken(redis_url,
 @pytest.mark.parametrize("seed", range(2))
 async def test_group_is_ranked_by_weights_of_its_own(store, seed, clock):
     weights = WEIGHTS | {"gravity_votes": 1.1, "gravity_age": 0.5, "gravity_delay": 30.0}
-    await rebuilding.set_weights(store.site, "ask", weights, lambda count: None)
+    await reindex.set_weights(store.site, "ask", weights, lambda count: None)
     articles = await history(store, seed, 60)
-    await rebuilding.set_weights(store.site, "show", weights, lambda count: None)
+    await reindex.set_weights(store.site, "show", weights, lambda count: None)
 
     clock.now += 5 * HOUR
     for order in Order:
@@ -177,12 +179,12 @@ async def test_weights_change_while_people_vote(scene):
 
     async def change() -> None:
         changes = {name: chance.choice([None, value]) for name, value in WEIGHTS.items()}
-        await rebuilding.set_weights(store.site, chance.choice(groups), changes, lambda count: None)
+        await reindex.set_weights(store.site, chance.choice(groups), changes, lambda count: None)
         assert await broken(store) == []
 
     await meanwhile(scene, change)
     for group in groups:
-        await rebuilding.set_weights(store.site, group, dict.fromkeys(WEIGHTS), lambda count: None)
+        await reindex.set_weights(store.site, group, dict.fromkeys(WEIGHTS), lambda count: None)
     assert store.site.rankings.weights == {}
     assert not any(scene.redis.hkeys(keys.ranking(p)) for p in range(store.site.partitions))
     assert not list(scene.redis.scan_iter("coming:*"))
@@ -195,7 +197,7 @@ async def test_readers_see_the_old_index_or_the_new_one_and_nothing_between(stor
         await store.articles.vote(number, bob, Vote.UP)
     listing = listing_of(store, Order.SCORE, "show")
     before = list((await page(store, listing)).places)
-    task = asyncio.create_task(rebuilding.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None))
+    task = asyncio.create_task(reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None))
     seen = [before]
     while not task.done():
         seen.append(list((await page(store, listing)).places))
@@ -210,23 +212,23 @@ async def test_only_one_of_two_rebuilds_at_once_counts(scene):
     store = scene.store
     changes = [{"vote_score": float(value)} for value in (1, 2, 3)]
     ends = await asyncio.gather(
-        *(rebuilding.set_weights(store.site, "show", change, lambda count: None) for change in changes),
-        *(rebuilding.reindex(store.site, orders, lambda count: None) for orders in ([Order.SCORE], list(Order), FEW)),
+        *(reindex.set_weights(store.site, "show", change, lambda count: None) for change in changes),
+        *(reindex.reindex(store.site, orders, lambda count: None) for orders in ([Order.SCORE], list(Order), FEW)),
         return_exceptions=True,
     )
 
     assert {type(end) for end in ends} <= {Policy, type(None), RebuildOvertaken}
     assert any(isinstance(end, Policy) for end in ends[:3]) and None in ends[3:]
-    await rebuilding.reindex(store.site, list(Order), lambda count: None)
+    await reindex.reindex(store.site, list(Order), lambda count: None)
     assert await broken(store) == []
 
 
 async def test_other_processes_hear_of_it(store, redis_url, clock):
     other = await Store.open(redis_url, clock=clock)
     ears = events.listening(redis_url, other.site.partitions)
-    async with ears as heard, rankings.renewed(other.site.rankings, other.site.connection, heard):
-        await rebuilding.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
-        await rebuilding.reindex(store.site, FEW, lambda count: None)
+    async with ears as heard, config.renewed(other.site.rankings, other.site.connection, heard):
+        await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
+        await reindex.reindex(store.site, FEW, lambda count: None)
         async with asyncio.timeout(10):
             while other.site.rankings.orders != FEW or other.site.policy_of("show").gravity_age != 1:  # noqa: ASYNC110  # tells nobody
                 await asyncio.sleep(0.01)

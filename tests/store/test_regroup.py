@@ -2,7 +2,7 @@ import pytest
 
 from store import keys, listings
 from store.errors import Forbidden, Invalid, NotFound
-from store.ranking import Order
+from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import article, everything, numbers, page, post
 

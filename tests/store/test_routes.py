@@ -2,12 +2,12 @@
 
 import pytest
 
-from store import routes
-from store.routes import Kind
+from store.client import urls
+from store.client.urls import Kind
 
 
 def test_server_has_an_address_and_options():
-    route = routes.read("redis://alice:s%40cret@[::1]:6380/3?health_check_interval=5")
+    route = urls.read("redis://alice:s%40cret@[::1]:6380/3?health_check_interval=5")
 
     assert (route.kind, route.addresses) == (Kind.SERVER, (("::1", 6380),))
     connection = route.connection()
@@ -16,14 +16,14 @@ def test_server_has_an_address_and_options():
 
 
 def test_socket_has_a_path():
-    connection = routes.read("unix://alice:secret@/run/valkey.sock?db=2").connection()
+    connection = urls.read("unix://alice:secret@/run/valkey.sock?db=2").connection()
 
     assert (connection.path, connection.username, connection.db) == ("/run/valkey.sock", "alice", 2)
 
 
 def test_sentinels_have_passwords_of_their_own():
     url = "redis+sentinel://alice:secret@one:1,two/upvote/3?sentinel_password=other"
-    route = routes.read(url)
+    route = urls.read(url)
 
     assert (route.kind, route.service) == (Kind.SENTINEL, "upvote")
     assert route.addresses == (("one", 1), ("two", 26379))
@@ -33,7 +33,7 @@ def test_sentinels_have_passwords_of_their_own():
 
 
 def test_cluster_has_seeds_and_one_password_for_all():
-    route = routes.read("rediss+cluster://:secret@one:1,two?ssl_cert_reqs=none")
+    route = urls.read("rediss+cluster://:secret@one:1,two?ssl_cert_reqs=none")
 
     assert (route.kind, route.addresses) == (Kind.CLUSTER, (("one", 1), ("two", 6379)))
     connection = route.connection(("three", 3))
@@ -62,5 +62,5 @@ def test_cluster_has_seeds_and_one_password_for_all():
 )
 def test_other_urls_are_refused(url, reason):
     with pytest.raises(ValueError, match=reason.replace("?", r"\?")) as refused:
-        routes.read(url.replace("://", "://alice:secret@", 1) if "unix" not in url else url)
+        urls.read(url.replace("://", "://alice:secret@", 1) if "unix" not in url else url)
     assert "secret" not in str(refused.value)

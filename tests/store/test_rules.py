@@ -2,7 +2,7 @@
 
 import pytest
 
-from store import rules
+from store import validation
 from store.articles import Draft
 from store.errors import Invalid
 
@@ -10,20 +10,20 @@ from store.errors import Invalid
 @pytest.mark.parametrize("hidden", ["\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad"])
 def test_link_with_invisible_characters_is_refused(hidden):
     with pytest.raises(Invalid, match="invisible"):
-        rules.link(f"https://example.com/{hidden}moc")
+        validation.link(f"https://example.com/{hidden}moc")
 
 
 @pytest.mark.parametrize("who", ["alice:secret", "alice", ":secret", "", "a%40b:c", "example.com:80", "a@b"])
 def test_link_with_a_username_or_password_is_refused(who):
     with pytest.raises(Invalid, match="no username and no password") as refusal:
-        rules.link(f"HTTPS://{who}@example.com/")
+        validation.link(f"HTTPS://{who}@example.com/")
 
     assert refusal.value.field == ("link",)
 
 
 @pytest.mark.parametrize("tail", ["/@alice", "?mail=a@b.example", "#@", ":8080/a:b@c"])
 def test_at_sign_behind_the_host_is_allowed(tail):
-    assert rules.link(f"https://example.com{tail}") == f"https://example.com{tail}"
+    assert validation.link(f"https://example.com{tail}") == f"https://example.com{tail}"
 
 
 INVISIBLE = [
@@ -43,7 +43,7 @@ INVISIBLE = [
 @pytest.mark.parametrize("text", [*INVISIBLE, "\u200b \u200b"])
 def test_title_that_nobody_sees_is_refused(text):  # A8
     with pytest.raises(Invalid, match="only blanks and invisible") as refusal:
-        rules.title(text)
+        validation.title(text)
 
     assert refusal.value.field == ("title",)
 
@@ -51,7 +51,7 @@ def test_title_that_nobody_sees_is_refused(text):  # A8
 @pytest.mark.parametrize("control", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 def test_title_that_changes_the_direction_of_text_is_refused(control):
     with pytest.raises(Invalid, match=f"direction of text: U\\+{ord(control):04X} at place 3") as refusal:
-        rules.title(f"ab{control}cd")
+        validation.title(f"ab{control}cd")
 
     assert refusal.value.field == ("title",)
 
@@ -69,13 +69,13 @@ def test_title_that_changes_the_direction_of_text_is_refused(control):
     ],
 )
 def test_title_with_something_to_see_keeps_its_invisible_characters(text):
-    assert rules.title(text) == text
+    assert validation.title(text) == text
 
 
 @pytest.mark.parametrize("text", [" ", "\n\t\r\n", "\u2028", "\u3000", *INVISIBLE])
 def test_content_of_blanks_is_refused(text):  # A8
     with pytest.raises(Invalid, match="only blanks and invisible") as refusal:
-        rules.content(text)
+        validation.content(text)
 
     assert refusal.value.field == ("content",)
     with pytest.raises(Invalid):
@@ -85,12 +85,12 @@ def test_content_of_blanks_is_refused(text):  # A8
 @pytest.mark.parametrize("scheme", ["javascript", "data", "vbscript", "file", "JaVaScRiPt", "java\tscript", " data"])
 def test_link_that_would_run_is_refused(scheme):
     with pytest.raises(Invalid):
-        rules.link(f"{scheme}://example.com/%0aalert(1)")
+        validation.link(f"{scheme}://example.com/%0aalert(1)")
 
 
 @pytest.mark.parametrize("name", ["\u0430lice", "al\u0131ce", "\uff41lice", "alice\u200b", "ALI\u212aE"])
 def test_name_that_looks_like_another_is_refused(name):
     with pytest.raises(Invalid):
-        rules.username(name)
+        validation.username(name)
     with pytest.raises(Invalid):
-        rules.group(name, "groups")
+        validation.group(name, "groups")

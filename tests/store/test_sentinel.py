@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from store import connection, events
-from store.connection import BUDGET_OF_MANY
+from store import events
+from store.client import client
+from store.client.client import BUDGET_OF_MANY
 from store.errors import StoreUnavailable
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock, registered
 from tests.servers import PATIENCE, Watched, until, watched
 from tests.store.crowds import voting
@@ -54,7 +55,7 @@ async def test_one_sentinel_that_answers_is_enough(setup, clock):
 
 @pytest.mark.one_server
 async def test_service_that_no_sentinel_knows_is_unavailable(setup, clock, monkeypatch):
-    monkeypatch.setattr(connection, "BUDGET_OF_MANY", 0.3)
+    monkeypatch.setattr(client, "BUDGET_OF_MANY", 0.3)
     with pytest.raises(StoreUnavailable) as refused:
         await Store.open(setup.url.replace("/upvote", "/another"), partitions=1, clock=clock)
     assert "no sentinel knows the service another" in str(refused.value.__cause__)

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
-from store import standings
-from store.ranking import Order
+from store.ranking import standings
+from store.ranking.formulas import Order
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import read
 

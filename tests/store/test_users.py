@@ -85,7 +85,7 @@ async def test_who_has_a_common_password_already_can_log_in(store, redis):
 
 def test_list_of_common_passwords_is_loaded_when_it_is_needed():
     """And of its package nothing else: no start waits for it."""
-    told = "import sys, store.stores; print('zxcvbn' in sys.modules, 'frequency_lists' in sys.modules)"
+    told = "import sys, store.store; print('zxcvbn' in sys.modules, 'frequency_lists' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
 
     assert found.stdout == "False False\n"

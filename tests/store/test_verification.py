@@ -5,11 +5,12 @@ from functools import partial
 import pytest
 from redis import Redis
 
-from store import halves, keys, verification
+from store import keys
 from store.errors import StoreMismatch
-from store.ranking import Policy
-from store.stores import Store
-from store.verification import Finding
+from store.maintenance import dangling_follows, verify
+from store.maintenance.verify import Finding
+from store.ranking.formulas import Policy
+from store.store import Store
 from tests.conftest import Clock
 from tests.servers import PATIENCE
 from tests.store import scene as scenes
@@ -129,10 +130,10 @@ async def test_last_instants_of_voters_are_whole(scene, redis):
 
 
 async def test_what_is_on_its_way_is_not_reported(scene, monkeypatch):
-    monkeypatch.setattr(halves, "PAUSE", 0.05)
+    monkeypatch.setattr(dangling_follows, "PAUSE", 0.05)
     found: list[Finding] = []
 
-    await meanwhile(scene, partial(verification.verify, scene.store.site, found.append), times=2)
+    await meanwhile(scene, partial(verify.verify, scene.store.site, found.append), times=2)
     assert found == []
 
 
@@ -145,7 +146,7 @@ async def test_repair_of_a_store_in_use_mends_what_is_broken_and_nothing_else(sc
     for key in redis.scan_iter("user:*"):
         redis.hset(key, "karma", 50)
     found: list[Finding] = []
-    await meanwhile(scene, partial(verification.verify, scene.store.site, found.append, repair=True))
+    await meanwhile(scene, partial(verify.verify, scene.store.site, found.append, repair=True))
 
     assert found and all(finding.mended for finding in found)
     assert await verified(scene.store) == []
@@ -153,7 +154,7 @@ async def test_repair_of_a_store_in_use_mends_what_is_broken_and_nothing_else(sc
 
 async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
     """Its second step comes while the first look at it is over and the other is to come."""
-    site, look = scene.store.site, halves._halves
+    site, look = scene.store.site, dangling_follows._halves
     seen, followed = asyncio.Event(), asyncio.Event()
 
     async def look_before_and_after(*arguments):
@@ -163,8 +164,8 @@ async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
             seen.set()
         return found
 
-    monkeypatch.setattr(halves, "PAUSE", 0)
-    monkeypatch.setattr(halves, "_halves", look_before_and_after)
+    monkeypatch.setattr(dangling_follows, "PAUSE", 0)
+    monkeypatch.setattr(dangling_follows, "_halves", look_before_and_after)
     key = keys.followers(site.home_of_user("dave"), "dave")
     await site.connection.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
@@ -177,6 +178,6 @@ async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
 
 async def test_what_was_walked_is_told(scene):
     walked: list[int] = []
-    await verification.verify(scene.store.site, print, walked=walked.append)
+    await verify.verify(scene.store.site, print, walked=walked.append)
 
-    assert sum(walked) == await verification.size(scene.store.site)
+    assert sum(walked) == await verify.size(scene.store.site)

@@ -4,7 +4,7 @@ import pytest
 
 from store import keys, listings
 from store.errors import Forbidden, NotFound, VotingClosed
-from store.ranking import Order, Policy
+from store.ranking.formulas import Order, Policy
 from store.records import Vote
 from tests.store.reading import article, down, everything, numbers, page, post, profile, up, voters
 

@@ -5,7 +5,7 @@ import sys
 
 from store.errors import StoreUnavailable
 from store.records import Vote
-from store.stores import Store
+from store.store import Store
 from tests.conftest import Clock
 
 

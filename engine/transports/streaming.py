@@ -1,0 +1,119 @@
+"""Many answers in one HTTP response: server-sent events (graphql-sse, distinct connections) and Apollo's multipart."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import NamedTuple, NoReturn
+
+from starlette.types import Receive, Send
+
+from engine.calls import Answer
+from engine.errors import Refused
+from engine.negotiation import Media
+from engine.responses import VARY, refusal_body
+
+
+class Framing(NamedTuple):
+    """The bytes around the answers of a stream."""
+
+    content_type: bytes
+    opening: bytes
+    before: bytes
+    after: bytes
+    heartbeat: bytes
+    closing: bytes
+
+
+FRAMINGS = {
+    Media.EVENTS: Framing(
+        content_type=b"text/event-stream; charset=utf-8",
+        opening=b":\n\n",
+        before=b"event: next\ndata: ",
+        after=b"\n\n",
+        heartbeat=b":\n\n",
+        closing=b"event: complete\ndata: \n\n",
+    ),
+    # Apollo's client reads a part when it sees the delimiter after it, so a part takes that along.
+    Media.MULTIPART: Framing(
+        content_type=b'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
+        opening=b"\r\n--graphql",
+        before=b'\r\nContent-Type: application/json\r\n\r\n{"payload":',
+        after=b"}\r\n--graphql",
+        heartbeat=b"\r\nContent-Type: application/json\r\n\r\n{}\r\n--graphql",
+        closing=b"--\r\n",
+    ),
+}
+
+
+class Stream(NamedTuple):
+    """Answers, until there are no more, or it is `cut`: then the client shall come again."""
+
+    answers: AsyncGenerator[Answer, None]
+    media: Media
+    cut: asyncio.Event | None = None
+
+
+async def refused_answers(refused: Refused) -> AsyncGenerator[Answer, None]:
+    raise refused
+    yield
+
+
+async def send_stream(stream: Stream, request_id: str, keep_alive: float, receive: Receive, send: Send) -> None:
+    """Send answers until they end, the client goes or the stream is cut; then close where they come from."""
+    framing = FRAMINGS[stream.media]
+    await send({"type": "http.response.start", "status": 200, "headers": stream_headers(framing, request_id)})
+    await send(chunk(framing.opening))
+    tasks = [
+        asyncio.create_task(send_answers(stream.answers, framing, send)),
+        asyncio.create_task(send_heartbeats(framing, keep_alive, send)),
+        asyncio.create_task(until_gone(receive)),
+    ]
+    if stream.cut:
+        tasks.append(asyncio.create_task(until(stream.cut)))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    is_cut = stream.cut is not None and stream.cut.is_set()
+    await send({"type": "http.response.body", "body": b"" if is_cut else framing.closing})
+
+
+def stream_headers(framing: Framing, request_id: str) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"content-type", framing.content_type),
+        (b"cache-control", b"no-store"),
+        (b"x-accel-buffering", b"no"),
+        (b"x-request-id", request_id.encode()),
+        VARY,
+    ]
+
+
+async def send_answers(answers: AsyncGenerator[Answer, None], framing: Framing, send: Send) -> None:
+    """Send one answer after another; each waits until the one before has left, so nothing piles up here."""
+    async with aclosing(answers):
+        try:
+            async for answer in answers:
+                await send(chunk(framing.before + answer.body + framing.after))
+        except Refused as refused:
+            await send(chunk(framing.before + refusal_body(refused) + framing.after))
+
+
+async def send_heartbeats(framing: Framing, keep_alive: float, send: Send) -> NoReturn:
+    while True:
+        await asyncio.sleep(keep_alive)
+        await send(chunk(framing.heartbeat))
+
+
+async def until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def until(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+def chunk(body: bytes) -> dict[str, object]:
+    return {"type": "http.response.body", "body": body, "more_body": True}

@@ -1,0 +1,96 @@
+"""What answers: this process, or as many of its own as are wanted."""
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from functools import partial
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from server import limits
+from server.app import create, open_store, trusted_documents
+from server.http_limits.protocol import Guarded
+from server.http_limits.websocket import GuardedSocket
+from server.observability import logs, metrics
+from server.settings import Settings
+from server.supervisor import Supervisor, listeners
+from server.worker import GRACE_SECONDS
+
+NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every answer: what its Content-Type says, it is
+
+logger = logging.getLogger("upvote")
+
+
+def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
+    """
+    Say where, and answer until a signal comes. `opened` are the settings with the URL of a store that runs.
+
+    Raises:
+        WrongSetting, StoreError: what every worker would fail on, before anything is said.
+    """
+    logs.configure(opened)
+    asyncio.run(_check(opened))
+    os.environ.update(opened.environment())  # for the workers, which read it
+    _announce(settings, listener)
+    _run(opened, listener)
+
+
+async def _check(settings: Settings) -> None:
+    trusted_documents(settings)
+    store = await open_store(settings)
+    kept = store.site.rankings.orders
+    if settings.orders and set(kept) != set(settings.kept_orders):
+        names = ",".join(order.name for order in kept)
+        print(f"UPVOTE_ORDERS={settings.orders}: this store keeps {names} until `reindex`", file=sys.stderr)
+    await store.close()
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
+    try:
+        print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
+    except OSError as error:
+        logger.warning("serving at %s, which cannot be printed: %s", address, error.strerror)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where the rest goes when Python ends
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    if settings.workers == 1:
+        serve(settings, listener)
+        return
+    with TemporaryDirectory(prefix="upvote-metrics-", ignore_cleanup_errors=True) as folder:
+        os.environ[metrics.FOLDER] = folder
+        logging.getLogger().addHandler(logs.Counting(metrics.Metrics().logged))
+        Supervisor(listeners(listener, settings.workers)).run()
+
+
+def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
+    """Answer in this process, which is a worker of this number, until a signal comes."""
+    door = limits.door(settings)
+    config = uvicorn.Config(
+        partial(create, settings, door, worker),
+        factory=True,
+        http=partial(Guarded, door),  # type: ignore[arg-type]  # it is called, and nothing else
+        ws=partial(GuardedSocket, door),  # type: ignore[arg-type]  # likewise
+        ws_max_size=limits.max_request(),
+        ws_per_message_deflate=False,
+        access_log=False,
+        log_config=None,  # ours is for all
+        log_level="warning",
+        server_header=False,
+        headers=[NO_SNIFFING],
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

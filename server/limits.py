@@ -1,0 +1,79 @@
+"""What the settings and the schema say of limits, in the terms of the wire."""
+
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+
+from caches import CacheBudget
+from engine import Limits, Rates
+from engine.limits.cost import Weights
+from engine.limits.rate_limiter import BUCKET
+from resolvers.pagination import SIZES
+from resolvers.rate_limits import WriteRates
+from server.http_limits.connections import Door
+from server.http_limits.unread_answers import Outgoing
+from server.settings import Settings
+from server.shared_rates import digest_of
+from store.ranking.formulas import GROUPS_PER_ARTICLE
+from store.ranking.snapshots import PLACES
+from store.validation import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
+
+HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
+
+WEIGHTS = Weights(
+    texts={("Article", "content"): CONTENT_LENGTH // 10_000},
+    switches={"pinned": PLACES // 10},  # a place that is copied costs a tenth of one that is shown
+    largest_page=SIZES[-1],
+)
+
+JSON_BYTES = 12  # of a character at most: an escape of two surrogates
+REST = 1_000  # characters of a request beside its texts: names, ids, punctuation
+
+
+def max_request() -> int:
+    """How many bytes the largest request has that posts an article by the rules: its texts, escaped, and a document."""
+    groups = GROUPS_PER_ARTICLE * GROUP_LENGTH
+    texts = TITLE_LENGTH + LINK_LENGTH + CONTENT_LENGTH + groups + IDEMPOTENCY_KEY_LENGTH
+    return JSON_BYTES * (texts + Limits().characters + REST)
+
+
+def limits(settings: Settings) -> Limits:
+    is_open = settings.introspection == "on"
+    return Limits(once=HASHING, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
+
+
+def door(settings: Settings) -> Door:
+    is_limited = settings.rate_limits == "on"
+    of_an_address = settings.max_address_connections if is_limited else None
+    unread = settings.max_address_unread if is_limited else None
+    outgoing = Outgoing(settings.max_unread, unread, settings.proxies)
+    return Door(settings.max_connections, of_an_address, settings.proxies, outgoing=outgoing)
+
+
+def rates(settings: Settings, budget: CacheBudget) -> Rates | None:
+    if settings.rate_limits == "off":
+        return None
+    rates = Rates(settings.rate_points, settings.rate_points_back, digest_of=digest_of)
+    rates.most = budget.share("buckets") // BUCKET
+    budget.measure("buckets", rates)
+    return rates
+
+
+def write_rates(settings: Settings) -> WriteRates | None:
+    if settings.rate_limits == "off":
+        return None
+    return WriteRates(settings.rate_posts, settings.rate_posts_a_day, settings.rate_registrations)
+
+
+def pages_of_others(settings: Settings) -> Middleware | None:
+    """Browsers show an answer to pages of other origins only where it says so; unless any is allowed, none does."""
+    if not settings.origins:
+        return None
+    headers = ["Authorization", "Content-Type", "X-Request-Id", "X-Upvote-Stats", "traceparent"]
+    exposed = ["ETag", "Retry-After", "X-Request-Id"]
+    return Middleware(
+        CORSMiddleware,
+        allow_origins=settings.origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=headers,
+        expose_headers=exposed,
+    )

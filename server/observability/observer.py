@@ -1,0 +1,31 @@
+"""Who watches the operations: metrics, logs and traces, as the one observer that the endpoint takes."""
+
+from dataclasses import dataclass
+
+from engine import Client, Observation, Tally
+from server.observability.logs import Logs
+from server.observability.metrics import Metrics
+from server.observability.tracing import Tracing, trace_id_of
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    metrics: Metrics
+    logs: Logs
+    tracing: Tracing
+
+    def began(self, observation: Observation) -> None:
+        self.tracing.began(observation)
+        self.metrics.began(observation)
+
+    def ended(self, observation: Observation) -> None:
+        self.metrics.ended(observation)
+        self.logs.ended(observation)
+        self.tracing.ended(observation)
+
+    def answered(self, observation: Observation, tally: Tally) -> None:
+        self.metrics.answered(observation, tally)
+
+    def refused(self, code: str, client: Client, request_id: str) -> None:
+        self.metrics.refused(code)
+        self.logs.refused(code, request_id, trace_id_of(client.traceparent))

@@ -1,0 +1,55 @@
+"""A span for each operation. Imports OpenTelemetry, so it is imported only where that is wanted."""
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind, StatusCode, format_trace_id
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from engine import Code, Observation
+
+OUR_FAULT = {Code.FAULT, Code.UNAVAILABLE}
+SENDER = TraceContextTextMapPropagator()
+
+
+def exporting() -> TracerProvider:
+    """A provider that sends spans where the OTEL_ variables say, from a thread of its own."""
+    resource = Resource.create({"service.name": "upvote"}).merge(OTELResourceDetector().detect())
+    provider = TracerProvider(resource=resource)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider
+
+
+class Spans:
+    def __init__(self, provider: TracerProvider) -> None:
+        self._provider = provider
+        self._tracer = provider.get_tracer("upvote")
+
+    def began(self, observation: Observation) -> None:
+        call = observation.call
+        kind, name = call.operation.kind.value, call.operation.name or ""
+        observation.span = self._tracer.start_span(
+            f"{kind} {name}".strip(),
+            SENDER.extract({"traceparent": call.client.traceparent}),
+            SpanKind.SERVER,
+            {
+                "graphql.operation.type": kind,
+                "graphql.operation.name": name,
+                "upvote.document": call.operation.digest,
+                "upvote.request_id": call.request_id,
+            },
+        )
+        observation.trace_id = format_trace_id(observation.span.get_span_context().trace_id)
+
+    def ended(self, observation: Observation) -> None:
+        span = observation.span
+        span.set_attribute("upvote.round_trips", observation.round_trips)
+        span.set_attribute("upvote.commands", observation.commands)
+        span.set_attribute("upvote.errors", sorted(observation.codes))
+        if observation.codes & OUR_FAULT:
+            span.set_status(StatusCode.ERROR)
+        span.end()
+
+    def close(self) -> None:
+        self._provider.shutdown()

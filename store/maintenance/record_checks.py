@@ -1,0 +1,191 @@
+"""
+What the records of a copy must be like: `copying` writes no others, and `restore` refuses a backup that has others,
+before anything is written. What a record is made of stands in `copying`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any
+
+from store import key_kinds, keys, numbering, validation
+from store.ranking.formulas import ORDERS, WEIGHTS
+
+SHOWN = 60  # characters of a value in a message
+MOST_FIELDS = 100
+INSTANT = re.compile(r"[0-9]{1,15}")  # unix milliseconds
+COUNT = re.compile(r"[0-9]{1,15}")
+ARTICLE_FIELDS = {
+    "title": re.compile(".+", re.DOTALL),
+    "poster": validation.USERNAME,
+    "time": INSTANT,
+    "up": COUNT,
+    "down": COUNT,
+    "groups": re.compile("[a-z0-9_ -]{0,1000}"),
+}
+OPTIONAL_ARTICLE_FIELDS = {"imported": COUNT, "edited": INSTANT}
+USER_FIELDS = {"name": validation.USERNAME, "joined": INSTANT}
+OPTIONAL_USER_FIELDS = {
+    "karma": re.compile(r"-?[0-9]{1,15}"),
+    "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
+}
+DROPPED = {"edited", "karma", "seen"}  # fields that a copy does without where they are malformed
+POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
+WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")
+
+
+class MalformedRecord(Exception):
+    """The message says which record, what of it, and why."""
+
+
+def check(record: object) -> None:
+    """
+    Raises:
+        MalformedRecord: no store can be made of it.
+    """
+    if type(record) is not list or not record:
+        raise MalformedRecord(f"a record is a list with its kind first, not {shown(record)}")
+    kind, *parts = record
+    if type(kind) is not str or kind not in CHECKS:
+        raise MalformedRecord(f"there is no kind of record {shown(kind)}")
+    types, check_parts = CHECKS[kind]
+    if len(parts) != len(types):
+        raise MalformedRecord(f"{kind}: a record of this kind has {len(types)} parts, not {len(parts)}")
+    for place, (part, wanted) in enumerate(zip(parts, types, strict=True), 1):
+        if type(part) is not wanted:
+            raise MalformedRecord(f"{kind}: part {place} is {NAMES[wanted]}, not {shown(part)}")
+    check_parts(*parts)
+
+
+def is_whole(record: list[Any]) -> bool:
+    try:
+        check(record)
+    except MalformedRecord:
+        return False
+    return True
+
+
+def malformed_fields(fields: Mapping[str, str]) -> list[str]:
+    """Of those that a copy does without, the names of those that cannot be used."""
+    patterns = OPTIONAL_ARTICLE_FIELDS | OPTIONAL_USER_FIELDS
+    return [name for name in sorted(DROPPED & fields.keys()) if not patterns[name].fullmatch(fields[name])]
+
+
+def shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def _ranking(orders: str, weights: dict[str, Any]) -> None:
+    names = orders.split()
+    if not names or not set(names) <= set(ORDERS):
+        raise MalformedRecord(f"ranking: {shown(orders)} are no orders; there are {', '.join(ORDERS)}")
+    for group, text in weights.items():
+        _match(f"ranking of group {shown(group)}", "name", group, validation.GROUP)
+        if type(text) is not str or not text or not all(map(_is_weight, text.split())):
+            raise MalformedRecord(f"ranking of group {shown(group)}: {shown(text)} are no weights")
+
+
+def _is_weight(text: str) -> bool:
+    found = WEIGHT.fullmatch(text)
+    if not found or found[1] not in WEIGHTS:
+        return False
+    try:
+        value = float(found[2])
+    except ValueError:
+        return False
+    return 0 < value < inf
+
+
+def _imported(numbers: dict[str, Any]) -> None:
+    for story, number in numbers.items():
+        _match(f"imported story {shown(story)}", "number", number, key_kinds.NUMBER)
+        _check_number(f"imported story {shown(story)}", int(number))
+
+
+def _article(number: int, fields: dict[str, Any], up: list[Any], down: list[Any]) -> None:
+    where = f"article {number}"
+    _check_number(where, number)
+    _check_fields(where, fields, ARTICLE_FIELDS, OPTIONAL_ARTICLE_FIELDS)
+    for voters in (up, down):
+        for voter in voters:
+            if type(voter) is not str or not voter:
+                raise MalformedRecord(f"{where}: {shown(voter)} is no voter")
+
+
+def _follows(follower: str, followees: dict[str, Any]) -> None:
+    where = f"follows of {shown(follower)}"
+    _match(where, "follower", follower, validation.USERNAME)
+    for followee, since in followees.items():
+        _match(where, "followee", followee, validation.USERNAME)
+        _check_instant(where, f"time of {followee}", since)
+
+
+def _user(fields: dict[str, Any]) -> None:
+    _check_fields(f"user {shown(fields.get('name'))}", fields, USER_FIELDS, OPTIONAL_USER_FIELDS)
+
+
+def _posted(username: str, digest: str, value: str, ends: int) -> None:
+    where = f"posted by {shown(username)}"
+    _match(where, "username", username, key_kinds.USERNAME)
+    _match(where, "digest", digest, key_kinds.DIGEST)
+    _match(where, "value", value, POSTED)
+    _check_number(where, int(value.split()[0]))
+    _check_instant(where, "end", ends)
+
+
+def _session(digest: str, username: str, ends: int) -> None:
+    where = f"session of {shown(username)}"
+    _match(where, "digest", digest, key_kinds.DIGEST)
+    _match(where, "username", username, validation.USERNAME)
+    _check_instant(where, "end", ends)
+
+
+def _sequences(given: list[Any]) -> None:
+    if not 1 <= len(given) <= keys.SLOTS or len(given) & (len(given) - 1):
+        raise MalformedRecord(f"sequences: {len(given)} is no power of two up to {keys.SLOTS}")
+    for sequence in given:
+        if type(sequence) is not int or not 0 <= sequence <= numbering.HIGHEST_SEQUENCE:
+            raise MalformedRecord(f"sequences: {shown(sequence)} is none of 0 to {numbering.HIGHEST_SEQUENCE}")
+
+
+def _check_fields(
+    where: str, fields: dict[str, Any], needed: dict[str, re.Pattern[str]], optional: dict[str, re.Pattern[str]]
+) -> None:
+    if len(fields) > MOST_FIELDS:
+        raise MalformedRecord(f"{where}: it has {len(fields)} fields, more than {MOST_FIELDS}")
+    for name in needed:
+        if name not in fields:
+            raise MalformedRecord(f"{where}: it has no {name}")
+    for name, value in fields.items():
+        pattern = needed.get(name) or optional.get(name)
+        if type(value) is not str or (pattern and not pattern.fullmatch(value)):
+            raise MalformedRecord(f"{where}: {shown(value)} is no usable {shown(name)[1:-1]}")
+
+
+def _check_number(where: str, number: int) -> None:
+    if not keys.SLOTS <= number <= numbering.HIGHEST:
+        raise MalformedRecord(f"{where}: {shown(number)} is no number of an article")
+
+
+def _check_instant(where: str, what: str, value: object) -> None:
+    if type(value) is not int or not 0 <= value < 10**15:
+        raise MalformedRecord(f"{where}: {shown(value)} is no usable {what}")
+
+
+def _match(where: str, what: str, value: object, pattern: re.Pattern[str]) -> None:
+    if type(value) is not str or not pattern.fullmatch(value):
+        raise MalformedRecord(f"{where}: {shown(value)} is no usable {what}")
+
+
+NAMES: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
+CHECKS: dict[str, tuple[tuple[type, ...], Callable[..., None]]] = {
+    "ranking": ((str, dict), _ranking),
+    "imported": ((dict,), _imported),
+    "article": ((int, dict, list, list), _article),
+    "follows": ((str, dict), _follows),
+    "user": ((dict,), _user),
+    "posted": ((str, str, str, int), _posted),
+    "session": ((str, str, int), _session),
+    "sequences": ((list,), _sequences),
+}

@@ -1,0 +1,166 @@
+"""
+Making a store of the records of a copy, in an empty place, with any number of partitions.
+
+Until the last record is there a mark in the settings keeps everybody from opening the store. The same copy can be
+restored again over what an interruption left: every step is harmless twice.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from store import actor_scripts, keys, numbering
+from store.client.client import Connection
+from store.client.commands import Command
+from store.errors import StoreMismatch
+from store.maintenance.dump import Record
+from store.ranking.config import WRITTEN, orders_of, written
+from store.ranking.formulas import Policy
+from store.scripts.registry import SESSION, Script
+from store.site import Site
+
+VOTERS = 10_000  # in one command
+
+MARK = "restoring"
+
+RESTORE_ARTICLE = Script("home", "changes", "restore_article")
+RESTORE_POSTED = Script("restore_posted")
+
+
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    site: Site
+
+    @classmethod
+    async def begin(
+        cls, url: str, source: str, partitions: int, policy: Policy, clock: Callable[[], int], *, alone: bool = False
+    ) -> Self:
+        """
+        Take an empty store, or one that the restoring of the same source has not ended in. Four round trips at most.
+
+        Where nobody else can be there, `alone`, a store that was only opened is as good as empty.
+
+        Raises:
+            StoreMismatch: the store is not empty, or another source was begun there.
+            StoreUnavailable: it does not answer.
+        """
+        connection = Connection(url)
+        try:
+            await _take(connection, source, alone)
+        except BaseException:
+            await connection.close()
+            raise
+        made = {"partitions": partitions, **policy.kept_in_indexes()}
+        flat = [text for name, value in made.items() for text in (name, str(value))]
+        await connection.run(("HSET", keys.store(), *flat))
+        return cls(Site(connection, partitions, policy, clock, 0))
+
+    async def put(self, records: Sequence[Record]) -> None:
+        """Write some records, after those that came before them in the copy. Two round trips."""
+        voters = [command for kind, *record in records if kind == "article" for command in _voters(self.site, *record)]
+        await self.site.connection.pipeline(voters)
+        await self.site.connection.pipeline(
+            [command for kind, *record in records for command in COMMANDS[kind](self.site, *record)]
+        )
+
+    async def end(self) -> None:
+        """Let the store be opened. One round trip."""
+        await self.site.connection.run(("HDEL", keys.store(), MARK))
+
+    async def close(self) -> None:
+        await self.site.connection.close()
+
+
+async def _take(connection: Connection, source: str, alone: bool) -> None:
+    size = await connection.size()
+    kept = await connection.run(("HGETALL", keys.store()))
+    if kept.get(MARK, source) != source:
+        raise StoreMismatch("another restore was interrupted in this store: empty it first")
+    if MARK in kept:
+        return
+    if size > (1 if alone and kept else 0):
+        raise StoreMismatch(f"this store is not empty: it has {size} keys")
+    await connection.run(("HSETNX", keys.store(), MARK, source))
+    if await connection.run(("HGET", keys.store(), MARK)) != source:
+        raise StoreMismatch("another restore has begun in this store")
+    if not alone and await connection.run(("HLEN", keys.store())) > 1:  # somebody came between
+        await connection.run(("HDEL", keys.store(), MARK))
+        raise StoreMismatch("this store is not empty: a server has opened it")
+
+
+def _voters(site: Site, number: int, fields: dict[str, str], up: list[str], down: list[str]) -> Iterator[Command]:
+    p = site.home_of_article(number)
+    for key, voters in ((keys.voted(p, number), up), (keys.downvoted(p, number), down)):
+        for start in range(0, len(voters), VOTERS):
+            yield ("SADD", key, *voters[start : start + VOTERS])
+
+
+def _article(site: Site, number: int, fields: dict[str, str], up: object, down: object) -> Iterator[Command]:
+    yield actor_scripts.command(site, RESTORE_ARTICLE, site.home_of_article(number), "", number, *_flat(fields))
+
+
+def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Command]:
+    yield ("HSET", keys.store(), "orders", orders)
+    fields = {WRITTEN: written(orders_of(orders)), **weights}
+    for p in range(site.partitions):
+        yield ("HSET", keys.ranking(p), *_flat(fields))
+
+
+def _imported(site: Site, numbers: dict[str, str]) -> Iterator[Command]:
+    for story, number in numbers.items():
+        p, sequence = site.home_of_article(int(number)), numbering.sequence(int(number))
+        yield ("HSET", keys.imported(p), story, number)
+        if numbering.is_of_story(sequence):
+            yield ("ZADD", keys.numbered(p), sequence, sequence)
+
+
+def _follows(site: Site, follower: str, followees: dict[str, int]) -> Iterator[Command]:
+    for followee, since in followees.items():
+        yield ("ZADD", keys.followers(site.home_of_user(followee), followee), since, follower)
+    members = [part for followee, since in followees.items() for part in (since, followee)]
+    yield ("ZADD", keys.following(site.home_of_user(follower), follower), *members)
+
+
+def _user(site: Site, fields: dict[str, str]) -> Iterator[Command]:
+    key = keys.user(site.home_of_user(fields["name"]), fields["name"])
+    yield ("HSET", key, *_flat({name: value for name, value in fields.items() if name != "karma"}))
+    yield ("HINCRBY", key, "karma", 0)  # where no article has brought any
+
+
+def _posted(site: Site, username: str, digest: str, value: str, ends: int) -> Iterator[Command]:
+    p, number, left = site.home_of_user(username), value.split()[0], ends - site.clock()
+    if left > 0:
+        yield RESTORE_POSTED.command([keys.posted(p, username, digest), keys.article(p, number)], value, left)
+
+
+def _session(site: Site, digest: str, username: str, ends: int) -> Iterator[Command]:
+    p, left = site.home_of_user(username), ends - site.clock()
+    if left > 0:
+        yield SESSION.command(
+            [keys.user(p, username), keys.session(p, digest), keys.sessions(p, username), keys.closed(p)],
+            *("", username, digest, site.clock(), ends, left),
+        )
+
+
+def _sequences(site: Site, given: list[int]) -> Iterator[Command]:
+    """A partition goes on after all partitions that have had one of its slots."""
+    shared = min(len(given), site.partitions)
+    for p in range(site.partitions):
+        if highest := max(given[p % shared :: shared]):
+            yield ("SET", keys.sequence(p), highest)
+
+
+def _flat(fields: dict[str, str]) -> list[str]:
+    return [text for pair in fields.items() for text in pair]
+
+
+COMMANDS: dict[str, Callable[..., Iterator[Command]]] = {
+    "ranking": _ranking,
+    "article": _article,
+    "imported": _imported,
+    "follows": _follows,
+    "user": _user,
+    "posted": _posted,
+    "session": _session,
+    "sequences": _sequences,
+}

@@ -1,0 +1,153 @@
+"""Where articles stand in an order, and why: rank, value, the terms of the value, the votes that are missing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Any
+
+from store import keys
+from store.client.commands import Argument
+from store.listings import Listing
+from store.queries import Read
+from store.ranking import gravity
+from store.ranking.formulas import Order, Policy
+from store.ranking.gravity import Decay
+from store.records import Article, Place
+from store.scripts.registry import RANK
+
+MOST_VOTES = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """How many stand above a place, and the nearest of them."""
+
+    above: int
+    next: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The terms add up to the value; `votes_to_next_rank` is None where no more upvotes lead there."""
+
+    order: Order
+    rank: int
+    value: float
+    terms: Sequence[Term]
+    votes_to_next_rank: int | None
+
+
+def place(policy: Policy, order: Order, article: Article, now: int) -> Place:
+    return Place(policy.value_at(order, article, now), keys.member(article.number))
+
+
+def ranks(listing: Listing, places: Sequence[Place]) -> list[Read[Any]]:
+    """
+    The reads of the ranks of places, for `merge`: one per partition, or two for each place where values decay.
+
+    The result of one of the latter may be a further read.
+    """
+    if decay := listing.decay:
+        return [read for keys in decay.keys for place in places for read in _decaying(keys, decay, place)]
+    flat: list[Argument] = [text for each in places for text in (repr(float(each.value)), each.member)]
+    return [Read(RANK.command([index], *flat), _ranks) for index in listing.indexes]
+
+
+def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:
+    """The ranks in the whole listing."""
+    parts: Sequence[Sequence[Rank]] = results
+    if listing.decay:
+        pairs = list(zip(results[::2], results[1::2], strict=True))
+        count = len(pairs) // len(listing.decay.keys)
+        found = [Rank(above, share.places[-1] if share.places else None) for above, share in pairs]
+        parts = [found[start : start + count] for start in range(0, len(found), count)]
+    return [
+        Rank(sum(each.above for each in each_part), min((each.next for each in each_part if each.next), default=None))
+        for each_part in zip(*parts, strict=True)
+    ]
+
+
+def standing(policy: Policy, order: Order, article: Article, rank: Rank, now: int) -> Standing:
+    value, scale = policy.value_at(order, article, now), _scale(order)
+    missing = _missing(policy, order, article, rank.next, now) if rank.next else None
+    shown = value / scale
+    return Standing(order, rank.above + 1, shown, list(_terms(policy, order, article, shown)), missing)
+
+
+def _scale(order: Order) -> int:
+    """What is in unix milliseconds inside is shown in seconds."""
+    return 1000 if order in (Order.SCORE, Order.TIME) else 1
+
+
+def _terms(policy: Policy, order: Order, article: Article, value: float) -> Iterator[Term]:
+    votes, posted_at = article.votes, article.posted_at / 1000
+    match order:
+        case Order.SCORE:
+            yield Term("posting time", posted_at)
+            yield Term("votes", policy.vote_score * votes)
+        case Order.TIME:
+            yield Term("posting time", posted_at)
+        case Order.VOTES:
+            yield Term("upvotes", article.upvotes)
+            yield Term("downvotes", -article.downvotes)
+        case Order.HOT:
+            size = log10(max(abs(votes), 1)) * (1 if votes > 0 else -1)
+            yield from _two("votes", size, "posting time", value)
+        case Order.BEST:
+            cast = article.upvotes + article.downvotes
+            yield from _two("share of upvotes", article.upvotes / max(cast, 1), "uncertainty", value)
+        case Order.CONTROVERSIAL:
+            yield from _two("all votes", article.upvotes + article.downvotes, "imbalance", value)
+        case Order.GRAVITY:
+            yield from _two("votes", policy.gravity(article, article.posted_at), "age", value)
+
+
+def _two(name: str, value: float, rest: str, whole: float) -> Iterator[Term]:
+    yield Term(name, value)
+    yield Term(rest, whole - value)
+
+
+def _missing(policy: Policy, order: Order, article: Article, goal: Place, now: int) -> int | None:
+    """The least number of upvotes that lift an article above a place, up to 2 147 483 647."""
+
+    def passes(votes: int) -> bool:
+        lifted = article._replace(upvotes=article.upvotes + votes)
+        return place(policy, order, lifted, now) > goal
+
+    most = MOST_VOTES
+    if order is Order.TIME:
+        return None
+    if order is Order.CONTROVERSIAL:  # upvotes lift an article up to balance, and lower it beyond
+        most = article.downvotes - article.upvotes
+    return _least(passes, most)
+
+
+def _least(passes: Callable[[int], bool], most: int) -> int | None:
+    """The least number from 1 on that passes, where all above it do, too."""
+    high = 1
+    while high <= most and not passes(high):
+        high *= 2
+    high = min(high, most)
+    if high < 1 or not passes(high):
+        return None
+    low = high // 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return high
+
+
+def _decaying(keys: tuple[str, ...], decay: Decay, place: Place) -> list[Read[Any]]:
+    """How many are above a place, and the share of a page upwards that has the nearest of them."""
+    return [gravity.above(keys, decay, place), gravity.share(keys, decay, decay.at, True, 1, place)]
+
+
+def _ranks(reply: list[str]) -> list[Rank]:
+    rows = zip(reply[::3], reply[1::3], reply[2::3], strict=True)
+    return [Rank(int(above), Place(float(value), member) if member else None) for above, member, value in rows]

@@ -1,0 +1,1 @@
+"""The Lua scripts of the store, and the registry that names them."""

@@ -1,0 +1,51 @@
+"""A running server, and the ways to ask it."""
+
+from collections.abc import AsyncGenerator, Callable, Iterator
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.client import ClientConnection
+
+from tests.engine.sample import CONTEXTS, Contexts, Server, serving
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with serving(allowed_origins=["https://friend.example"], keep_alive=0.05) as running:
+        yield running
+
+
+@pytest.fixture
+def contexts() -> Contexts:
+    CONTEXTS.opened.clear()
+    CONTEXTS.begun = CONTEXTS.ended = 0
+    return CONTEXTS
+
+
+@pytest.fixture
+async def http(server: Server) -> AsyncGenerator[httpx.AsyncClient, None]:
+    async with httpx.AsyncClient(base_url=server.url) as client:
+        yield client
+
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def ask(http: httpx.AsyncClient) -> Ask:
+    return partial(post, http)
+
+
+async def post(
+    http: httpx.AsyncClient, query: str, headers: dict[str, str] | None = None, **rest: Any
+) -> httpx.Response:
+    accept = {"accept": "application/graphql-response+json"}
+    return await http.post("", json={"query": query, **rest}, headers=accept | (headers or {}))
+
+
+@pytest.fixture
+async def socket(server: Server) -> AsyncGenerator[ClientConnection, None]:
+    async with server.socket() as connection:
+        yield connection

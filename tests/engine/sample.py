@@ -1,0 +1,252 @@
+"""A schema of the tests' own, served by a real uvicorn on a loopback port. It has no articles: the wire knows none."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import strawberry
+import uvicorn
+from starlette.types import ASGIApp
+from strawberry.types import Info
+from websockets.asyncio.client import connect
+
+from engine import Client, Endpoint
+from server.http_limits.connections import Door
+from server.http_limits.protocol import Guarded
+from server.http_limits.websocket import GuardedSocket
+from tests.servers import PATIENCE
+
+PROTOCOL = "graphql-transport-ws"
+
+
+class NotToday(Exception):
+    """An exception that the application expects, with something to tell."""
+
+    def __init__(self) -> None:
+        super().__init__("not today")
+        self.extensions = {"retryAfter": 60}
+
+
+class StillNotToday(NotToday):
+    pass
+
+
+@dataclass
+class Tally:
+    round_trips: int = 0
+    commands: int = 0
+
+
+@dataclass
+class Opened:
+    """The context of one operation or one event."""
+
+    client: Client
+    number: int
+    tally: Tally = field(default_factory=Tally)
+
+    def notes(self) -> dict[str, Any]:
+        return {}
+
+
+@dataclass
+class Contexts:
+    """Every context that the endpoint has opened, and the streams of events that have begun and ended."""
+
+    opened: list[Opened] = field(default_factory=list)
+    begun: int = 0
+    ended: int = 0
+
+    def open(self, client: Client) -> Opened:
+        if client.token == "revoked":
+            raise StillNotToday
+        if client.token == "bug":
+            raise RuntimeError("secret of the context")
+        self.opened.append(Opened(client, len(self.opened)))
+        return self.opened[-1]
+
+
+CONTEXTS = Contexts()
+
+
+@strawberry.type
+class Book:
+    title: str = "a title"
+
+    @strawberry.field
+    def likes(self) -> list["Book"]:
+        return []
+
+    @strawberry.field
+    def shelf(self, first: int | None = None, last: int | None = None) -> "Shelf":
+        return Shelf()
+
+
+@strawberry.type
+class Place:
+    book: Book
+
+
+@strawberry.type
+class Shelf:
+    """A page, as far as costs are concerned."""
+
+    total: int = 0
+    books: list[Book] = strawberry.field(default_factory=list)
+    places: list[Place] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def shelf(self, first: int | None = None, last: int | None = None, page: int | None = None) -> Shelf:
+        return Shelf()
+
+    @strawberry.field
+    def pick(self, ids: list[int] | None = None) -> list[Book]:
+        return []
+
+    @strawberry.field
+    async def hello(self, info: Info, name: str = "world") -> str:
+        info.context.tally.round_trips += 1
+        return f"hello {name}"
+
+    @strawberry.field
+    def whoami(self, info: Info) -> str | None:
+        return info.context.client.token
+
+    @strawberry.field
+    def address(self, info: Info) -> str:
+        return info.context.client.address
+
+    @strawberry.field
+    def echo(self, id: strawberry.ID) -> str:
+        return id
+
+    @strawberry.field
+    def twice(self, number: int) -> int:
+        return 2 * number
+
+    @strawberry.field
+    def day(self, at: datetime) -> int:
+        return at.day
+
+    @strawberry.field
+    def down(self) -> "Query":
+        return Query()
+
+    @strawberry.field
+    def refuse(self) -> str | None:
+        raise StillNotToday
+
+    @strawberry.field
+    async def never(self) -> str:
+        await asyncio.Event().wait()
+        return "too late"
+
+    @strawberry.field
+    async def fail(self) -> str | None:
+        raise RuntimeError("secret of the field")
+
+    @strawberry.field
+    def surrogate(self) -> str:
+        return "\ud800"
+
+
+@strawberry.type
+class Mutation:
+    @strawberry.mutation
+    def change(self, by: int = 1) -> int:
+        return by
+
+
+@strawberry.type
+class Subscription:
+    @strawberry.subscription
+    async def count(self, to: int = 3) -> AsyncGenerator[int, None]:
+        for number in range(to):
+            yield number
+
+    @strawberry.subscription
+    async def contexts(self, info: Info) -> AsyncGenerator[int, None]:
+        yield info.context.number
+        yield info.context.number
+
+    @strawberry.subscription
+    async def forever(self, size: int = 1) -> AsyncGenerator[str, None]:
+        CONTEXTS.begun += 1
+        try:
+            while True:
+                yield "x" * size
+                await asyncio.sleep(0)
+        finally:
+            CONTEXTS.ended += 1
+
+    @strawberry.subscription
+    async def silence(self) -> AsyncGenerator[int, None]:
+        CONTEXTS.begun += 1
+        try:
+            await asyncio.Event().wait()
+            yield 1
+        finally:
+            CONTEXTS.ended += 1
+
+    @strawberry.subscription
+    async def breaks(self) -> AsyncGenerator[int, None]:
+        yield 1
+        raise RuntimeError("secret of the events")
+
+    @strawberry.subscription
+    async def refused(self) -> AsyncGenerator[int, None]:
+        raise StillNotToday
+        yield 1
+
+
+SCHEMA = strawberry.Schema(Query, Mutation, Subscription)
+
+
+@dataclass(frozen=True)
+class Server:
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/graphql"
+
+    def socket(self, protocol: str = PROTOCOL, **options: Any) -> connect:
+        return connect(self.url.replace("http", "ws"), subprotocols=[protocol], **options)
+
+
+@contextmanager
+def serving(door: Door | None = None, **settings: Any) -> Iterator[Server]:
+    with running(Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, **settings), door) as server:
+        yield server
+
+
+@contextmanager
+def running(app: ASGIApp, door: Door | None = None) -> Iterator[Server]:
+    options: dict[str, Any] = {"lifespan": "off", "log_config": None, "access_log": False}
+    config = uvicorn.Config(app, port=0, timeout_graceful_shutdown=1, **options)
+    if door:
+        config.http, config.ws = partial(Guarded, door), partial(GuardedSocket, door)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        thread.join(0.01)
+    try:
+        yield Server(server.servers[0].sockets[0].getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 - the server runs in another thread, with a loop of its own
+            await asyncio.sleep(0.01)

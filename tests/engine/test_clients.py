@@ -1,0 +1,29 @@
+"""Whose request it is: told by the connection, and by proxies that are trusted."""
+
+import pytest
+
+from engine.clients import client_of
+
+PROXIES = {"10.0.0.1", "10.0.0.2"}
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        ("1.1.1.1", b"", "1.1.1.1"),
+        ("1.1.1.1", b"9.9.9.9", "1.1.1.1"),
+        ("10.0.0.1", b"", "10.0.0.1"),
+        ("10.0.0.1", b"1.1.1.1", "1.1.1.1"),
+        ("10.0.0.1", b"9.9.9.9, 1.1.1.1", "1.1.1.1"),
+        ("10.0.0.1", b"9.9.9.9,1.1.1.1 , 10.0.0.2", "1.1.1.1"),
+        ("10.0.0.1", b" , ", "10.0.0.1"),
+    ],
+)
+def test_forwarded_address_is_believed_of_trusted_proxies_only(peer, forwarded, address):
+    scope = {"client": (peer, 1)}
+
+    assert client_of(scope, {b"x-forwarded-for": forwarded}, PROXIES).address == address
+
+
+def test_client_of_a_unix_socket_has_no_address():
+    assert client_of({"client": None}, {}, PROXIES).address == ""

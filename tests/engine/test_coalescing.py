@@ -1,0 +1,216 @@
+"""Equal queries of one moment have one execution: who joins it, who does not, and what becomes of them if it fails."""
+
+import asyncio
+from operator import attrgetter
+
+import httpx
+import pytest
+import strawberry
+
+from engine import Endpoint
+from engine.calls import Answer
+from engine.coalescing import Coalesced
+from tests.engine.sample import CONTEXTS, until
+from tests.engine.test_observers import Recorder
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    async def hello(self, info: strawberry.Info, name: str | None = "world") -> str:
+        await asyncio.sleep(0)
+        info.context.tally.round_trips += 1
+        return f"hello {name}"
+
+    @strawberry.field
+    async def twice(self, number: int) -> int:
+        await asyncio.sleep(0)
+        return 2 * number
+
+    @strawberry.field
+    async def fail(self) -> str | None:
+        await asyncio.sleep(0)
+        raise RuntimeError
+
+    @strawberry.field
+    async def never(self) -> str:
+        await asyncio.Event().wait()
+        return "too late"
+
+
+@strawberry.type
+class Mutation:
+    @strawberry.mutation
+    async def change(self) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+
+SCHEMA = strawberry.Schema(Query, Mutation)
+HELLO = {"query": "query Hello($name: String) { hello(name: $name) }", "variables": {"name": "you"}}
+
+
+@pytest.fixture
+def recorder():
+    return Recorder()
+
+
+@pytest.fixture
+async def http(recorder):
+    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {}, observer=recorder, viewer_of=attrgetter("token"))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://test/graphql") as client:
+        yield client
+
+
+async def at_once(http, *requests):
+    """The answers to requests that all are there before the first is executed."""
+    return await asyncio.gather(*(http.post("", json=request, headers=headers) for request, headers in requests))
+
+
+def by(token):
+    return {"authorization": f"Bearer {token}"}
+
+
+async def test_equal_queries_are_executed_once(http, contexts, recorder):
+    answers = await at_once(http, *[(HELLO, by("alice"))] * 5)
+
+    assert [answer.json() for answer in answers] == [{"data": {"hello": "hello you"}}] * 5
+    assert len({answer.headers["x-request-id"] for answer in answers}) == 5
+    assert len(contexts.opened) == 1
+    assert sorted(ended.way for ended in recorder.recorded) == ["coalesced"] * 4 + ["new"]
+    assert [(ended.answers, ended.codes) for ended in recorder.recorded] == [(1, set())] * 5
+    assert sum(ended.round_trips for ended in recorder.recorded) == 1
+    assert [tally.round_trips for tally in recorder.tallies] == [1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param((HELLO, {}), id="by nobody"),
+        pytest.param((HELLO, by("bob")), id="by another"),
+        pytest.param((HELLO | {"variables": {"name": "me"}}, by("alice")), id="with another variable"),
+        pytest.param((HELLO | {"variables": {}}, by("alice")), id="without the variable"),
+        pytest.param((HELLO | {"variables": {"name": None}}, by("alice")), id="with null"),
+        pytest.param((HELLO | {"query": HELLO["query"] + " "}, by("alice")), id="in another document"),
+    ],
+)
+async def test_other_queries_are_executed_by_themselves(http, contexts, other):
+    one, two = await at_once(http, (HELLO, by("alice")), other)
+
+    assert len(contexts.opened) == 2
+    assert one.json() == {"data": {"hello": "hello you"}}
+    name = other[0]["variables"].get("name", "world")
+    assert two.json() == {"data": {"hello": f"hello {name}"}}
+
+
+async def test_numbers_that_python_takes_for_equal_are_different_questions(http):
+    asks = "query Twice($number: Int!) { twice(number: $number) }"
+
+    right, wrong = await at_once(
+        http, *(({"query": asks, "variables": {"number": number}}, {}) for number in (1, True))
+    )
+
+    assert right.json() == {"data": {"twice": 2}}
+    assert [error["extensions"]["code"] for error in wrong.json()["errors"]] == ["BAD_USER_INPUT"]
+
+
+async def test_each_mutation_is_carried_out(http, contexts):
+    await at_once(http, *[({"query": "mutation { change }"}, by("alice"))] * 3)
+
+    assert len(contexts.opened) == 3
+
+
+async def test_who_asks_what_it_costs_is_told_their_own_cost(http, contexts):
+    answers = await at_once(http, *[(HELLO, by("alice") | {"x-upvote-stats": "1"})] * 2)
+
+    assert [answer.json()["extensions"]["stats"]["roundTrips"] for answer in answers] == [1, 1]
+    assert len(contexts.opened) == 2
+
+
+async def test_without_a_viewer_nothing_is_shared(contexts):
+    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {})
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://test/graphql") as http:
+        await at_once(http, *[(HELLO, {})] * 2)
+
+    assert len(contexts.opened) == 2
+
+
+async def test_who_comes_later_has_a_later_answer(http, contexts):
+    """It did not ask before the first began: what that has read may be older than the request."""
+    first = asyncio.ensure_future(http.post("", json={"query": "{ never }"}))
+    await until(lambda: len(contexts.opened) == 1)
+    second = asyncio.ensure_future(http.post("", json={"query": "{ never }"}))
+    await until(lambda: len(contexts.opened) == 2)  # joined to the first it would wait for ever
+
+    assert not first.done() and not second.done()
+    for asked in (first, second):
+        asked.cancel()
+
+
+async def test_errors_are_each_ones_own(http, contexts):
+    answers = await at_once(http, *[({"query": "{ fail }"}, {})] * 3)
+
+    told = [str(answer.json()["errors"]) for answer in answers]
+    assert len(contexts.opened) == 3
+    assert all(answer.headers["x-request-id"] in errors for answer, errors in zip(answers, told, strict=True))
+
+
+class Executions:
+    """Ways to execute, each of which waits until it is told what becomes of it."""
+
+    def __init__(self):
+        self.begun = []
+
+    async def execute(self):
+        self.begun.append(asyncio.get_running_loop().create_future())
+        return await self.begun[-1]
+
+
+ANSWER = Answer(b"{}", False)
+
+
+@pytest.fixture
+async def three():
+    """Three that asked the same at once; one execution, of the first, has begun."""
+    coalesced, executions = Coalesced(), Executions()
+    asked = [asyncio.ensure_future(coalesced.answer("question", executions.execute)) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert len(executions.begun) == 1
+    yield asked, executions.begun
+    for task in asked:
+        task.cancel()
+
+
+async def test_others_execute_by_themselves_where_the_first_fails(three):
+    asked, begun = three
+
+    begun[0].set_exception(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        await asked[0]
+    await asyncio.sleep(0)
+    for execution in begun[1:]:
+        execution.set_result(ANSWER)
+
+    assert len(begun) == 3
+    assert await asyncio.gather(*asked[1:]) == [ANSWER, ANSWER]
+
+
+async def test_others_execute_by_themselves_where_the_first_goes(three):
+    asked, begun = three
+
+    asked[0].cancel()
+    await asyncio.wait([asked[0]])
+    await asyncio.sleep(0)
+
+    assert asked[0].cancelled() and len(begun) == 3
+
+
+async def test_first_does_not_mind_who_goes(three):
+    asked, begun = three
+
+    asked[1].cancel()
+    await asyncio.wait([asked[1]])
+    begun[0].set_result(ANSWER)
+
+    assert await asyncio.gather(asked[0], asked[2]) == [ANSWER, ANSWER]
+    assert len(begun) == 1

@@ -1,0 +1,102 @@
+"""What an operation may cost: pages multiply, and too much is refused before anything is executed."""
+
+import pytest
+
+from caches import SizedCache
+from engine import Limits
+from engine.documents.operations import Operations
+from engine.errors import Refused
+from engine.limits.cost import Weights
+from tests.engine.sample import SCHEMA
+from tests.engine.talking import hear, introduce, subscribe
+from tests.engine.test_exchanges import code
+
+OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), SizedCache(1_000_000))
+
+
+def points(text, **variables):
+    return OPERATIONS.find(text, None).cost.points(variables)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{ hello }", 0),
+        ("{ down { hello } }", 1),
+        ("{ down { down { hello } } again: down { hello } }", 3),
+        ("{ down { hello } down { down { hello } } }", 2),
+        ("{ ...A ...A } fragment A on Query { down { ...B } ...B } fragment B on Query { down { hello } }", 2),
+        ("{ shelf(first: 7) { total } }", 1),
+        ("{ shelf(first: 7) { books { title } } }", 8),
+        ("{ shelf(last: 7) { books { title } } }", 8),
+        ("{ shelf(first: 3, last: 7) { books { title } } }", 8),
+        ("{ shelf { books { title } } }", 51),
+        ("{ shelf(first: null) { books { title } } }", 51),
+        ("{ shelf(first: -7) { books { title } } }", 1),
+        ("{ shelf(first: 7, page: 1) { books { title } } }", 8),
+        ("{ shelf(first: 7, page: 1001) { books { title } } }", 8 + 7 * 1000 // 100),
+        ("{ shelf(page: -3) { books { title } } }", 51),
+        ("{ shelf(first: 7) { places { book { title } } } }", 8),
+        ("{ shelf(first: 7) { books { likes { title } } } }", 1 + 7 + 7 * 1),
+        ("{ shelf(first: 7) { books { likes { shelf(first: 5) { books { title } } } } } }", 1 + 7 + 7 * (1 + 10 * 6)),
+        ("{ pick(ids: [1, 2, 3]) { title } }", 3),
+        ("{ pick(ids: 1) { title } }", 1),
+        ("{ __schema { types { name } } hello }", 500),
+        ("mutation { change }", 0),
+        ("subscription { count }", 0),
+    ],
+)
+def test_pages_multiply_what_is_below_them(text, expected):
+    assert points(text) == expected
+
+
+def test_sizes_may_be_variables():
+    shelf = "query ($n: Int = 5, $ids: [Int!]) { shelf(first: $n) { books { title } } pick(ids: $ids) { title } }"
+
+    assert points(shelf, ids=[1, 2]) == 1 + 5 + 2
+    assert points(shelf, n=9, ids=3) == 1 + 9 + 1
+    assert points(shelf, n=9.0) == 1 + 9 + 1
+    assert points(shelf, n=None, ids=[]) == 1 + 50 + 0
+    assert points("query ($page: Int) { shelf(first: 10, page: $page) { total } }", page=101) == 1 + 10
+    for odd in (True, "7", [7], float("inf")):
+        assert points(shelf, n=odd, ids=[]) == 1 + 50 + 0
+
+
+def test_nothing_counts_below_a_page_that_its_resolver_refuses():
+    bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), SizedCache(100_000))
+    operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", None)
+
+    assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]
+
+
+def test_costs_of_many_sizes_are_not_all_remembered():
+    operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", None)
+
+    assert [operation.cost.points({"n": size}) for size in range(1_000)] == [1 + size for size in range(1_000)]
+    assert len(operation.cost._known) <= 64
+
+
+def test_cost_at_the_limit_is_taken():
+    assert Limits(cost=51).check_cost(51) is None
+    with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
+        Limits(cost=51).check_cost(52)
+
+
+async def test_huge_pages_are_refused_before_they_are_read(ask, http, socket, contexts):
+    text = "query ($n: Int!) { shelf(first: $n) { books { shelf(first: $n) { books { title } } } } }"
+    posted = await ask(text, variables={"n": 100})
+    old = await http.post("", json={"query": text, "variables": {"n": 2_000_000_000}})
+    await introduce(socket)
+    await subscribe(socket, text, variables={"n": 100})
+
+    assert (posted.status_code, code(posted)) == (400, "COST_LIMIT_EXCEEDED")
+    assert posted.json()["errors"][0]["message"] == "the operation may cost 10201 points, more than 10000"
+    assert (old.status_code, code(old)) == (200, "COST_LIMIT_EXCEEDED")
+    assert (await hear(socket))["payload"][0]["extensions"]["code"] == "COST_LIMIT_EXCEEDED"
+    assert contexts.opened == []
+
+
+async def test_cost_is_told_to_those_who_ask(ask):
+    response = await ask("{ shelf(first: 7) { books { title } } }", {"x-upvote-stats": "1"})
+
+    assert response.json()["extensions"] == {"stats": {"roundTrips": 0, "commands": 0}, "cost": 8}

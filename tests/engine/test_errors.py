@@ -1,0 +1,102 @@
+"""Every error has a code, expected ones keep their message, and a fault is logged once and masked."""
+
+import logging
+
+import pytest
+
+from tests.engine.test_exchanges import code
+
+OLD, MODERN = "application/json", "application/graphql-response+json"
+
+
+@pytest.mark.parametrize(
+    ("request_body", "expected"),
+    [
+        ({"query": "{"}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": ""}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "{" * 19_000}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "{down" * 3_000}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "{" + " hello" * 2_000 + "}"}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "{ hello } #" + " " * 20_000}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "{ nothing }"}, "GRAPHQL_VALIDATION_FAILED"),
+        ({"query": "fragment A on Query { hello }"}, "OPERATION_RESOLUTION_FAILURE"),
+        ({"query": "query A { hello } query B { hello }"}, "OPERATION_RESOLUTION_FAILURE"),
+        ({"query": "query A { hello }", "operationName": "B"}, "OPERATION_RESOLUTION_FAILURE"),
+        ({"query": "query ($n: Int!) { twice(number: $n) }"}, "BAD_USER_INPUT"),
+        ({"query": "query ($n: Int!) { twice(number: $n) }", "variables": {"n": "x"}}, "BAD_USER_INPUT"),
+        ({"query": "query ($at: DateTime!) { day(at: $at) }", "variables": {"at": "x"}}, "BAD_USER_INPUT"),
+        ({"query": '{ day(at: "x") }'}, "BAD_USER_INPUT"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+async def test_request_that_is_not_carried_out_has_a_code_and_no_data(http, request_body, expected):
+    old = await http.post("", json=request_body, headers={"accept": OLD})
+    modern = await http.post("", json=request_body, headers={"accept": MODERN})
+
+    assert (old.status_code, modern.status_code) == (200, 400)
+    assert old.json() == modern.json()
+    assert "data" not in modern.json()
+    assert {error["extensions"]["code"] for error in modern.json()["errors"]} == {expected}
+
+
+async def test_argument_that_does_not_fit_is_bad_input(ask):
+    response = await ask('query ($n: String = "x") { hello(name: $n) }', variables={"n": None})
+
+    assert (response.status_code, code(response)) == (200, "BAD_USER_INPUT")
+
+
+async def test_expected_exception_has_its_code_message_and_extensions(ask, caplog):
+    response = await ask("{ hello refuse }")
+
+    assert response.json() == {
+        "data": {"hello": "hello world", "refuse": None},
+        "errors": [
+            {
+                "message": "not today",
+                "locations": [{"line": 1, "column": 9}],
+                "path": ["refuse"],
+                "extensions": {"retryAfter": 60, "code": "NOT_TODAY"},
+            }
+        ],
+    }
+    assert caplog.records == []
+
+
+async def test_fault_is_logged_once_and_masked(ask, caplog):
+    response = await ask("{ hello fail }", {"x-request-id": "r-1"})
+
+    assert response.json()["data"] == {"hello": "hello world", "fail": None}
+    assert response.json()["errors"] == [
+        {
+            "message": "internal server error",
+            "locations": [{"line": 1, "column": 9}],
+            "path": ["fail"],
+            "extensions": {"code": "INTERNAL_SERVER_ERROR", "requestId": "r-1"},
+        }
+    ]
+    [record] = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert (record.name, record.getMessage(), record.request_id) == ("upvote", "request r-1 failed at fail", "r-1")
+    assert "secret of the field" in str(record.exc_info)
+
+
+async def test_context_that_refuses_has_its_code(ask):
+    response = await ask("{ hello }", {"authorization": "Bearer revoked"})
+
+    assert (response.status_code, code(response)) == (400, "NOT_TODAY")
+    assert response.json()["errors"][0]["message"] == "not today"
+
+
+async def test_context_that_fails_is_a_fault(ask, caplog):
+    response = await ask("{ hello }", {"authorization": "Bearer bug", "x-request-id": "r-2"})
+
+    assert response.status_code == 500
+    assert response.json()["errors"] == [
+        {"message": "internal server error", "extensions": {"code": "INTERNAL_SERVER_ERROR", "requestId": "r-2"}}
+    ]
+    assert [record.getMessage() for record in caplog.records] == ["request r-2 failed at operation"]
+
+
+async def test_number_of_errors_is_bounded(ask):
+    response = await ask("{ down {" + " ".join(f"a{number}" for number in range(100)) + "} }")
+
+    assert len(response.json()["errors"]) == 21

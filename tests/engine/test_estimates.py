@@ -1,0 +1,135 @@
+"""What caches say that their entries hold, beside what Python's allocator says."""
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from graphql import Node, Token
+
+from caches import SizedCache
+from engine.compiler.compile import Plan
+from engine.compiler.execution import Execution
+from engine.compiler.json_templates import Memory
+from engine.compiler.plan import Bail, Field, Level
+from engine.documents.operations import Operations
+from engine.limits.answer_size import Budget
+from engine.limits.documents import Limits
+from engine.outcomes import Outcomes
+from engine.requests import Requests, from_body
+from schema.schema import SCHEMA
+
+PAGE = """query Q%d($n: Int) { articles(first: $n) { totalCount edges { cursor node { id title link votes
+  poster { username karma } groups { name } } } pageInfo { endCursor hasNextPage } } }"""
+DOCUMENTS = {
+    "a page": PAGE,
+    "one field": "{ a%d: articles(first: 1) { totalCount } }",
+    "equal fields": "{ x%d: articles(first: 1) { nodes { " + "title votes id link " * 35 + "} } }",
+    "many objects": "query Q%d { "
+    + " ".join(f"b{n}: articles(first: 1) {{ nodes {{ id poster {{ username }} }} }}" for n in range(20))
+    + "}",
+    "many arguments": "{ y%d: articles(first: 1, order: TIME, pinned: false) { nodes { id } } "
+    + " ".join(f'a{n}: group(name: "show") {{ articles(last: {n}) {{ totalCount }} }}' for n in range(15))
+    + "}",
+}
+
+
+ONCE = 200_000  # bytes that the interpreter takes when it does something for the first time
+
+
+class Held:
+    bytes = 0
+
+
+@contextmanager
+def traced() -> Iterator[Held]:
+    held = Held()
+    gc.collect()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    yield held
+    gc.collect()
+    held.bytes = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+
+
+class Opened:
+    """What plans are compiled with; nothing of them is executed."""
+
+    def __init__(self) -> None:
+        self.cache: SizedCache = SizedCache(100_000_000)
+        self.operations = Operations(SCHEMA, Limits(), self.cache)
+        self.execution = Execution(SCHEMA, Memory(), self.operations.grew)
+
+    async def compile(self, text: str) -> None:
+        operation = self.operations.find(text, None)
+        for _ in range(3):
+            with pytest.raises((Bail, AttributeError)):
+                await self.execution._plans.setdefault(operation, self.execution._new_plans(operation)).data(
+                    operation, {}, None, Budget(1_000_000), Outcomes()
+                )
+
+
+@pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
+@pytest.mark.parametrize("is_executed", [False, True], ids=["parsed", "compiled"])
+async def test_operations_hold_what_is_estimated(document, is_executed):
+    opened = Opened()
+
+    async def keep(number: int) -> None:
+        text = document.replace("%d", str(number))
+        await opened.compile(text) if is_executed else opened.operations.find(text, None)
+
+    for number in range(3):
+        await keep(number)
+    before = opened.cache.usage.bytes
+    with traced() as held:
+        for number in range(100, 130):
+            await keep(number)
+
+    assert held.bytes - ONCE < opened.cache.usage.bytes - before < 2.5 * held.bytes
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"query": "{ a%d: me { id } }"}',
+        b'{"query": "{ a }", "operationName": "x%d", "variables": {"first": 5, "after": "MTIz", "tags": ["a", "b"]}}',
+        b'{"query": "\xc3\xa9 \xf0\x9f\x98\x80 %d' + b"a" * 1_000 + b'"}',
+        b'{"query": "%d", "variables": {"a": [' + b"[]," * 1_000 + b"[]]}}",
+        b'{"query": "%d", "variables": {"a": [' + b"1.5," * 1_000 + b"1]}}",
+    ],
+    ids=["a short one", "with variables", "not ASCII", "empty lists", "numbers"],
+)
+def test_requests_hold_what_is_estimated(body):
+    cache = SizedCache(100_000_000)
+    requests = Requests(from_body, cache)
+    requests.request(body % 1)
+    before = cache.usage.bytes
+
+    with traced() as held:
+        for number in range(100, 200):
+            requests.request(body % number)
+
+    assert held.bytes < cache.usage.bytes - before < 2.5 * held.bytes
+
+
+async def test_operation_that_leaves_is_freed_at_once_with_its_plans():
+    opened = Opened()
+    before = parts_in_memory()
+    await opened.compile(PAGE.replace("%d", "1"))
+    gc.collect()
+    kept = parts_in_memory() - before
+
+    gc.disable()  # the collector comes seldom on a server
+    try:
+        opened.cache.clear()
+        assert kept > 50
+        assert parts_in_memory() == before
+    finally:
+        gc.enable()
+
+
+def parts_in_memory() -> int:
+    """How many nodes, tokens, levels and fields of plans there are."""
+    return sum(isinstance(each, (Node, Token, Level, Field, Plan)) for each in gc.get_objects())

@@ -1,0 +1,100 @@
+"""Objects that are remembered: how much of them, and what of them is asked for again."""
+
+import asyncio
+from dataclasses import dataclass
+
+import orjson
+import strawberry
+
+from caches import SizedCache
+from engine import Limits
+from engine.compiler.execution import Execution
+from engine.compiler.json_templates import Memory, Template
+from engine.documents.operations import Operations
+
+
+@dataclass(frozen=True)
+class Record:
+    name: str
+    is_common: bool = True
+
+
+asked: list[str] = []
+moods = iter(range(1_000))
+
+
+async def mood(things, context):
+    asked.extend(thing.name for thing in things)
+    return [next(moods) for _ in things]
+
+
+async def resolve_mood(root, info: strawberry.Info) -> int:
+    raise AssertionError("the plan asks the batch")
+
+
+resolve_mood.batch = mood
+
+
+@strawberry.type
+class Thing:
+    name: str
+    mood: int = strawberry.field(resolver=resolve_mood)
+
+    comes_again = staticmethod(lambda record: record.is_common)
+
+
+RECORDS = [Record("a\0b"), Record("odd", is_common=False), Record("c")]
+
+
+async def all_things(context):
+    return RECORDS
+
+
+async def resolve_things(root, info: strawberry.Info) -> list[Thing]:
+    return RECORDS
+
+
+resolve_things.root = all_things
+
+
+@strawberry.type
+class Query:
+    things: list[Thing] = strawberry.field(resolver=resolve_things)
+
+
+def test_what_lasts_is_written_once_and_what_passes_is_asked_for_each_time():
+    schema = strawberry.Schema(Query)
+    execution = Execution(schema)
+    operation = Operations(schema, Limits(), SizedCache(1_000_000)).find("{ things { name mood again: name } }", None)
+    asyncio.run(compiled(execution, operation))
+    asked.clear()
+
+    for turn in range(3):
+        first = asyncio.run(compiled(execution, operation))["things"]
+        assert [thing["name"] for thing in first] == [thing["again"] for thing in first] == ["a\0b", "odd", "c"]
+        moods_of = [thing["mood"] for thing in first]
+        assert moods_of == list(range(moods_of[0], moods_of[0] + 3))
+        assert asked == ["a\0b", "odd", "c"] * (turn + 1)
+    assert len(execution._memory) == 2
+
+
+async def compiled(execution, operation):
+    """The plain data of an answer by plan; new operations are not compiled yet."""
+    while True:
+        result, way = await execution.execute(operation, {}, None)
+        if way == "compiled":
+            return orjson.loads(orjson.dumps(result.data))
+
+
+def test_memory_is_bounded_and_what_is_oldest_goes_first():
+    records = [Record(str(number)) for number in range(20)]
+    size = Template(records[0], {"name": "0" * 100}, {}).size
+    memory = Memory(10 * size)
+    for record in [*records, records[-1], records[-1]]:
+        memory.keep(1, Template(record, {"name": "0" * 100}, {}))
+
+    assert [template is not None for template in memory.find(1, records)] == [False] * 10 + [True] * 10
+    assert memory.find(2, records) == [None] * 20
+
+    memory.keep(1, Template(records[0], {"name": "0" * 10_000}, {}))
+    assert len(memory) == 0

@@ -1,0 +1,62 @@
+import pytest
+
+from engine.negotiation import Media, accepted, is_json
+
+APOLLO = (
+    b'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/graphql-response+json,application/json;q=0.9'
+)
+URQL = (
+    b"application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
+)
+
+
+@pytest.mark.parametrize(
+    ("header", "single", "stream"),
+    [
+        (b"", Media.JSON, None),
+        (b"*/*", Media.JSON, None),
+        (b"application/*", Media.JSON, None),
+        (b"application/json", Media.JSON, None),
+        (b"APPLICATION/JSON; charset=utf-8", Media.JSON, None),
+        (b"application/graphql-response+json", Media.RESPONSE, None),
+        (b"application/graphql-response+json, application/json", Media.RESPONSE, None),
+        (b"application/graphql-response+json;q=0.5, application/json", Media.JSON, None),
+        (b"application/graphql-response+json;q=0, */*", Media.JSON, None),
+        (b"application/json;q=0", None, None),
+        (b"application/json;q=0, */*", None, None),
+        (b"application/json;q=high", None, None),
+        (b"text/event-stream", None, Media.EVENTS),
+        (b"text/event-stream, application/json", Media.JSON, Media.EVENTS),
+        (b"multipart/mixed", None, None),
+        (b"multipart/mixed;subscriptionSpec=1.0", None, Media.MULTIPART),
+        (b"multipart/mixed;subscriptionSpec=1.0;q=0.5, text/event-stream;q=0.4", None, Media.MULTIPART),
+        (b"text/html", None, None),
+        (b",;,", None, None),
+        (APOLLO, Media.RESPONSE, Media.MULTIPART),
+        (URQL, Media.RESPONSE, Media.EVENTS),
+    ],
+)
+def test_accept_chooses_one_type_for_an_answer_and_one_for_a_stream(header, single, stream):
+    assert accepted(header)[:2] == (single, stream)
+
+
+@pytest.mark.parametrize(
+    ("header", "page"), [(b"text/html,*/*;q=0.8", True), (b"text/html;q=0", False), (b"*/*", False)]
+)
+def test_page_is_for_those_who_name_it(header, page):
+    assert accepted(header).page is page
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"application/json", True),
+        (b"application/json ; Charset=UTF-8", True),
+        (b"application/json; charset=utf-16", False),
+        (b"application/graphql", False),
+        (b"\xff", False),
+        (b"", False),
+    ],
+)
+def test_content_type_is_json_in_utf8(header, expected):
+    assert is_json(header) is expected

@@ -1,0 +1,148 @@
+"""Buckets of points: whoever empties theirs waits, and nobody else does."""
+
+import pytest
+
+from engine import Client, Rates
+from engine.errors import Refused
+from engine.limits.rate_limiter import MOST_BUCKETS
+from tests.conftest import Clock
+from tests.engine.sample import serving
+from tests.engine.talking import hear, introduce, subscribe
+
+HERE, THERE = "1.1.1.1", "2.2.2.2"
+
+
+@pytest.fixture
+def clock():
+    return Clock(1_470_311_520)
+
+
+@pytest.fixture
+def rates(clock):
+    return Rates(points=100, back=10, clock=clock)
+
+
+def take(rates, client, points):
+    rates.take(rates.check(client), points)
+
+
+def refused(rates, client):
+    with pytest.raises(Refused) as refused:
+        rates.check(client)
+    return refused.value
+
+
+def test_empty_bucket_says_when_to_come_again(rates, clock):
+    client = Client(None, HERE)
+    take(rates, client, 100)
+
+    refusal = refused(rates, client)
+    assert refusal.errors[0]["extensions"] == {"code": "RATE_LIMITED", "retryAt": "2016-08-04T11:52:01Z"}
+    assert refusal.headers == [(b"retry-after", b"1")]
+    clock.now += 1
+    rates.check(client)
+
+
+def test_large_operation_is_let_in_and_has_to_be_waited_for(rates, clock):
+    client = Client(None, HERE)
+    take(rates, client, 1_000)
+
+    clock.now += 90
+    assert refused(rates, client)
+    clock.now += 1
+    rates.check(client)
+
+
+def test_bucket_never_holds_more_than_it_holds(rates, clock):
+    client = Client(None, HERE)
+    take(rates, client, 1)
+    clock.now += 1_000_000
+    take(rates, client, 100)
+
+    assert refused(rates, client)
+
+
+def test_addresses_and_tokens_have_buckets_of_their_own(rates):
+    take(rates, Client("token", HERE), 100)
+
+    assert refused(rates, Client(None, HERE))
+    assert refused(rates, Client("other", HERE))
+    assert refused(rates, Client("token", THERE))
+    rates.check(Client("other", THERE))
+
+
+def test_buckets_are_bounded(rates):
+    for number in range(MOST_BUCKETS + 10):
+        take(rates, Client(None, str(number)), 1)
+
+    assert len(rates._buckets) == len(rates._taken) == MOST_BUCKETS
+
+
+async def test_full_buckets_are_dropped(rates, clock):
+    async def tell(taken):
+        return {}
+
+    for number in range(10):
+        take(rates, Client(None, str(number)), 1)
+    await rates.share(tell)
+    clock.now += 1
+    take(rates, Client(None, HERE), 1)
+
+    await rates.share(tell)
+
+    assert list(rates._buckets) == [("address", HERE)]
+
+
+async def test_what_others_gave_out_counts_here_too(rates):
+    client, told = Client("token", HERE), []
+
+    async def tell(taken):
+        told.append(dict(taken))
+        if len(told) == 1:
+            take(rates, client, 3)  # somebody asks while we wait
+        return {("address", HERE): 10, ("token", "token"): 1_000}
+
+    take(rates, client, 20)
+    await rates.share(tell)
+    take(rates, client, 6)
+
+    rates.check(client)
+    take(rates, client, 1)
+    assert refused(rates, client)
+    rates.check(Client("token", THERE))  # the token has points left: we know of 30 that it took
+    await rates.share(tell)
+    assert told == [{("address", HERE): points, ("token", "token"): points} for points in (20, 10)]
+
+
+async def test_what_cannot_be_told_counts_here(rates):
+    async def tell(taken):
+        raise OSError
+
+    take(rates, Client(None, HERE), 100)
+    with pytest.raises(OSError):
+        await rates.share(tell)
+
+    assert refused(rates, Client(None, HERE))
+
+
+async def test_nothing_is_told_when_nothing_was_taken(rates):
+    told = []
+
+    async def tell(taken):
+        told.append(taken)
+        return {}
+
+    await rates.share(tell)
+    assert not told
+
+
+async def test_refusals_cost_as_well_and_sockets_are_counted():
+    with serving(rates=Rates(points=25, back=0.001)) as server:
+        async with server.socket() as socket:
+            await introduce(socket)
+            codes = []
+            for number in range(4):
+                await subscribe(socket, "{ nothing }", str(number))
+                codes.append((await hear(socket))["payload"][0]["extensions"]["code"])
+
+    assert codes == ["GRAPHQL_VALIDATION_FAILED"] * 3 + ["RATE_LIMITED"]

@@ -1,0 +1,171 @@
+"""Answers have a bound: what is larger is refused while it is completed, in each way in which it can be executed."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from operator import attrgetter
+
+import httpx
+import pytest
+import strawberry
+from strawberry.types import Info
+
+from caches import SizedCache
+from engine import Client, Endpoint, Limits, Rates
+from engine import handler as engines
+from engine.documents.operations import Operations
+from engine.limits.answer_size import AnswerTooLarge, Budget
+from engine.limits.cost import Weights
+from tests.engine.sample import CONTEXTS
+
+LIMIT = 100_000
+TEXT = "x" * 40_000
+
+
+async def pages_of(context, count=1):
+    context.tally.round_trips += 1
+    await asyncio.sleep(0)
+    return [Page() for _ in range(count)]
+
+
+async def pages(info: Info, count: int = 1) -> list["Page"]:
+    return await pages_of(info.context, count)
+
+
+pages.root = pages_of
+
+
+@strawberry.type
+class Page:
+    text: str = TEXT
+
+
+@strawberry.type
+class Query:
+    pages = strawberry.field(resolver=pages)
+
+    @strawberry.field
+    def quotes(self, count: int) -> str:
+        return '"' * count
+
+
+@strawberry.type
+class Mutation:
+    @strawberry.mutation
+    def change(self) -> list[Page]:
+        return [Page()] * 5
+
+
+@strawberry.type
+class Subscription:
+    @strawberry.subscription
+    async def growing(self) -> AsyncGenerator[list[Page], None]:
+        for count in (1, 5, 1):
+            yield [Page()] * count
+
+
+SCHEMA = strawberry.Schema(Query, Mutation, Subscription)
+PAGES = "query($count: Int!) { pages(count: $count) { text } }"
+
+
+def endpoint(**settings):
+    return Endpoint(SCHEMA, CONTEXTS.open, {}, limits=Limits(answer=LIMIT), **settings)
+
+
+@pytest.fixture
+async def ask():
+    transport = httpx.ASGITransport(endpoint(viewer_of=attrgetter("token")))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test/graphql") as client:
+
+        async def ask(query, accept="application/json", **variables):
+            return await client.post("", json={"query": query, "variables": variables}, headers={"accept": accept})
+
+        yield ask
+
+
+def codes(response):
+    return [error["extensions"]["code"] for error in response.json().get("errors", ())]
+
+
+async def test_answer_beyond_the_limit_is_refused_before_it_is_encoded(ask, monkeypatch):
+    encoded = []
+    monkeypatch.setattr(engines, "encode", encoded.append)
+
+    for _ in range(4):  # by graphql-core at first, then by a plan
+        refused = await ask(PAGES, count=3)
+        assert codes(refused) == ["ANSWER_TOO_LARGE"]
+        assert refused.json()["errors"][0]["message"] == "the answer is larger than 100000 bytes: ask for less at once"
+    assert not encoded
+
+
+async def test_answer_below_the_limit_is_given_in_each_way(ask):
+    answers = [(await ask(PAGES, count=2)).content for _ in range(4)]
+
+    assert set(answers) == {b'{"data":{"pages":[{"text":"%b"},{"text":"%b"}]}}' % ((TEXT.encode(),) * 2)}
+
+
+async def test_what_json_escapes_counts(ask):
+    for _ in range(4):
+        assert codes(await ask("{ quotes(count: 49000) }")) == []
+        assert codes(await ask("{ quotes(count: 51000) }")) == ["ANSWER_TOO_LARGE"]
+
+
+async def test_mutation_with_too_large_an_answer_is_told_so(ask):
+    for _ in range(4):
+        assert codes(await ask("mutation { change { text } }")) == ["ANSWER_TOO_LARGE"]
+
+
+async def test_equal_queries_of_a_moment_are_refused_by_one_execution(ask):
+    for _ in range(3):
+        await ask(PAGES, count=1)
+    CONTEXTS.opened.clear()
+
+    refused = await asyncio.gather(*[ask(PAGES, count=3) for _ in range(10)])
+
+    assert [codes(each) for each in refused] == [["ANSWER_TOO_LARGE"]] * 10
+    assert len(CONTEXTS.opened) == 1
+
+
+async def test_subscription_ends_at_an_event_beyond_the_limit(ask):
+    events = (await ask("subscription { growing { text } }", accept="text/event-stream")).text
+
+    assert events.count(TEXT) == 1
+    assert "ANSWER_TOO_LARGE" in events
+    assert events.endswith("event: complete\ndata: \n\n")
+
+
+async def test_bytes_beyond_the_estimate_are_charged():
+    rates = Rates(points=100, back=1.0, clock=lambda: 0.0)
+    app = Endpoint(SCHEMA, CONTEXTS.open, {}, rates=rates, limits=Limits(weights=Weights(bytes_of_point=1_000)))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as client:
+        await client.post("", json={"query": PAGES, "variables": {"count": 2}})
+
+    assert rates.check(Client(None, "127.0.0.1")).levels == [(("address", "127.0.0.1"), 20)]
+
+
+def test_long_texts_cost_what_they_weigh_under_each_name():
+    operations = Operations(SCHEMA, Limits(weights=Weights(texts={("Page", "text"): 4})), SizedCache(100_000))
+
+    def cost(selected):
+        return operations.find(f"{{ pages {{ {selected} }} }}", None).cost.points({})
+
+    assert cost("__typename") == 1
+    assert cost("text text") == 41
+    assert cost("text b: text") == 81
+
+
+@pytest.mark.parametrize("text", ["x" * 30_000, "語" * 10_000, "é" * 15_000, "😀" * 7_500])
+def test_texts_count_by_their_bytes(text):
+    by_column, by_walk = Budget(), Budget()
+    by_column.add_texts([text])
+    by_walk.add_data(text)
+
+    assert 30_000 <= by_column.size <= 30_010
+    assert 30_000 <= by_walk.size <= 30_010
+
+
+def test_budget_is_exceeded_for_good():
+    budget = Budget(10)
+    budget.add(10)
+    for _ in range(2):
+        with pytest.raises(AnswerTooLarge):
+            budget.add(1)

@@ -1,0 +1,130 @@
+"""Server-sent events and multipart subscriptions, read as bytes from a running server."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.engine.sample import until
+from tests.engine.test_exchanges import code
+
+EVENTS = {"accept": "text/event-stream"}
+MULTIPART = {"accept": 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json'}
+COUNT = "subscription { count(to: 2) }"
+
+
+async def test_events_are_framed_and_completed(ask):
+    response = await ask(COUNT, EVENTS)
+
+    assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert response.headers["cache-control"] == "no-store"
+    assert "x-request-id" in response.headers
+    assert response.text == (
+        ":\n\n"
+        'event: next\ndata: {"data":{"count":0}}\n\n'
+        'event: next\ndata: {"data":{"count":1}}\n\n'
+        "event: complete\ndata: \n\n"
+    )
+
+
+async def test_query_is_streamed_to_those_who_take_nothing_else(ask):
+    streamed = await ask("{ hello }", EVENTS)
+    single = await ask("{ hello }", {"accept": "text/event-stream, application/json"})
+
+    assert 'data: {"data":{"hello":"hello world"}}' in streamed.text
+    assert single.json() == {"data": {"hello": "hello world"}}
+
+
+async def test_subscription_is_streamed_by_get(http):
+    response = await http.get("", params={"query": COUNT}, headers=EVENTS)
+
+    assert response.text.endswith("event: complete\ndata: \n\n")
+
+
+async def test_mutation_is_not_streamed_by_get(http):
+    response = await http.get("", params={"query": "mutation { change }"}, headers=EVENTS)
+
+    assert (response.status_code, code(response)) == (405, "METHOD_NOT_ALLOWED")
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json", "*/*"])
+async def test_subscription_needs_a_stream(ask, accept):
+    response = await ask(COUNT, {"accept": accept})
+
+    assert (response.status_code, code(response)) == (406, "NOT_ACCEPTABLE")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("subscription {", "GRAPHQL_PARSE_FAILED"),
+        ("subscription { nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("subscription ($n: Int!) { count(to: $n) }", "BAD_USER_INPUT"),
+        ("subscription { refused }", "NOT_TODAY"),
+        ("subscription { breaks }", "INTERNAL_SERVER_ERROR"),
+    ],
+)
+async def test_refusal_is_the_last_event(ask, query, expected):
+    response = await ask(query, EVENTS)
+
+    *_, last, complete, rest = response.text.split("\n\n")
+    assert json.loads(last.removeprefix("event: next\ndata: "))["errors"][0]["extensions"]["code"] == expected
+    assert (complete, rest) == ("event: complete\ndata: ", "")
+    assert "secret" not in response.text
+
+
+async def test_parts_carry_payloads_and_the_boundary_is_closed(ask):
+    response = await ask(COUNT, MULTIPART)
+
+    assert response.headers["content-type"] == 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0'
+    assert response.text == (
+        "\r\n--graphql"
+        '\r\nContent-Type: application/json\r\n\r\n{"payload":{"data":{"count":0}}}\r\n--graphql'
+        '\r\nContent-Type: application/json\r\n\r\n{"payload":{"data":{"count":1}}}\r\n--graphql'
+        "--\r\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("headers", "heartbeat"),
+    [(EVENTS, ":\n\n"), (MULTIPART, "\r\nContent-Type: application/json\r\n\r\n{}\r\n--graphql")],
+)
+async def test_silent_stream_is_kept_alive_and_closed_when_the_client_goes(http, contexts, headers, heartbeat):
+    body = {"query": "subscription { silence }"}
+    async with http.stream("POST", "", json=body, headers=headers) as response:
+        received = ""
+        async for text in response.aiter_text():
+            received += text
+            if received.count(heartbeat) >= 3:
+                break
+
+    await until(lambda: contexts.ended == 1)
+    assert contexts.begun == 1
+
+
+async def test_each_event_has_a_context_of_its_own(ask, contexts):
+    await ask(COUNT, EVENTS)
+
+    assert len(contexts.opened) == 3
+
+
+async def test_costs_of_each_event_are_told(ask):
+    response = await ask("subscription { count(to: 1) }", EVENTS | {"x-upvote-stats": "1"})
+
+    assert '{"data":{"count":0},"extensions":{"stats":{"roundTrips":0,"commands":0},"cost":0}}' in response.text
+
+
+async def test_slow_reader_holds_its_source_back(server, contexts):
+    """A source without end goes on only as fast as its client reads: here, not at all."""
+    async with httpx.AsyncClient() as client:
+        body = {"query": "subscription { forever(size: 100000) }"}
+        async with client.stream("POST", server.url, json=body, headers=EVENTS):
+            await until(lambda: contexts.begun == 1)
+            await settled(lambda: len(contexts.opened))
+
+    assert len(contexts.opened) < 1_000
+
+
+async def settled(measure):
+    seen = []
+    await until(lambda: seen.append(measure()) or (len(seen) > 30 and len(set(seen[-30:])) == 1))
