@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = caches engine store resolvers schema server tests bench
 
-.PHONY: serve demo install check format test test-cluster soak bench lock explorer
+.PHONY: serve demo install check format test test-slow test-cluster soak bench lock explorer
 
 serve: .venv/serve.stamp  ## start the server, and a store of its own under ./data
 	$(BIN)/python -m server serve
@@ -21,9 +21,12 @@ format: .venv/dev.stamp
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
-test: check  ## check first, then every test against the real server, and those of the store on a cluster too
-	$(BIN)/pytest
-	$(BIN)/pytest --store cluster tests/store
+test: check  ## check first, then the tests against the real server, and those of the store on a cluster too
+	$(BIN)/pytest $(TWO_AT_ONCE) --ignore tests/soak --ignore tests/slow
+	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
+
+test-slow: .venv/dev.stamp  ## random operations beside a model for three minutes, faults, and tests that take long
+	$(BIN)/pytest tests/soak $(wildcard tests/slow)
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster
@@ -42,6 +45,7 @@ lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
 	cd server/explorer/build && npm ci && npm run build
 
+TWO_AT_ONCE = --numprocesses 2 --dist loadfile
 LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
 .venv/bin/python:

@@ -1,7 +1,8 @@
 """
-What tests share: a real Valkey, emptied for each of them, a clock that they set, stores of 1 and of 8 partitions.
+What tests share: a real Valkey, emptied for each of them, a clock that they set, and stores of 1 partition.
 
-With `--store cluster` they run on a cluster of six, in stores of 16 partitions.
+Tests that are about more than one partition are marked `routed` and run with 8 as well. With `--store cluster` tests
+run on a cluster of six, in stores of 16 partitions.
 """
 
 import os
@@ -43,7 +44,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = any("partitions" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     if "partitions" in metafunc.fixturenames and not chosen:
-        counts = [16] if is_on_cluster(metafunc.config) else [1, 8]
+        is_routed = metafunc.definition.get_closest_marker("routed") is not None
+        counts = [16] if is_on_cluster(metafunc.config) else [1, 8] if is_routed else [1]
         ids = [f"{count} partition{'s' * (count > 1)}" for count in counts]
         metafunc.parametrize("partitions", counts, ids=ids, indirect=True)
 

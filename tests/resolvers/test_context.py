@@ -9,6 +9,8 @@ import pytest
 from resolvers.context import Context
 from tests.servers import PATIENCE
 
+pytestmark = pytest.mark.routed
+
 
 async def doubled(parents: list[int], context: Context) -> list[int]:
     await asyncio.sleep(0)

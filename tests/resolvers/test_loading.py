@@ -10,6 +10,8 @@ from store.client.client import Tally
 from store.errors import StoreUnavailable
 from store.queries import Read
 
+pytestmark = pytest.mark.routed
+
 ONE, TWO, THREE = (Read(("ECHO", text), str) for text in ("one", "two", "three"))
 WRONG = Read(("LPUSH", "store"), str)
 UNREADABLE = Read(("ECHO", "four"), int)

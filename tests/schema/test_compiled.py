@@ -27,6 +27,8 @@ from store.store import Store
 from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 
 FIRST = "article:3011197992960749"

@@ -7,6 +7,8 @@ import pytest
 from store.ranking.formulas import Order
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 NUMBER = "0000000000000001"
 LISTINGS = {  # a query of each kind of connection, with the name that its cursors have
     "score": "{ articles(PAGE) { nodes { id } } }",

@@ -8,6 +8,8 @@ from store import keys
 from tests.conftest import registered
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 FEED = """query($first: Int, $after: String, $last: Int, $before: String, $unseenOnly: Boolean) { feed {
   id unseenCount seenThrough
   articles(first: $first, after: $after, last: $last, before: $before, unseenOnly: $unseenOnly) {

@@ -14,6 +14,8 @@ from store.store import Store
 from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 PEOPLE = ["Ann", "ben", "cat", "dan", "eve"]
 READERS = PEOPLE[:2]
 

@@ -16,6 +16,8 @@ from tests.schema.test_compiled import OPERATIONS, filled
 from tests.servers import PATIENCE
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 PAGES = '{ edges { node { articles(first: 0) { totalCount } } } nodes { articles(after: "odd") { totalCount } } }'
 DOCUMENTS = {
     "beside what waits": """{ groups { nodes { articles(first: 0) { totalCount } } edges { node { articles {

@@ -10,6 +10,8 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 PAGE = """query($order: ArticleOrder, $first: Int, $after: String, $last: Int, $before: String) {
   articles(order: $order, first: $first, after: $after, last: $last, before: $before) {
     nodes { id } totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""

@@ -16,6 +16,8 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: String, $last: Int, $before: String,
   $pinned: Boolean = true) {
   articles(order: $order, group: $group, first: $first, after: $after, last: $last, before: $before, pinned: $pinned) {

@@ -21,6 +21,8 @@ from tests.schema.test_compiled import CURSORS, OPERATIONS
 from tests.schema.test_nested_errors import settled, uncached, with_groups
 from tests.servers import PATIENCE
 
+pytestmark = pytest.mark.routed
+
 assert uncached  # a fixture
 
 DOCUMENTS = 20

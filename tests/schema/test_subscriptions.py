@@ -35,6 +35,8 @@ from tests.servers import PATIENCE
 from tests.store.reading import post
 from tests.store.test_events import heard_all
 
+pytestmark = pytest.mark.routed
+
 PROTOCOL = "graphql-transport-ws"
 CHANGED = "subscription($id: ID!) { articleChanged(id: $id) { votes title viewerVote groups { name } } }"
 POSTED = "subscription($group: String) { articlePosted(group: $group) { id poster { username } } }"

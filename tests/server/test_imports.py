@@ -15,6 +15,8 @@ from store.store import Store, unix_milliseconds
 from tests.server.conftest import HEADER, ROOT, environment, line, serving
 from tests.store.reading import everything
 
+pytestmark = pytest.mark.routed
+
 SUMMARY = re.compile(
     r"imported (\d+), known already (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "
     r"\d+ a second\n"

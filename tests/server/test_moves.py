@@ -29,7 +29,7 @@ from tests.store.reading import everything, numbers, post, profile
 LOG_IN = """mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }"""
 LOG_OUT = "mutation { logOut { userErrors { code } } }"
 
-pytestmark = pytest.mark.one_server  # the other place is another database of the server
+pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the other place is another database of the server
 
 
 async def orders(settings: Settings) -> dict[str, list[int]]:

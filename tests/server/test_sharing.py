@@ -9,6 +9,8 @@ from engine.errors import Refused
 from server.shared_rates import digest_of, identify, tell
 from store.rate_limits.buckets import Buckets
 
+pytestmark = pytest.mark.routed
+
 HERE, THERE, YONDER = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 
 

@@ -8,6 +8,8 @@ from server.settings import Settings
 from store import keys
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 
+pytestmark = pytest.mark.routed
+
 GHOSTS = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150)]
 
 

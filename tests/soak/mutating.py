@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.soak.server import ROOT
 
 FOLDER = Path(__file__).parent / "mutants"
-COPIED = ("store", "resolvers", "schema", "server", "tests/soak/clock", "pyproject.toml")
+COPIED = ("caches", "engine", "store", "resolvers", "schema", "server", "tests/soak/clock", "pyproject.toml")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from tests.conftest import kill, registered
 from tests.servers import until
 from tests.store.reading import post, request
 
+pytestmark = pytest.mark.routed
+
 VOTES = 300
 
 

@@ -18,7 +18,7 @@ from tests.store import scene as scenes
 from tests.store.reading import article, contents, numbers, post, up, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
-pytestmark = pytest.mark.one_server  # the copy is another database of the server
+pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the copy is another database of the server
 
 LEFT_BEHIND = ("session", "sessions", "pin", "tried", "bucket", "mark", "store")
 

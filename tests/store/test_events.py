@@ -19,6 +19,8 @@ from tests.conftest import clients, kill, servers_of
 from tests.servers import until
 from tests.store.reading import post
 
+pytestmark = pytest.mark.routed
+
 
 @pytest.fixture
 async def heard(redis_url: str, redis: Redis, partitions: int) -> AsyncIterator[Events]:

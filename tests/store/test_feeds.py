@@ -15,6 +15,8 @@ from store.records import Place
 from store.store import Store
 from tests.conftest import client
 
+pytestmark = pytest.mark.routed
+
 VIEWER = "viewer"
 
 

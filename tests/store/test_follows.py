@@ -7,6 +7,8 @@ from store.errors import NotFound, SelfFollow
 from tests.conftest import registered
 from tests.store.reading import everything, page
 
+pytestmark = pytest.mark.routed
+
 
 async def listed(store, listing):
     return [(place.member, place.value) for place in (await page(store, listing)).places]

@@ -13,7 +13,7 @@ from store.records import Article, Place
 from tests.store.histories import listing_of, sorted_by_hand
 from tests.store.reading import page
 
-pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
+pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True), pytest.mark.routed]
 
 
 class Cost(NamedTuple):

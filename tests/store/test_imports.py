@@ -10,6 +10,8 @@ from store.records import Article, Profile, Vote
 from tests.conftest import registered
 from tests.store.reading import article, everything, numbers, page, profile, up
 
+pytestmark = pytest.mark.routed
+
 WEEK = 7 * DAY * 1000
 
 

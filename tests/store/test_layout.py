@@ -4,6 +4,8 @@ import pytest
 
 from store import key_kinds, keys
 
+pytestmark = pytest.mark.routed
+
 DIGEST = "0" * 64
 OWN = [function for _, function in inspect.getmembers(keys, inspect.isfunction) if function.__module__ == keys.__name__]
 TAGGED = [

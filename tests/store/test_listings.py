@@ -10,6 +10,8 @@ from store.records import Place, Vote
 from tests.conftest import registered
 from tests.store.reading import article, numbers, page, post, read
 
+pytestmark = pytest.mark.routed
+
 DAY = 86_400
 
 

@@ -17,6 +17,8 @@ from tests.store.histories import listing_of
 from tests.store.reading import article, everything, page, post, verified
 from tests.store.test_orders import assert_pages
 
+pytestmark = pytest.mark.routed
+
 PEOPLE = [f"user-{number}" for number in range(12)]
 STEP = 2 * keys.SLOTS  # between the numbers of two posts of one instant in one partition
 EQUAL = (Order.VOTES, Order.BEST, Order.CONTROVERSIAL, Order.GRAVITY)

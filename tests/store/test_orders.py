@@ -13,6 +13,8 @@ from store.records import Article, Vote
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import article, numbers, page, post, read
 
+pytestmark = pytest.mark.routed
+
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):

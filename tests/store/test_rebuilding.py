@@ -20,6 +20,8 @@ from tests.store.reading import page, post
 from tests.store.scene import meanwhile
 from tests.store.test_orders import assert_pages
 
+pytestmark = pytest.mark.routed
+
 FEW = (Order.VOTES, Order.BEST)
 SOME = (Order.SCORE, Order.GRAVITY)
 WEIGHTS = {"vote_score": 100.0, "hot_seconds": 9_000.0, "best_z": 2.0}

@@ -7,6 +7,8 @@ from store.ranking.formulas import Order
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
 from tests.store.reading import read
 
+pytestmark = pytest.mark.routed
+
 UNREACHED = 2**31
 
 

@@ -19,6 +19,8 @@ from tests.store.reading import contents, verified
 from tests.store.scene import WEEK, Scene, meanwhile, pass_time, use
 from tests.store.unmendable import UNMENDABLE
 
+pytestmark = pytest.mark.routed
+
 
 @pytest.fixture
 def policy() -> Policy:
