@@ -13,7 +13,7 @@ from store.site import Site
 
 async def run(site: Site, sessions: Sessions, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
     """
-    Run a script of `home.lua` for somebody, and give its reply.
+    Run a script of `prelude.lua` for somebody, and give its reply.
 
     One round trip; one more before it where a session is at home in another partition.
 

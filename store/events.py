@@ -47,7 +47,7 @@ class Event:
 
     @classmethod
     def read(cls, message: str) -> Self:
-        """An event as `home.lua` publishes it; one that is not understood may be of anything."""
+        """An event as `prelude.lua` publishes it; one that is not understood may be of anything."""
         try:
             kind, number, poster, *groups = message.split()
             return cls(Kind(kind), int(number), poster, tuple(groups))

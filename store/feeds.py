@@ -15,7 +15,7 @@ from store import keys
 from store.listings import Window
 from store.queries import Read
 from store.records import Place, places
-from store.scripts.registry import COUNT, FEED
+from store.scripts.registry import ARTICLE_COUNT, FEED_PAGE
 from store.site import Site
 
 TIMELINES_PER_CALL = 100  # so that no call holds the server longer than a millisecond
@@ -104,7 +104,7 @@ def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Place | N
     direction = "up" if window.upwards else "down"
     position = _position(window.beyond) + _position(floor)
     return [
-        Read(FEED.command([keys.timeline(p, "")], direction, window.count, *position, *names), _pull)
+        Read(FEED_PAGE.command([keys.timeline(p, "")], direction, window.count, *position, *names), _pull)
         for p, names in _calls(site, usernames, TIMELINES_PER_CALL)
     ]
 
@@ -112,7 +112,8 @@ def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Place | N
 def counts(site: Site, usernames: Sequence[str]) -> list[Read[int]]:
     """The reads of how many articles these users have posted."""
     return [
-        Read(COUNT.command([keys.timeline(p, "")], *names), int) for p, names in _calls(site, usernames, NAMES_PER_CALL)
+        Read(ARTICLE_COUNT.command([keys.timeline(p, "")], *names), int)
+        for p, names in _calls(site, usernames, NAMES_PER_CALL)
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from store import actor_scripts, keys
 from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.records import INSTANTS, Place
-from store.scripts.registry import SEEN, Script
+from store.scripts.registry import MARK_SEEN, Script
 from store.sessions import Actor, Session, Sessions, slot_of
 from store.site import Site
 
@@ -49,7 +49,7 @@ class Follows:
         """Move the viewer's mark forward, never back, and return their name. One round trip."""
         p = slot_of(viewer) % self._site.partitions
         mark = (repr(place.value), place.member, INSTANTS[-1])
-        status, *reply = await actor_scripts.run(self._site, self._sessions, SEEN, p, viewer, *mark)
+        status, *reply = await actor_scripts.run(self._site, self._sessions, MARK_SEEN, p, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]

@@ -14,7 +14,7 @@ from store.ranking import gravity
 from store.ranking.formulas import Order
 from store.ranking.gravity import Decay, Share
 from store.records import Place, places
-from store.scripts.registry import RANGE
+from store.scripts.registry import LISTING_PAGE
 from store.site import Site
 
 DAY_MS = 86_400_000
@@ -165,7 +165,7 @@ def _new_range(
     index: str, lowest: str, highest: str, direction: str, count: int, skip: int, beyond: Place | None
 ) -> Read[Share]:
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
-    return Read(packed(RANGE.command([index], lowest, highest, direction, count, skip, *position)), _share)
+    return Read(packed(LISTING_PAGE.command([index], lowest, highest, direction, count, skip, *position)), _share)
 
 
 _range = memo(1_024, 2_500)(_new_range)

@@ -11,7 +11,7 @@ from store import keys, records
 from store.client.commands import Command
 from store.client.tracking_cache import FEW, Cache
 from store.records import CAST, Vote
-from store.scripts.registry import VOTES
+from store.scripts.registry import VOTER_VOTES
 from store.site import Site
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ def _homes(site: Site, kind: Kind[Any], ids: Sequence[Any]) -> Mapping[int, Sequ
 def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int, Vote]]]:
     """One voter's votes on articles, per partition."""
     return [
-        Read(VOTES.command([keys.voted(p, ""), keys.downvoted(p, "")], voter, *part), _by_number, (tuple(part),))
+        Read(VOTER_VOTES.command([keys.voted(p, ""), keys.downvoted(p, "")], voter, *part), _by_number, (tuple(part),))
         for p, part in _homes(site, ARTICLES, numbers).items()
         if part
     ]

@@ -14,7 +14,7 @@ from store import keys
 from store.client.commands import packed
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
 from store.queries import Read
-from store.scripts.registry import END_SESSION, RENEW_SESSION, SESSION
+from store.scripts.registry import END_SESSION, OPEN_SESSION, RENEW_SESSION
 from store.site import Site
 
 SECRET_BYTES = 32
@@ -94,7 +94,7 @@ class Sessions:
         script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username), keys.closed(p)]
         times = (self._site.clock(), grant.login.expires_at, lifetime)
         (status,) = await self._site.connection.run(
-            SESSION.command(script_keys, password_hash, username, session.digest, *times)
+            OPEN_SESSION.command(script_keys, password_hash, username, session.digest, *times)
         )
         if status == "changed":
             raise BadCredentials

@@ -7,7 +7,7 @@ from store.common_passwords import refuse_common
 from store.errors import BadCredentials, RateLimited, StoreUnavailable, UsernameTaken
 from store.passwords import Passwords
 from store.rate_limits.attempts import Attempts, Window
-from store.scripts.registry import PASSWORD, REGISTER
+from store.scripts.registry import CHANGE_PASSWORD, REGISTER
 from store.sessions import Grant, Session, Sessions
 from store.site import Site
 
@@ -65,7 +65,7 @@ class Users:
         """
         Change a password, end all other sessions of its user, and give the username.
 
-        Three round trips, the last of which is `password.lua`; with an address, whose failures are counted, five.
+        Three round trips, the last is `change_password.lua`. With an address, whose failures are counted, five.
 
         Raises:
             Unauthenticated, Invalid, BadCredentials, RateLimited: as when logging in.
@@ -76,7 +76,7 @@ class Users:
         p = self._site.home_of_user(username)
         script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]
         hashed = await self._passwords.hashed(new)
-        (status,) = await self._site.connection.run(PASSWORD.command(script_keys, known, hashed, session.digest))
+        (status,) = await self._site.connection.run(CHANGE_PASSWORD.command(script_keys, known, hashed, session.digest))
         if status == "changed":
             raise BadCredentials
         return username

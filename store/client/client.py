@@ -19,7 +19,7 @@ from store.client.sentinel import primary
 from store.client.tracking_cache import Cache, Room
 from store.client.urls import Kind, Route
 from store.errors import StoreUnavailable
-from store.scripts.registry import VOTES
+from store.scripts.registry import VOTER_VOTES
 
 BUDGET = 2.0  # seconds that a pipeline may take in all, with what is sent again
 BUDGET_OF_MANY = 4.0  # where a failover is waited for
@@ -161,7 +161,7 @@ def server_of(route: Route, confirming: int, cached: int, room: Room) -> Server:
         link = await connecting
         try:
             if cached:
-                await link.track(Cache(cached, VOTES.digest, room))
+                await link.track(Cache(cached, VOTER_VOTES.digest, room))
         except BaseException:
             link.close()  # nobody else can
             raise

@@ -36,7 +36,7 @@ WALKS = 2  # over all keys
 SCANNED = 500  # keys at once, about
 COPIED = 100  # things in a round trip
 
-COPY_ARTICLE = Script("copy_article", is_read_only=True)
+DUMP_ARTICLE = Script("dump_article", is_read_only=True)
 
 
 async def size(site: Site) -> int:
@@ -110,7 +110,7 @@ async def _imported(site: Site, left_out: Callable[[str], object]) -> AsyncItera
 
 async def _articles(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:
     scripts = [
-        COPY_ARTICLE.command([key.text, keys.voted(key.p, key.name), keys.downvoted(key.p, key.name)]) for key in found
+        DUMP_ARTICLE.command([key.text, keys.voted(key.p, key.name), keys.downvoted(key.p, key.name)]) for key in found
     ]
     read: list[tuple[str, Record]] = []
     for key, (flat, up, down) in zip(found, await site.connection.pipeline(scripts), strict=True):

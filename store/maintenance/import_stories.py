@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from store import actor_scripts, keys
 from store.client.commands import Command
-from store.scripts.registry import IMPORT
+from store.scripts.registry import IMPORT_STORY
 from store.store import Store
 
 FOLLOWERS_AT_ONCE = 50
@@ -132,7 +132,7 @@ def _command(store: Store, story: Story, voters: Sequence[str]) -> Command:
     slot = keys.slot(story.poster)
     return actor_scripts.command(
         store.site,
-        IMPORT,
+        IMPORT_STORY,
         slot % store.site.partitions,
         story.poster,
         story.id,

@@ -14,7 +14,7 @@ from store.client.commands import Command
 from store.errors import RebuildOvertaken
 from store.ranking.config import NEXT, REINDEX, WRITTEN, orders_of, weights_of, written
 from store.ranking.formulas import BUILT_WITH, ORDERS, Order, Policy
-from store.scripts.registry import FILL, SETTLE
+from store.scripts.registry import ACTIVATE_INDEXES, FILL_INDEXES
 from store.site import Site
 
 WEIGHED = (Order.SCORE, Order.HOT, Order.BEST)
@@ -110,7 +110,7 @@ async def _fill(site: Site, group: str, building: str, added: str, walked: Walke
     for p in range(site.partitions):
         cursor = ""
         while cursor != "0":
-            command = actor_scripts.command(site, FILL, p, "", group, building, added, cursor or "0")
+            command = actor_scripts.command(site, FILL_INDEXES, p, "", group, building, added, cursor or "0")
             status, *reply = await site.connection.run(command)
             _check(status)
             cursor, count = reply
@@ -119,7 +119,9 @@ async def _fill(site: Site, group: str, building: str, added: str, walked: Walke
 
 async def _settle(site: Site, group: str, building: str, text: str, still: str = "") -> None:
     """`still` says why a rebuild goes on after this."""
-    replies = await _in_all(site, lambda p: actor_scripts.command(site, SETTLE, p, "", group, building, text, still))
+    replies = await _in_all(
+        site, lambda p: actor_scripts.command(site, ACTIVATE_INDEXES, p, "", group, building, text, still)
+    )
     for (status,) in replies:
         _check(status)
 

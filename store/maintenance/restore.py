@@ -16,14 +16,14 @@ from store.errors import StoreMismatch
 from store.maintenance.dump import Record
 from store.ranking.config import WRITTEN, orders_of, written
 from store.ranking.formulas import Policy
-from store.scripts.registry import SESSION, Script
+from store.scripts.registry import OPEN_SESSION, Script
 from store.site import Site
 
 VOTERS = 10_000  # in one command
 
 MARK = "restoring"
 
-RESTORE_ARTICLE = Script("home", "changes", "restore_article")
+RESTORE_ARTICLE = Script("prelude", "article_indexes", "restore_article")
 RESTORE_POSTED = Script("restore_posted")
 
 
@@ -136,7 +136,7 @@ def _posted(site: Site, username: str, digest: str, value: str, ends: int) -> It
 def _session(site: Site, digest: str, username: str, ends: int) -> Iterator[Command]:
     p, left = site.home_of_user(username), ends - site.clock()
     if left > 0:
-        yield SESSION.command(
+        yield OPEN_SESSION.command(
             [keys.user(p, username), keys.session(p, digest), keys.sessions(p, username), keys.closed(p)],
             *("", username, digest, site.clock(), ends, left),
         )

@@ -1,4 +1,6 @@
-"""How articles are ordered, and the numbers that it depends on. `home.lua` and `gravity.lua` have the same formulas."""
+"""
+The orders of listings and their formulas, with sources. `prelude.lua` and `gravity_index.lua` have the same formulas.
+"""
 
 from dataclasses import dataclass
 from enum import Enum

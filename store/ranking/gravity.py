@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from store.client.commands import Command
 from store.queries import Read
 from store.records import Place, places
-from store.scripts.registry import GRAVITY, GRAVITY_RANK
+from store.scripts.registry import GRAVITY_PAGE, GRAVITY_RANK
 
 STEP = 400
 AT_ONCE = 500  # places that are looked for in one walk, which steps make up
@@ -60,7 +60,7 @@ class Walk:
     def read(self, stopped: Sequence[str] = ()) -> Read[Any]:
         position = (repr(self.position.value), self.position.member) if self.position else ("", "")
         direction = "up" if self.upwards else "down"
-        command = GRAVITY.command(self.keys, *self.numbers, STEP, direction, self.wanted + 1, *position, *stopped)
+        command = GRAVITY_PAGE.command(self.keys, *self.numbers, STEP, direction, self.wanted + 1, *position, *stopped)
         return Read(command, _walked, (self,))
 
 

@@ -13,7 +13,7 @@ from store.ranking import gravity
 from store.ranking.formulas import Order, Policy
 from store.ranking.gravity import Decay
 from store.records import Article, Place
-from store.scripts.registry import RANK
+from store.scripts.registry import POSITION_RANKS
 
 MOST_VOTES = 2**31 - 1
 
@@ -56,7 +56,7 @@ def ranks(listing: Listing, places: Sequence[Place]) -> list[Read[Any]]:
     if decay := listing.decay:
         return [read for keys in decay.keys for place in places for read in _decaying(keys, decay, place)]
     flat: list[Argument] = [text for each in places for text in (repr(float(each.value)), each.member)]
-    return [Read(RANK.command([index], *flat), _ranks) for index in listing.indexes]
+    return [Read(POSITION_RANKS.command([index], *flat), _ranks) for index in listing.indexes]
 
 
 def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:

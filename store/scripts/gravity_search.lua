@@ -1,4 +1,4 @@
--- Put between gravity.lua and gravity_page.lua: those of a part with votes that come next to a place, or first of all.
+-- Put between gravity_index.lua and gravity_page.lua: those of a part with votes that come next to a place, or first of all.
 -- ARGV  6 "down" or "up": which way the page goes on
 --
 -- A part is read by runs. A run has the articles of a class in the order of their time, from where the first of them may

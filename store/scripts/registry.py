@@ -1,6 +1,6 @@
 """
 The scripts of the store. A script is one Lua file, or several that are put one after the other: those that change
-articles begin with `home.lua`.
+articles begin with `prelude.lua`.
 """
 
 from collections.abc import Sequence
@@ -20,33 +20,33 @@ class Script:
         return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
 
 
-FEED = Script("feed", is_read_only=True)
-COUNT = Script("count", is_read_only=True)
-VOTES = Script("votes", is_read_only=True)
-RANGE = Script("places", "range", is_read_only=True)
-RANK = Script("places", "rank", is_read_only=True)
-GRAVITY = Script("gravity", "gravity_search", "gravity_page", is_read_only=True)
-GRAVITY_RANK = Script("gravity", "gravity_rank", is_read_only=True)
+FEED_PAGE = Script("feed_page", is_read_only=True)
+ARTICLE_COUNT = Script("article_count", is_read_only=True)
+VOTER_VOTES = Script("voter_votes", is_read_only=True)
+LISTING_PAGE = Script("index_rank", "listing_page", is_read_only=True)
+POSITION_RANKS = Script("index_rank", "position_ranks", is_read_only=True)
+GRAVITY_PAGE = Script("gravity_index", "gravity_search", "gravity_page", is_read_only=True)
+GRAVITY_RANK = Script("gravity_index", "gravity_rank", is_read_only=True)
 
-POST = Script("home", "changes", "post")
-VOTE = Script("home", "vote")
-EDIT = Script("home", "edit")
-DELETE = Script("home", "changes", "delete")
-REGROUP = Script("home", "changes", "regroup")
-IMPORT = Script("home", "changes", "import")
-SEEN = Script("home", "seen")
-FILL = Script("home", "fill")
-SETTLE = Script("home", "settle")
+POST = Script("prelude", "article_indexes", "post")
+VOTE = Script("prelude", "vote")
+EDIT = Script("prelude", "edit")
+DELETE = Script("prelude", "article_indexes", "delete")
+REGROUP = Script("prelude", "article_indexes", "regroup")
+IMPORT_STORY = Script("prelude", "article_indexes", "import_story")
+MARK_SEEN = Script("prelude", "mark_seen")
+FILL_INDEXES = Script("prelude", "fill_indexes")
+ACTIVATE_INDEXES = Script("prelude", "activate_indexes")
 PIN = Script("pin")
 
 REGISTER = Script("register")
-SESSION = Script("session")
+OPEN_SESSION = Script("open_session")
 RENEW_SESSION = Script("renew_session")
 END_SESSION = Script("end_session")
-PASSWORD = Script("password")
+CHANGE_PASSWORD = Script("change_password")
 BUCKET = Script("bucket")
 
-VERIFY_ARTICLE = Script("home", "verify", "verify_article")
-VERIFY_USER = Script("home", "verify", "verify_user")
-VERIFY_MEMBERS = Script("home", "verify", "verify_members")
-VERIFY_KEY = Script("home", "verify", "verify_key")
+VERIFY_ARTICLE = Script("prelude", "verify_prelude", "verify_article")
+VERIFY_USER = Script("prelude", "verify_prelude", "verify_user")
+VERIFY_MEMBERS = Script("prelude", "verify_prelude", "verify_members")
+VERIFY_KEY = Script("prelude", "verify_prelude", "verify_key")

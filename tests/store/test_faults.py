@@ -16,7 +16,7 @@ from store.errors import StoreUnavailable
 from store.maintenance import reindex, verify
 from store.ranking.formulas import Order
 from store.records import Vote
-from store.scripts.registry import PASSWORD, SETTLE
+from store.scripts.registry import ACTIVATE_INDEXES, CHANGE_PASSWORD
 from store.sessions import session_of
 from store.store import Store
 from tests.conftest import Clock, registered
@@ -102,7 +102,7 @@ async def test_password_whose_change_was_not_answered_is_changed(store, proxy):
     assert session is not None
     changing = store.users.change_password(session, "correct horse", "battery staple")
 
-    assert await lost(proxy, changing, PASSWORD.digest) == "carol"
+    assert await lost(proxy, changing, CHANGE_PASSWORD.digest) == "carol"
     await store.users.log_in("carol", "battery staple")
 
 
@@ -113,14 +113,14 @@ async def test_weights_whose_change_was_not_answered_are_changed(store, alice, p
     await reindex.set_weights(store.site, "show", {"vote_score": 200.0}, lambda count: None)
     changing = reindex.set_weights(store.site, "show", {"vote_score": weight}, lambda count: None)
 
-    assert (await lost(proxy, changing, SETTLE.digest)).vote_score == (weight or store.site.policy.vote_score)
+    assert (await lost(proxy, changing, ACTIVATE_INDEXES.digest)).vote_score == (weight or store.site.policy.vote_score)
     assert await verified(store) == []
 
 
 @pytest.mark.one_server
 async def test_orders_whose_change_was_not_answered_are_kept(store, alice, proxy):
     await post(store, alice)
-    await lost(proxy, reindex.reindex(store.site, [Order.HOT], lambda count: None), SETTLE.digest)
+    await lost(proxy, reindex.reindex(store.site, [Order.HOT], lambda count: None), ACTIVATE_INDEXES.digest)
 
     assert store.site.rankings.orders == (Order.HOT,)
     assert await verified(store) == []

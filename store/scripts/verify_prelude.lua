@@ -1,4 +1,4 @@
--- Put after home.lua and before every script that verifies: reporting what is broken, and mending it in the same step by
+-- Put after prelude.lua and before every script that verifies: reporting what is broken, and mending it in the same step by
 -- what it is derived from. What others write meanwhile is seen before or after, never in between.
 -- ARGV  7 "mend" or ""   8 name of the thing, as its key ends
 -- Reply {cursor to go on from, or "0"; then for each finding: where, what is there, what should be, "mended" or ""}

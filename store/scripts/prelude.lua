@@ -45,7 +45,7 @@ local function find(number)
   return article
 end
 
--- What each index holds for an article, by the weights. store/ranking.py has the same formulas, with their sources.
+-- What each index holds for an article, by the weights. store/ranking/formulas.py has the same formulas, with their sources.
 local function hot(votes, time, seconds)
   local size = votes > 0 and math.log10(votes) or votes < 0 and -math.log10(-votes) or 0
   return math.floor((size + (time / 1000 - 1134028003) / seconds) * 1e7 + 0.5) / 1e7
@@ -64,7 +64,7 @@ local function controversial(up, down)
   return (up + down) ^ (math.min(up, down) / math.max(up, down))
 end
 
--- The class of those with alike votes, and the time inside it: gravity.lua ranks by votes and age from these.
+-- The class of those with alike votes, and the time inside it: gravity_index.lua ranks by votes and age from these.
 local function gravity(votes, time)
   local size, behind = math.abs(votes - 1), 0
   while size >= 8 do size, behind = math.floor(size / 2), behind + 1 end

@@ -1,4 +1,4 @@
--- Put after home.lua and before the scripts that add articles, regroup and delete them: what those share.
+-- Put after prelude.lua and before the scripts that add articles, regroup and delete them: what those share.
 
 local function join(article, group)
   local rules = rules_of({group})
