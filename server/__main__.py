@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from server.cli import ranking_arguments, session
-from server.cli.faults import Fault
+from server.errors import CommandError
 from server.lab import arguments as lab
 from server.settings import read_settings
 from store.errors import StoreError
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = chosen.run(chosen)
         return code
-    except (Fault, StoreError, OSError) as error:
+    except (CommandError, StoreError, OSError) as error:
         cause = (
             f" ({error.__cause__})".replace("LOST ", "") if isinstance(error, StoreError) and error.__cause__ else ""
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from server.cli.faults import Fault
+from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
 from store.client.tracking_cache import CACHED
 from store.keys import SLOTS
@@ -55,7 +55,7 @@ def _route(url: str) -> str:
     return url
 
 
-class WrongSetting(Fault):
+class WrongSetting(CommandError):
     """The message names the setting."""
 
 

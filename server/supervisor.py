@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 
 from server import worker
-from server.cli.faults import Fault
+from server.errors import CommandError
 
 ALIVE_SECONDS = 10.0  # in which a worker has to answer
 LOOK_SECONDS = 0.5
@@ -28,7 +28,7 @@ SPAWN = get_context("spawn")
 logger = logging.getLogger("upvote")
 
 
-class WorkerFailed(Fault):
+class WorkerFailed(CommandError):
     """A worker process does not start; the log says why."""
 
 

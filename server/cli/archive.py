@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from server.cli.faults import Fault
+from server.errors import CommandError
 
 MAGIC = b"upvote backup 1\n"
 LENGTH = struct.Struct(">I")
@@ -31,7 +31,7 @@ MOST_BYTES = 2**30  # of an inflated frame: about ten times what the largest art
 SHORTEST = len(MAGIC) + LENGTH.size + COUNT.size  # without frames
 
 
-class BrokenBackup(Fault):
+class BrokenBackup(CommandError):
     """The file is no backup, or not the whole one that was written."""
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import orjson
 
-from server.cli.faults import Fault
+from server.errors import CommandError
 
 
-class NotStories(Fault):
+class NotStories(CommandError):
     """The file is neither JSON lines nor CSV with the columns that are required."""
 
 

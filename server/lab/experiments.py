@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import mean, median
 
-from server.cli.faults import Fault
+from server.errors import CommandError
 from server.lab import measures
 from server.lab.arrivals import HOUR
 from server.lab.measures import Push, Top
@@ -17,7 +17,7 @@ FOLLOWED = 48 * HOUR  # how long a story is watched that colluders voted for
 PUSHED = 200  # stories, evenly spaced
 
 
-class NotReplayed(Fault):
+class NotReplayed(CommandError):
     """The file, or what was asked of the lab, gives nothing to show."""
 
 

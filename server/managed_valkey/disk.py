@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from server.cli.faults import Fault
+from server.errors import CommandError
 from server.managed_valkey.supervisor import ask
 
 RESERVE = 32_000_000  # bytes, unless a setting says otherwise
@@ -29,7 +29,7 @@ NOT_REWRITTEN = b"aof_last_bgrewrite_status:err"
 logger = logging.getLogger("upvote")
 
 
-class LogNotWritten(Fault):
+class LogNotWritten(CommandError):
     """Valkey has acknowledged what it cannot write."""
 
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from server.cli.faults import Fault
+from server.errors import CommandError
 from server.managed_valkey import disk
 from server.managed_valkey.compaction import shortened
 from server.managed_valkey.supervisor import Keeper, answers
@@ -35,11 +35,11 @@ Durability = Literal["everysec", "always"]
 logger = logging.getLogger("upvote")
 
 
-class DataInUse(Fault):
+class DataInUse(CommandError):
     """Another server keeps its data there."""
 
 
-class ValkeyFailed(Fault):
+class ValkeyFailed(CommandError):
     """Valkey does not start; its log says why."""
 
 
