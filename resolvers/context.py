@@ -2,6 +2,7 @@
 
 from asyncio import Future, ensure_future, shield
 from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import is_dataclass
 from functools import partial
 from typing import Any
 
@@ -76,7 +77,7 @@ class Context:
         stops waiting cancels nothing: Strawberry's DataLoader would cancel a batch that has not begun, and then add
         later parents to that same batch, which never runs.
         """
-        key = (batch, tuple(sorted(arguments.items())))
+        key = batch, _hashable(arguments)
         if key not in self._batches:
             self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
         value = ensure_future(self._batches[key].load(parent))
@@ -98,6 +99,21 @@ class Context:
 
 async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:
     return await batch(parents, context, **arguments)
+
+
+def _hashable(value: Any) -> Hashable:
+    """A key that is equal for equal arguments, which may be lists and input objects."""
+    match value:
+        case list() | tuple():
+            return tuple(map(_hashable, value))
+        case dict():
+            return frozenset((name, _hashable(each)) for name, each in value.items())
+        case _ if is_dataclass(value):
+            return type(value), _hashable(vars(value))
+        case Hashable():
+            return value
+        case _:
+            return id(value)
 
 
 def _read_error(value: "Future[Any]") -> None:

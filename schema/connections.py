@@ -31,7 +31,7 @@ class ArticleEdge:
 
 @strawberry.type(description="A page of articles.")
 class ArticleConnection:
-    comes_again = staticmethod(attrgetter("is_kept"))
+    is_cacheable = staticmethod(attrgetter("is_kept"))
 
     edges: list[ArticleEdge] = strawberry.field(description=EDGES)
     nodes: list[Article] = strawberry.field(description=NODES)
@@ -47,7 +47,7 @@ class UserEdge:
 
 @strawberry.type(description="A page of users.")
 class UserConnection:
-    comes_again = staticmethod(attrgetter("is_kept"))
+    is_cacheable = staticmethod(attrgetter("is_kept"))
 
     edges: list[UserEdge] = strawberry.field(description=EDGES)
     nodes: list[User] = strawberry.field(description=NODES)
@@ -63,7 +63,7 @@ class GroupEdge:
 
 @strawberry.type(description="A page of groups.")
 class GroupConnection:
-    comes_again = staticmethod(attrgetter("is_kept"))
+    is_cacheable = staticmethod(attrgetter("is_kept"))
 
     edges: list[GroupEdge] = strawberry.field(description=EDGES)
     nodes: list[Group] = strawberry.field(description=NODES)

@@ -5,13 +5,14 @@ A resolver says what a field does, in records; the field adds what GraphQL needs
 arguments that records do not know. Arguments are described once, by name.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Annotated, Any
 
 import strawberry
 from strawberry.types.unset import UNSET
 
+from engine.compiler.resolvers import RESOLVER, BatchResolver, DeclaredResolver, RootResolver
 from resolvers.context import Context
 from schema.scalars import Date
 
@@ -37,65 +38,59 @@ ARGUMENTS = {
 TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None}
 
 
-def field_of(resolver: Callable[..., Any], description: str, *, is_lasting: bool = False) -> Any:
+def field_of(resolver: Callable[..., Any], description: str, *, is_pure: bool = False, **options: Any) -> Any:
     """
-    The field of every parent that a batch resolver resolves: the parents of a tick go to it together.
+    The field of a batch resolver: `resolver(parents)` or `resolver(parents, context, **arguments)`.
 
-    A resolver without a context looks at nothing but the parents. One that `is_lasting` looks at the context, but only
-    at what stays as it is as long as the process lives.
+    A coroutine function is called once for all parents of a tick. `is_pure` says that the value of a record is always
+    the same, for every client. `options` are those of `strawberry.field`, such as `deprecation_reason`.
     """
     parameters = list(signature(resolver).parameters.values())
-    if len(parameters) == 1:
-        resolve = _alone(resolver)
-    else:
-        resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
-    if is_lasting:
-        resolve.is_lasting = True  # type: ignore[attr-defined]  # for whoever compiles operations
-    return _field(resolve, parameters[2:], description)
+    batch = resolver if len(parameters) > 1 else _with_context(resolver)
+    resolve = _batched(batch) if iscoroutinefunction(resolver) else _at_once(batch)
+    return _field(resolve, parameters[2:], description, BatchResolver(batch, is_pure), options)
 
 
-def root_field(resolver: Callable[..., Awaitable[Any]], description: str) -> Any:
-    """The field of a resolver that needs no parent."""
-    return _field(_rooted(resolver), list(signature(resolver).parameters.values())[1:], description)
+def root_field(resolver: Callable[..., Awaitable[Any]], description: str, **options: Any) -> Any:
+    """The field of a resolver that needs no parent: `resolver(context, **arguments)`."""
+    parameters = list(signature(resolver).parameters.values())[1:]
+    return _field(_rooted(resolver), parameters, description, RootResolver(resolver), options)
 
 
-def command_field(command: Callable[..., Awaitable[Any]], input: type | None, description: str) -> Any:
+def command_field(command: Callable[..., Awaitable[Any]], input: type | None, description: str, **options: Any) -> Any:
     """The field of a mutation, which takes one input if any."""
     parameters = [] if input is None else [Parameter("input", Parameter.KEYWORD_ONLY, annotation=input)]
-    return _field(_rooted(command), parameters, description)
+    return _field(_rooted(command), parameters, description, RootResolver(command), options)
 
 
-def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description: str) -> Any:
+def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description: str, **options: Any) -> Any:
     """The field of a resolver that gives a value for every event."""
 
     def subscribe(root: object, info: Info, **arguments: Any) -> AsyncIterator[Any]:
         return resolver(info.context, **arguments)
 
     parameters = list(signature(resolver).parameters.values())[1:]
-    return strawberry.subscription(resolver=_described(subscribe, parameters), description=description)
+    return strawberry.subscription(resolver=_described(subscribe, parameters), description=description, **options)
 
 
-def _batched(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
-    def resolve(root: object, info: Info, **arguments: Any) -> Any:
-        return info.context.resolve(resolver, root, arguments)
+def _with_context(resolver: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
+    def resolve(parents: Sequence[Any], context: Context) -> Any:
+        return resolver(parents)
 
-    resolve.batch = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 
-def _alone(resolver: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
-    def resolve(root: object, info: Info) -> Any:
-        return resolver([root])[0]
+def _batched(batch: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    def resolve(root: object, info: Info, **arguments: Any) -> Any:
+        return info.context.resolve(batch, root, arguments)
 
-    resolve.batch_alone = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 
-def _at_once(resolver: Callable[..., Any]) -> Callable[..., Any]:
+def _at_once(batch: Callable[..., Any]) -> Callable[..., Any]:
     def resolve(root: object, info: Info, **arguments: Any) -> Any:
-        return resolver([root], info.context, **arguments)[0]
+        return batch([root], info.context, **arguments)[0]
 
-    resolve.batch = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 
@@ -103,12 +98,18 @@ def _rooted(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
     def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return resolver(info.context, **arguments)
 
-    resolve.root = resolver  # type: ignore[attr-defined]  # for whoever compiles operations
     return resolve
 
 
-def _field(resolve: Callable[..., Any], arguments: Sequence[Parameter], description: str) -> Any:
-    return strawberry.field(resolver=_described(resolve, arguments), description=description)
+def _field(
+    resolve: Callable[..., Any],
+    arguments: Sequence[Parameter],
+    description: str,
+    declared: DeclaredResolver,
+    options: Mapping[str, Any],
+) -> Any:
+    resolver = _described(resolve, arguments)
+    return strawberry.field(resolver=resolver, description=description, metadata={RESOLVER: declared}, **options)
 
 
 def _described(resolve: Callable[..., Any], arguments: Sequence[Parameter]) -> Callable[..., Any]:

@@ -32,12 +32,12 @@ class Node:
 
 @strawberry.type(description="Something posted, for others to vote on.")
 class Article(Node):
-    comes_again = staticmethod(attrgetter("is_short"))
+    is_cacheable = staticmethod(attrgetter("is_short"))
 
     title: str = strawberry.field(description="1 to 300 characters.")
     link: Link | None = strawberry.field(description="Where the article points.")
     content: str | None = strawberry.field(description="The text of the article, at most 40,000 characters.")
-    poster: "User" = field_of(articles.poster, "Who posted it.")
+    poster: "User" = field_of(articles.poster, "Who posted it.", is_pure=True)
     posted_at: DateTime = strawberry.field(description="When it was posted.")
     edited_at: DateTime | None = strawberry.field(description="When it was last edited; null if never.")
     votes: int = strawberry.field(description="Upvotes minus downvotes.")
@@ -46,18 +46,18 @@ class Article(Node):
     score: float = field_of(
         articles.score,
         "What SCORE orders by: posting time in unix seconds plus 432 for each vote, unless the site says otherwise.",
-        is_lasting=True,
+        is_pure=True,
     )
-    is_good: bool = field_of(articles.is_good, "Whether it has votes enough for the front page.", is_lasting=True)
+    is_good: bool = field_of(articles.is_good, "Whether it has votes enough for the front page.", is_pure=True)
     is_voting_open: bool = field_of(articles.is_voting_open, "Whether it can be voted on: for a week after posting.")
     voting_closes_at: DateTime = field_of(
-        articles.voting_closes_at, "The last instant at which it can be voted on.", is_lasting=True
+        articles.voting_closes_at, "The last instant at which it can be voted on.", is_pure=True
     )
     viewer_vote: Vote | None = field_of(
         articles.viewer_vote,
         "The viewer's vote; null if nobody is logged in, or voting has closed and the voters are forgotten.",
     )
-    groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, by name.")
+    groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, by name.", is_pure=True)
     voters: Annotated["UserConnection", strawberry.lazy("schema.connections")] | None = field_of(
         articles.voters, "Everyone whose vote counts, up or down, by name; null once the voters are forgotten."
     )
@@ -72,7 +72,7 @@ class Article(Node):
 
 @strawberry.type(description="A person who posts and votes.")
 class User(Node):
-    comes_again = staticmethod(always)
+    is_cacheable = staticmethod(always)
 
     username: str = strawberry.field(description="The name as its owner writes it; unique in any case of letters.")
     joined_at: DateTime = field_of(users.joined_at, "When they registered.")
@@ -95,7 +95,7 @@ class User(Node):
 
 @strawberry.type(description="A named set of articles, with rankings of its own. It is there as soon as it is named.")
 class Group(Node):
-    comes_again = staticmethod(always)
+    is_cacheable = staticmethod(always)
 
     name: str = strawberry.field(description="The name, in lower case.")
     articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(

@@ -1,4 +1,4 @@
-"""Imports go one way: server -> schema -> resolvers -> store, and server -> engine; packages stay in their rooms."""
+"""Imports go one way: server -> schema -> resolvers -> store, and both -> engine; packages stay in rooms."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ ROOMS = ["server", "engine", "schema", "resolvers", "store", "caches"]
 MAY_IMPORT = {
     "server": {"engine", "schema", "resolvers", "store", "caches"},
     "engine": {"caches"},
-    "schema": {"resolvers", "store", "caches"},
+    "schema": {"resolvers", "store", "caches", "engine"},
     "resolvers": {"store", "caches"},
     "store": {"caches"},
     "caches": set(),
@@ -73,6 +73,12 @@ def test_environment_is_read_in_the_server_only(room):
 
 def test_resolvers_and_types_never_import_each_other():
     assert [name for path in modules("resolvers") for name in imports(path) if name.split(".")[0] == "schema"] == []
+
+
+def test_schema_uses_of_the_engine_only_how_resolvers_are_declared():
+    used = {name for path in modules("schema") for name in imports(path) if name.startswith("engine")}
+
+    assert {name.rpartition(".")[0] for name in used} == {"engine.compiler.resolvers"}
 
 
 def test_schema_is_this_room_and_not_a_package_of_that_name():

@@ -1,15 +1,11 @@
 """
 Compiles an operation into a plan. Knows GraphQL and Strawberry, and nothing of what a schema is about.
 
-A field is compiled in one of four ways: a plain attribute is read off the parents; a resolver function that carries
-`batch` names the function that takes all parents of a level, `batch(parents, context, **arguments)`, and with
-`is_lasting` says that this gives the same for the same parent, always; one with `batch_alone` names one that looks at
-nothing else, `batch_alone(parents)`; one that carries `root` names one that needs no parent, `root(context,
-**arguments)`. All else is for graphql-core, and so are mutations of more than one field, which run in series. An
-exception that a batch gives in place of a parent's value is the error of that parent alone.
+A plain attribute is read off the parents, and a declared resolver (`engine.compiler.resolvers`) is called once for a
+level. All else is for graphql-core, and so are mutations of more than one field, which run in series.
 
-A Strawberry type with `comes_again` is one of records that never change, as nothing does that is read off them: what
-is read off those of which it says so is remembered.
+A Strawberry type may have a static method `is_cacheable(record)`. Records for which it is true are immutable: the JSON
+of their attributes and pure fields is cached.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +39,7 @@ from engine.compiler.completion import Abstracts, Leaves, Lists, Objects, TypeTe
 from engine.compiler.disposal import dispose
 from engine.compiler.json_templates import Memory, Remembered
 from engine.compiler.plan import Bail, Column, Completion, Field, Level, Pending, Rows, Run, builder, row_bytes
+from engine.compiler.resolvers import BatchResolver, DeclaredResolver, declared_resolver
 from engine.compiler.serialize import writer
 from engine.documents.operations import Operation
 from engine.limits.answer_size import Budget
@@ -118,11 +115,11 @@ class Compiler:
         first = len(self.fields)
         fields = [self._field(parent, key, details) for key, details in grouped.items()]
         level = Level(tuple(fields), builder(list(grouped)), row_bytes(list(grouped)))
-        comes_again = getattr(_origin(parent), "comes_again", None)
-        if comes_again is None:
+        is_cacheable = getattr(_origin(parent), "is_cacheable", None)
+        if is_cacheable is None:
             return level
         below = {each.number: each for each in self.fields[first:]}
-        return Remembered(level, below, self.memory, next(self.memory.levels), comes_again)
+        return Remembered(level, below, self.memory, next(self.memory.levels), is_cacheable)
 
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails]) -> Field:
         resolve, complete, is_lasting = self._way(parent, details)
@@ -144,22 +141,22 @@ class Compiler:
         complete = self._completion(definition.type, details)
         if own.base_resolver is None:
             return partial(plan.attributes, attrgetter(own.python_name)), complete, True
-        function: Any = own.base_resolver.wrapped_func
-        if hasattr(function, "batch_alone"):
-            return partial(plan.alone, function.batch_alone), complete, True
-        is_lasting = hasattr(function, "is_lasting") and not own.arguments
-        return self._resolver(function, own, node, parent), complete, is_lasting
+        declared = declared_resolver(own)
+        if declared is None:
+            raise Bail("field")
+        is_pure = isinstance(declared, BatchResolver) and declared.is_pure and not own.arguments
+        return self._resolver(declared, own, node, parent), complete, is_pure
 
-    def _resolver(self, function: Any, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType) -> Resolve:
+    def _resolver(
+        self, declared: DeclaredResolver, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType
+    ) -> Resolve:
         place = len(self.arguments)
         self.arguments.append(arguments_of(self.schema, own, parent.fields[node.name.value], node))
-        if hasattr(function, "batch"):
-            return partial(plan.batch, function.batch, place)
-        if hasattr(function, "root"):
-            if parent is self.core.mutation_type:
-                return partial(plan.once, function.root, place, response_key(node))
-            return partial(plan.root, function.root, place)
-        raise Bail("field")
+        if isinstance(declared, BatchResolver):
+            return partial(plan.batch, declared.function, place)
+        if parent is self.core.mutation_type:
+            return partial(plan.once, declared.function, place, response_key(node))
+        return partial(plan.root, declared.function, place)
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:
         if is_non_null_type(type_):

@@ -77,7 +77,7 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """
-    A level of objects that are remembered where `comes_again` says so of their records, which are alike.
+    A level of objects that are remembered where `is_cacheable` says so of their records, which are alike.
 
     `fields` are those of the level and of the levels below it, by number. A reference to fields above it would be a
     cycle, and a plan that is dropped would stay in memory until the garbage collector comes.
@@ -87,10 +87,10 @@ class Remembered:
     fields: Mapping[int, Field]
     memory: Memory
     number: int
-    comes_again: Callable[[Any], bool]
+    is_cacheable: Callable[[Any], bool]
 
     def rows(self, parents: Column, run: Run) -> Pending:
-        if run.holes is None and not self.comes_again(parents[0]):
+        if run.holes is None and not self.is_cacheable(parents[0]):
             return self.level.rows(parents, run)
         templates = self._templates(parents, run)
         run.budget.add(sum([template.length for template in templates]))
@@ -121,7 +121,7 @@ class Remembered:
         rows = self.level.rows([record], Run(run.context, run.arguments, holes=holes, budget=Budget(run.budget.limit)))
         assert isinstance(rows, list), "what is waited for is a hole"
         template = Template(record, rows[0], holes)
-        if self.comes_again(record):
+        if self.is_cacheable(record):
             self.memory.keep(self.number, template)
         return template
 

@@ -168,10 +168,6 @@ def attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
     return list(map(get, parents))
 
 
-def alone(function: Callable[[Column], Column], parents: Column, run: Run) -> Pending:
-    return function(parents)
-
-
 def batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:
     return function(parents, run.context, **run.arguments[place])
 

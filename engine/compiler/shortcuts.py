@@ -1,8 +1,8 @@
 """
 What stands in for fields where graphql-core executes: values that are there at once, and resolvers called directly.
 
-A plain attribute is read, a resolver function that carries `batch_alone` looks at nothing but the parent, and what a
-schema says of itself depends on nobody. Another resolver of a field without extensions is called without what
+A plain attribute is read, and what a schema says of itself depends on nobody.
+Another resolver of a field without extensions is called without what
 Strawberry puts around it for their sake.
 """
 
@@ -51,8 +51,6 @@ class Shortcuts(MiddlewareManager):
             self._resolvers[field.resolve] = Resolver.of(self._schema, own, resolver)
         if resolver is None and self._schema.config.default_resolver is getattr:
             self.values[type_name, name] = attrgetter(own.python_name)
-        elif resolver and hasattr(resolver.wrapped_func, "batch_alone"):
-            self.values[type_name, name] = partial(alone, resolver.wrapped_func.batch_alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,3 @@ def named(name: str, source: Any) -> str:
 
 def without_info(resolve: Callable[[Any, Any], Any], source: Any) -> Any:
     return resolve(source, None)
-
-
-def alone(batch: Callable[[list[Any]], list[Any]], source: Any) -> Any:
-    return batch([source])[0]

@@ -10,6 +10,7 @@ from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
 from engine.compiler.json_templates import Memory, Template
+from engine.compiler.resolvers import RESOLVER, BatchResolver, RootResolver
 from engine.documents.operations import Operations
 
 
@@ -32,15 +33,12 @@ async def resolve_mood(root, info: strawberry.Info) -> int:
     raise AssertionError("the plan asks the batch")
 
 
-resolve_mood.batch = mood
-
-
 @strawberry.type
 class Thing:
     name: str
-    mood: int = strawberry.field(resolver=resolve_mood)
+    mood: int = strawberry.field(resolver=resolve_mood, metadata={RESOLVER: BatchResolver(mood)})
 
-    comes_again = staticmethod(lambda record: record.is_common)
+    is_cacheable = staticmethod(lambda record: record.is_common)
 
 
 RECORDS = [Record("a\0b"), Record("odd", is_common=False), Record("c")]
@@ -54,12 +52,9 @@ async def resolve_things(root, info: strawberry.Info) -> list[Thing]:
     return RECORDS
 
 
-resolve_things.root = all_things
-
-
 @strawberry.type
 class Query:
-    things: list[Thing] = strawberry.field(resolver=resolve_things)
+    things: list[Thing] = strawberry.field(resolver=resolve_things, metadata={RESOLVER: RootResolver(all_things)})
 
 
 def test_what_lasts_is_written_once_and_what_passes_is_asked_for_each_time():
@@ -76,6 +71,39 @@ def test_what_lasts_is_written_once_and_what_passes_is_asked_for_each_time():
         assert moods_of == list(range(moods_of[0], moods_of[0] + 3))
         assert asked == ["a\0b", "odd", "c"] * (turn + 1)
     assert len(execution._memory) == 2
+
+
+def test_only_what_is_declared_pure_is_cached_with_its_record():
+    calls: list[str] = []
+
+    def named(name):
+        def batch(records, context):
+            calls.append(name)
+            return [len(calls)] * len(records)
+
+        return batch
+
+    @strawberry.type
+    class Counted:
+        name: str
+        pure: int = strawberry.field(
+            resolver=resolve_mood, metadata={RESOLVER: BatchResolver(named("pure"), is_pure=True)}
+        )
+        impure: int = strawberry.field(resolver=resolve_mood, metadata={RESOLVER: BatchResolver(named("impure"))})
+
+        is_cacheable = staticmethod(lambda record: True)
+
+    @strawberry.type
+    class CountedQuery:
+        things: list[Counted] = strawberry.field(resolver=resolve_things, metadata={RESOLVER: RootResolver(all_things)})
+
+    schema = strawberry.Schema(CountedQuery)
+    execution = Execution(schema)
+    operation = Operations(schema, Limits(), SizedCache(1_000_000)).find("{ things { pure impure } }", None)
+    for _ in range(3):
+        asyncio.run(compiled(execution, operation))
+
+    assert (calls.count("pure"), calls.count("impure")) == (len(RECORDS), 3)
 
 
 async def compiled(execution, operation):

@@ -12,6 +12,7 @@ from strawberry.types import Info
 from caches import SizedCache
 from engine import Client, Endpoint, Limits, Rates
 from engine import handler as engines
+from engine.compiler.resolvers import RESOLVER, RootResolver
 from engine.documents.operations import Operations
 from engine.limits.answer_size import AnswerTooLarge, Budget
 from engine.limits.cost import Weights
@@ -31,9 +32,6 @@ async def pages(info: Info, count: int = 1) -> list["Page"]:
     return await pages_of(info.context, count)
 
 
-pages.root = pages_of
-
-
 @strawberry.type
 class Page:
     text: str = TEXT
@@ -41,7 +39,7 @@ class Page:
 
 @strawberry.type
 class Query:
-    pages = strawberry.field(resolver=pages)
+    pages = strawberry.field(resolver=pages, metadata={RESOLVER: RootResolver(pages_of)})
 
     @strawberry.field
     def quotes(self, count: int) -> str:

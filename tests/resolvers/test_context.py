@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -57,6 +58,28 @@ async def test_error_that_nobody_waits_for_any_more_is_not_logged(store, caplog,
     gc.collect()
 
     assert caplog.records == []
+
+
+@dataclass
+class Range:
+    """An input object as Strawberry makes them: it cannot be hashed."""
+
+    bounds: list[int]
+
+
+async def test_parents_with_equal_lists_and_input_objects_share_a_batch(store):
+    batches = []
+
+    async def counted(parents, context, ids, within):
+        batches.append(parents)
+        return [len(ids) + within.bounds[0]] * len(parents)
+
+    context = Context(store)
+    values = [context.resolve(counted, parent, {"ids": [1, 2], "within": Range([5])}) for parent in "ab"]
+    other = context.resolve(counted, "c", {"ids": [1], "within": Range([6])})
+
+    assert await asyncio.gather(*values, other) == [7, 7, 7]
+    assert batches == [["a", "b"], ["c"]]
 
 
 async def ticks(count: int) -> None:

@@ -14,9 +14,10 @@ from hypothesis_graphql import nodes, queries
 from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
+from engine.compiler.resolvers import RESOLVER, BatchResolver
 from engine.documents.operations import Operation, Operations
 from engine.errors import Refused
-from resolvers import pagination, users
+from resolvers import pagination
 from resolvers.context import Context
 from schema import schema
 from schema.schema import SCHEMA
@@ -224,8 +225,7 @@ async def test_fault_in_a_batch_gives_the_answer_of_graphql_core(store, monkeypa
             raise fault
         return [None, "many", 3][: len(users)]
 
-    monkeypatch.setattr(field.base_resolver.wrapped_func, "batch", broken)
-    monkeypatch.setattr(users, "karma", broken)
+    monkeypatch.setattr(field, "metadata", {RESOLVER: BatchResolver(broken)})
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles { nodes { poster { karma } } } }", None)
     ways = [(await execution.execute(operation, {}, Context(store))).way for _ in range(3)]
@@ -317,7 +317,7 @@ async def test_fault_after_a_mutation_does_not_repeat_it(store, monkeypatch):
         raise RuntimeError("broken")
 
     field = SCHEMA._schema.type_map["User"].fields["karma"].extensions["strawberry-definition"]
-    monkeypatch.setattr(field.base_resolver.wrapped_func, "batch", broken)
+    monkeypatch.setattr(field, "metadata", {RESOLVER: BatchResolver(broken)})
     before = await _posted(store)
     result, way = await execution.execute(operation, {}, Context(store, token))
 
