@@ -1,9 +1,9 @@
-"""How often somebody may post or register. An address may post for ten users, since many may share it."""
+"""How often a user may post and an address may register. An address may post for ten users: many may share it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.rate_limits.attempts import Window
+from store.rate_limits import SlidingWindow
 
 HOUR = 60 * 60
 DAY = 24 * HOUR
@@ -19,14 +19,14 @@ class WriteRates:
     posts_a_day: int = 100
     registrations: int = 50
 
-    def of_posts(self, username: str, address: str) -> Sequence[Window]:
+    def of_posts(self, username: str, address: str) -> Sequence[SlidingWindow]:
         user, place = ("post", "user", username.lower()), ("post", "address", address)
         return [
-            Window(user, TEN_MINUTES, self.posts),
-            Window(user, DAY, self.posts_a_day),
-            Window(place, TEN_MINUTES, self.posts * USERS_OF_AN_ADDRESS),
-            Window(place, DAY, self.posts_a_day * USERS_OF_AN_ADDRESS),
+            SlidingWindow(user, TEN_MINUTES, self.posts),
+            SlidingWindow(user, DAY, self.posts_a_day),
+            SlidingWindow(place, TEN_MINUTES, self.posts * USERS_OF_AN_ADDRESS),
+            SlidingWindow(place, DAY, self.posts_a_day * USERS_OF_AN_ADDRESS),
         ]
 
-    def of_registrations(self, address: str) -> Sequence[Window]:
-        return [Window(("register", address), HOUR, self.registrations)]
+    def of_registrations(self, address: str) -> Sequence[SlidingWindow]:
+        return [SlidingWindow(("register", address), HOUR, self.registrations)]

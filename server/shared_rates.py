@@ -8,7 +8,7 @@ from functools import partial
 
 from engine import Rates, Subject
 from store.errors import StoreUnavailable
-from store.rate_limits.buckets import Buckets
+from store.rate_limits import TokenBuckets
 from store.sessions import Session, session_of
 from store.store import Store
 
@@ -43,14 +43,14 @@ async def identify(store: Store, digests: Collection[str]) -> dict[str, str | No
     return {digest: name and name.lower() for digest, name in zip(digests, names, strict=True)}
 
 
-async def tell(buckets: Buckets, taken: Mapping[Subject, float]) -> dict[Subject, float]:
+async def tell(buckets: TokenBuckets, taken: Mapping[Subject, float]) -> dict[Subject, float]:
     """Take points for all processes, and give what is left. One round trip."""
     left = await buckets.take({" ".join(subject): points for subject, points in taken.items()})
     return {subject: left[" ".join(subject)] for subject in taken}
 
 
 async def _share(rates: Rates, store: Store) -> None:
-    buckets = Buckets(store.site, rates.points, rates.back)
+    buckets = TokenBuckets(store.site, rates.points, rates.back)
     while True:
         await asyncio.sleep(SECONDS)
         try:

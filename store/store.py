@@ -16,7 +16,7 @@ from store.maintenance.restore import MARK
 from store.passwords import Passwords
 from store.ranking.config import WRITTEN, Rankings, written
 from store.ranking.formulas import Order, Policy
-from store.rate_limits.attempts import Attempts
+from store.rate_limits import Attempts
 from store.sessions import Sessions
 from store.site import Site
 from store.users import Users

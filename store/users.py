@@ -6,7 +6,7 @@ from store import keys, validation
 from store.common_passwords import refuse_common
 from store.errors import BadCredentials, RateLimited, StoreUnavailable, UsernameTaken
 from store.passwords import Passwords
-from store.rate_limits.attempts import Attempts, Window
+from store.rate_limits import Attempts, SlidingWindow
 from store.scripts.registry import CHANGE_PASSWORD, REGISTER
 from store.sessions import Grant, Session, Sessions
 from store.site import Site
@@ -27,7 +27,7 @@ class Users:
     def close(self) -> None:
         self._passwords.close()
 
-    async def register(self, username: str, password: str, windows: Sequence[Window] = ()) -> Grant:
+    async def register(self, username: str, password: str, windows: Sequence[SlidingWindow] = ()) -> Grant:
         """
         Create a user and log them in. Counted in the windows, once name and password are such as may be.
 
@@ -114,11 +114,11 @@ class Users:
         return str(name), str(known)
 
 
-def log_ins(username: str, address: str) -> list[Window]:
+def log_ins(username: str, address: str) -> list[SlidingWindow]:
     """What is counted of somebody who may be guessing, whether the name is anybody's or not."""
     name = username.lower()
     return [
-        Window(("log-in", name, address), FAILURES_WINDOW, FAILURES_OF_NAME_AND_ADDRESS),
-        Window(("log-in from", address), FAILURES_WINDOW, FAILURES_OF_ADDRESS),
-        Window(("log-in of", name), FAILURES_WINDOW, FAILURES_OF_NAME),
+        SlidingWindow(("log-in", name, address), FAILURES_WINDOW, FAILURES_OF_NAME_AND_ADDRESS),
+        SlidingWindow(("log-in from", address), FAILURES_WINDOW, FAILURES_OF_ADDRESS),
+        SlidingWindow(("log-in of", name), FAILURES_WINDOW, FAILURES_OF_NAME),
     ]

@@ -44,7 +44,7 @@ OPEN_SESSION = Script("open_session")
 RENEW_SESSION = Script("renew_session")
 END_SESSION = Script("end_session")
 CHANGE_PASSWORD = Script("change_password")
-BUCKET = Script("bucket")
+RATE_LIMIT = Script("rate_limit")
 
 VERIFY_ARTICLE = Script("prelude", "verify_prelude", "verify_article")
 VERIFY_USER = Script("prelude", "verify_prelude", "verify_user")

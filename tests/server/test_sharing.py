@@ -7,7 +7,7 @@ import pytest
 from engine import Client, Rates
 from engine.errors import Refused
 from server.shared_rates import digest_of, identify, tell
-from store.rate_limits.buckets import Buckets
+from store.rate_limits import TokenBuckets
 
 pytestmark = pytest.mark.routed
 
@@ -16,7 +16,7 @@ HERE, THERE, YONDER = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 
 @pytest.fixture
 def told(store):
-    return partial(tell, Buckets(store.site, points=100, back=10))
+    return partial(tell, TokenBuckets(store.site, capacity=100, refill=10))
 
 
 @pytest.fixture

@@ -1,25 +1,25 @@
-"""Buckets of points that all processes take from."""
+"""Token buckets that all processes share."""
 
 import asyncio
 
 import pytest
 
 from store.client.client import Tally, tally
-from store.rate_limits.buckets import Buckets
+from store.rate_limits import TokenBuckets
 from store.store import Store
 
 
 @pytest.fixture
 def buckets(store):
-    return Buckets(store.site, points=100, back=10)
+    return TokenBuckets(store.site, capacity=100, refill=10)
 
 
-async def test_everyone_takes_from_the_same_buckets(redis_url, clock, buckets):
+async def test_processes_take_from_the_same_buckets(redis_url, clock, buckets):
     other = await Store.open(redis_url, clock=clock)
-    others = Buckets(other.site, points=100, back=10)
-    await asyncio.gather(*(each.take({"here": 2, "there": 1}) for each in [buckets, others] * 10))
+    other_buckets = TokenBuckets(other.site, capacity=100, refill=10)
+    await asyncio.gather(*(each.take({"here": 2, "there": 1}) for each in [buckets, other_buckets] * 10))
 
-    assert await others.take({"here": 1, "there": 0.5, "\ud800": 1}) == {"here": 59, "there": 79.5, "\ud800": 99}
+    assert await other_buckets.take({"here": 1, "there": 0.5, "\ud800": 1}) == {"here": 59, "there": 79.5, "\ud800": 99}
     await other.close()
 
 
@@ -34,7 +34,7 @@ async def test_points_come_back_until_a_bucket_is_full(buckets, clock, redis):
     assert await buckets.take({"here": 1}) == {"here": 99}
 
 
-async def test_clock_behind_gives_nothing_and_takes_nothing(buckets, clock):
+async def test_clock_that_is_behind_refills_nothing(buckets, clock):
     await buckets.take({"here": 50})
     clock.advance(-60)
     assert await buckets.take({"here": 1}) == {"here": 49}
@@ -44,7 +44,7 @@ async def test_clock_behind_gives_nothing_and_takes_nothing(buckets, clock):
 
 
 @pytest.mark.one_server
-async def test_many_buckets_are_one_round_trip(buckets):
+async def test_many_buckets_take_one_round_trip(buckets):
     counted = Tally()
     tally.set(counted)
     left = await buckets.take({f"address {number}": number for number in range(350)})

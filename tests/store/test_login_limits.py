@@ -1,4 +1,4 @@
-"""Guessing passwords: counted of a name, of an address, and of a name from an address."""
+"""Limits of failed log-ins, of a name, an address and both; limits of registrations from an address."""
 
 import asyncio
 
@@ -13,12 +13,12 @@ from store.sessions import session_of
 PASSWORD = "correct horse"
 HOME, AWAY = "1.1.1.1", "2.2.2.2"
 WINDOW = 15 * 60
-FREE_AGAIN = WINDOW * 1000 + 1  # milliseconds after an attempt
+COUNTED_FOR = WINDOW * 1000 + 1  # milliseconds
 
 
 @pytest.fixture(autouse=True)
-async def quick(store, monkeypatch):
-    """Hashing is not what is tested here."""
+async def fast_passwords(store, monkeypatch):
+    """Compare passwords as text: hashing takes long, and is tested elsewhere."""
 
     async def matches(self, password, known):
         return known is not None and password == PASSWORD
@@ -39,49 +39,49 @@ async def refused(store, name="alice", address=HOME, password=PASSWORD):
     return limited.value.retry_at
 
 
-async def test_tenth_failure_of_a_name_from_an_address_is_the_last(store, clock):
+async def test_name_is_limited_to_ten_failures_from_an_address(store, clock):
     first = clock.now
     await fail(store, 9)
     clock.advance(60)
     await fail(store, 1, "ALICE")
 
-    assert await refused(store) == await refused(store, "Alice", password="wrong horse") == first + FREE_AGAIN
+    assert await refused(store) == await refused(store, "Alice", password="wrong horse") == first + COUNTED_FOR
     assert await store.users.log_in("alice", PASSWORD, AWAY)
 
 
-async def test_unknown_name_is_limited_alike(store, clock):
+async def test_unknown_name_is_limited_like_a_known_one(store, clock):
     await fail(store, 10, "nobody")
     await fail(store, 10, "no name: {0}\n\ud800")
 
-    assert await refused(store, "nobody") == await refused(store, "no name: {0}\n\ud800") == clock.now + FREE_AGAIN
+    assert await refused(store, "nobody") == await refused(store, "no name: {0}\n\ud800") == clock.now + COUNTED_FOR
 
 
-async def test_fiftieth_failure_from_an_address_is_the_last(store):
+async def test_address_is_limited_to_fifty_failures(store):
     await fail(store, 50, "name#")
 
     assert await refused(store)
     assert await store.users.log_in("alice", PASSWORD, AWAY)
 
 
-async def test_hundredth_failure_of_a_name_is_the_last(store):
+async def test_name_is_limited_to_a_hundred_failures(store):
     await fail(store, 100, address="9.9.9.#")
 
     assert await refused(store)
 
 
-async def test_failures_are_forgotten_one_by_one(store, clock):
+async def test_each_failure_counts_for_fifteen_minutes(store, clock):
     first = clock.now
     await fail(store, 1)
     clock.advance(WINDOW - 1)
     await fail(store, 9)
-    assert await refused(store) == first + FREE_AGAIN
+    assert await refused(store) == first + COUNTED_FOR
 
-    clock.now = first + FREE_AGAIN
+    clock.now = first + COUNTED_FOR
     await fail(store, 1)
-    assert await refused(store) == first + (WINDOW - 1) * 1000 + FREE_AGAIN
+    assert await refused(store) == first + (WINDOW - 1) * 1000 + COUNTED_FOR
 
 
-async def test_success_and_refusal_are_no_failures(store, redis):
+async def test_successful_and_refused_log_ins_are_not_counted(store, redis):
     for _ in range(120):
         await store.users.log_in("alice", PASSWORD, HOME)
     await fail(store, 10)
@@ -93,14 +93,14 @@ async def test_success_and_refusal_are_no_failures(store, redis):
     assert all(redis.ttl(key) > 0 for key in redis.scan_iter("tried:*"))
 
 
-async def test_those_who_guess_at_once_are_counted_one_by_one(store):
+async def test_concurrent_failures_are_all_counted(store):
     guesses = [store.users.log_in("alice", "wrong horse", HOME) for _ in range(40)]
     results = [type(result) for result in await asyncio.gather(*guesses, return_exceptions=True)]
 
     assert (results.count(BadCredentials), results.count(RateLimited)) == (10, 30)
 
 
-async def test_whoever_is_shut_out_of_their_name_stays_logged_in(store):
+async def test_session_lasts_while_log_ins_of_its_user_are_refused(store):
     session = session_of((await store.users.log_in("alice", PASSWORD, HOME)).token)
     await fail(store, 100, address="9.9.9.#")
 
@@ -109,14 +109,14 @@ async def test_whoever_is_shut_out_of_their_name_stays_logged_in(store):
     assert (await store.articles.post(session, Draft("a title", "https://example.com/"))).poster == "alice"
 
 
-async def test_registrations_from_an_address_are_counted(store, clock):
+async def test_registrations_from_an_address_are_limited(store, clock):
     rates = WriteRates(registrations=3)
 
     async def register(name, address=HOME):
         return await store.users.register(name, PASSWORD, rates.of_registrations(address))
 
     await register("carol")
-    with pytest.raises(UsernameTaken):  # it tells whose names there are, and takes as much time
+    with pytest.raises(UsernameTaken):  # counted: it tells which names exist, and hashes a password
         await register("carol")
     with pytest.raises(Invalid):
         await register("c")

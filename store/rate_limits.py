@@ -1,0 +1,96 @@
+"""
+Rate limits that all processes share: sliding windows of attempts, and token buckets.
+
+One script counts in both, each in a key of its own: a list of instants for a window, a string for a bucket.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from store import keys
+from store.client.commands import Command
+from store.errors import RateLimited
+from store.scripts.registry import RATE_LIMIT
+from store.site import Site
+
+MAX_BUCKETS = 100  # in one call of the script, which blocks its server
+
+
+@dataclass(frozen=True, slots=True)
+class SlidingWindow:
+    """At most `limit` attempts of a subject in any `seconds`. The subject says what is tried, and by whom."""
+
+    subject: tuple[str, ...]
+    seconds: int
+    limit: int
+
+
+class Attempts:
+    """Counts attempts before they are made."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def count(self, windows: Sequence[SlidingWindow]) -> Sequence[Command]:
+        """
+        Count an attempt in all windows, and return the commands that take it back. One round trip.
+
+        An attempt that succeeds is counted first and taken back later: of many concurrent attempts, no more than the
+        limit are made.
+
+        Raises:
+            RateLimited: a window is full. The attempt then counts in none of them. One more round trip.
+        """
+        replies = await self._site.connection.pipeline([self._counting(window) for window in windows])
+        counted = [window for window, (status, *_) in zip(windows, replies, strict=True) if status == "counted"]
+        taking_back: list[Command] = [("LPOP", self._key(window)) for window in counted]
+        if len(counted) < len(windows):
+            await self.take_back(taking_back)
+            raise RateLimited(max(free_at for status, *free in replies if status == "full" for free_at in free))
+        return taking_back
+
+    async def take_back(self, commands: Sequence[Command]) -> None:
+        """Run the commands that `count` returned: each removes the newest attempt of a window. One round trip."""
+        await self._site.connection.pipeline(commands)
+
+    def _counting(self, window: SlidingWindow) -> Command:
+        times = (self._site.clock(), window.seconds * 1000)
+        return RATE_LIMIT.command([self._key(window)], "window", *times, window.limit)
+
+    def _key(self, window: SlidingWindow) -> str:
+        """The text that is hashed is that of 0.1.0, so that its counts go on."""
+        text = f"LIMITER/{window.subject!r}/{window.limit}/{window.seconds}/second"
+        return keys.tried(*self._site.place(text))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBuckets:
+    """One bucket for each subject. It holds `capacity` points, and `refill` points come back in a second."""
+
+    site: Site
+    capacity: int
+    refill: float
+
+    async def take(self, taken: Mapping[str, float]) -> dict[str, float]:
+        """Take points, and return what is left: less than 0 where more was taken than there was. One round trip."""
+        subjects_of: dict[int, dict[str, str]] = defaultdict(dict)  # by key, by partition
+        for subject in taken:
+            p, digest = self.site.place(subject)
+            subjects_of[p][keys.bucket(p, digest)] = subject
+        batches = [
+            dict(pairs[start : start + MAX_BUCKETS])
+            for pairs in (list(subjects.items()) for subjects in subjects_of.values())
+            for start in range(0, len(pairs), MAX_BUCKETS)
+        ]
+        replies = await self.site.connection.pipeline([self._taking(batch, taken) for batch in batches])
+        return {
+            subject: float(left)
+            for batch, reply in zip(batches, replies, strict=True)
+            for subject, left in zip(batch.values(), reply, strict=True)
+        }
+
+    def _taking(self, batch: Mapping[str, str], taken: Mapping[str, float]) -> Command:
+        points = [taken[subject] for subject in batch.values()]
+        settings = (self.site.clock(), self.capacity, self.refill / 1000)
+        return RATE_LIMIT.command(list(batch), "buckets", *settings, *points)
