@@ -94,7 +94,7 @@ async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tup
         """The first page by score, and the votes of a reader who is another each time."""
         found = Reads(store, None)
         (shown,) = await found.pages([(listings.whole(store.site, Order.SCORE), Window(25))])
-        numbers = [place.number for place in shown.places]
+        numbers = [position.number for position in shown.positions]
         await asyncio.gather(found.articles(numbers), found.votes(numbers, f"voter-{turn}"))
 
     for times, doing in ((POSTERS, register), (FOLLOWS * POSTERS, follow)):

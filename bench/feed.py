@@ -27,7 +27,7 @@ from store import keys
 from store.articles import Draft
 from store.client.client import tally
 from store.client.commands import Command
-from store.records import Feed, Place
+from store.records import Feed, Position
 from store.store import Store
 
 FOLLOWEES = [10, 100, 1_000, 5_000]
@@ -63,7 +63,7 @@ async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[st
     key = keys.following(store.site.home_of_user(reader), reader)
     await send(store, [("ZADD", key, each, name) for each, name in enumerate(names)])
     user = keys.user(store.site.home_of_user(reader), reader)
-    newest = Place(float(START + posted * max(FOLLOWEES)), keys.member(2**53 - 1))
+    newest = Position(float(START + posted * max(FOLLOWEES)), keys.member(2**53 - 1))
     mark = f"{newest.value!r} {newest.member}"
     fields = ("name", reader, "joined", START, "karma", 0, "seen", mark)
     await send(store, [("HSET", user, *fields)])

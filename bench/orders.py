@@ -34,7 +34,7 @@ from store import actor_scripts, keys, listings
 from store.client.commands import Command
 from store.listings import Window
 from store.ranking.formulas import Order
-from store.records import Article, Place, Vote
+from store.records import Article, Position, Vote
 from store.scripts.registry import VOTE
 from store.store import Store
 
@@ -144,7 +144,7 @@ async def window(store: Store, order: Order, size: int, depth: float) -> Window:
     member, up = next((member, up) for member, up in zip(members, found, strict=True) if up > 2)
     posted_at = await connection.run(("ZSCORE", time, member))
     article = Article(int(member), "", None, None, "", int(posted_at), None, int(up), 0, 0, ())
-    return Window(25, beyond=Place(store.site.policy.value_at(order, article, NOW), member))
+    return Window(25, beyond=Position(store.site.policy.value_at(order, article, NOW), member))
 
 
 async def page(store: Store, order: Order, window: Window) -> None:
@@ -168,7 +168,9 @@ async def wait(store: Store, order: Order) -> float:
         "groups",
         "show",
     )
-    await store.site.connection.pipeline([("HSET", keys.article(0, place.number), *fields) for place in shown.places])
+    await store.site.connection.pipeline(
+        [("HSET", keys.article(0, position.number), *fields) for position in shown.positions]
+    )
     operation, execution = OPERATIONS.find(PAGE % order.name, None), Execution(SCHEMA)
     times = []
     for _ in range(ROUNDS):

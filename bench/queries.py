@@ -10,7 +10,7 @@ import orjson
 from bench.filling import GROUPS
 from resolvers import pagination
 from store import keys
-from store.records import Place
+from store.records import Position
 from store.store import Store
 
 VARIED = 300
@@ -42,7 +42,7 @@ class Ground:
     """What requests are made of: the tokens of the viewers, and the first places of the site and of each group."""
 
     tokens: list[str]
-    places: dict[str, list[Place]]
+    places: dict[str, list[Position]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
     return Ground(
         tokens,
         {
-            name: [Place(float(value), member) for member, value in reply]
+            name: [Position(float(value), member) for member, value in reply]
             for name, reply in zip(indexes, replies, strict=True)
         },
     )
@@ -123,7 +123,7 @@ def varied_page(ground: Ground, chance: random.Random) -> Request:
     return request(GROUP, token, after=after, group=listing.split(":")[1])
 
 
-def alone(places: list[Place]) -> list[Place]:
+def alone(places: list[Position]) -> list[Position]:
     """Those with a value of their own: peers page by value, and would pass over equals."""
     return [place for place, below in pairwise(places) if place.value != below.value] or places
 

@@ -87,7 +87,7 @@ async def standing(
     order, listing, policy = kept_order(site, order), listing_in(site, order, name), site.policy_of(name)
     now = listing.decay.at if listing.decay else context.now
     listed = [article for article in articles if name is None or name in article.groups]
-    places = [standings.place(policy, order, article, now) for article in listed]
+    places = [standings.position(policy, order, article, now) for article in listed]
     ranks = zip(listed, await context.reads.ranks(listing, places), strict=True)
     found = {article.number: standings.standing(policy, order, article, rank, now) for article, rank in ranks}
     return [found.get(article.number) for article in articles]

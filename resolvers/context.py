@@ -13,7 +13,7 @@ from resolvers.live import Live
 from resolvers.rate_limits import WriteRates
 from store.client.client import Tally, tally
 from store.errors import Unauthenticated
-from store.sessions import Session, session_of
+from store.sessions import Session, parse_token
 from store.store import Store
 
 Batch = Callable[..., Awaitable[Sequence[Any]]]
@@ -39,7 +39,7 @@ class Context:
         self.tally = Tally()
         tally.set(self.tally)
         self._expired_pins: list[str] = []
-        self._go_on_as(session_of(token) if token else None)
+        self._go_on_as(parse_token(token) if token else None)
 
     def renew(self) -> None:
         """Forget what was read: something was written since."""
@@ -49,7 +49,7 @@ class Context:
 
     def log_in(self, token: str) -> None:
         """Go on as whom a new session belongs to."""
-        self._go_on_as(session_of(token))
+        self._go_on_as(parse_token(token))
 
     def log_out(self) -> None:
         self._go_on_as(None)

@@ -10,10 +10,10 @@ from store.client.client import Connection
 from store.errors import StoreUnavailable
 from store.feeds import Pull
 from store.listings import Listing, Page, Window
-from store.queries import Kind, Read
+from store.queries import Read, RecordType
 from store.ranking import snapshots, standings
 from store.ranking.standings import Rank
-from store.records import Article, Place, Profile, Vote
+from store.records import Article, Position, Profile, Vote
 from store.sessions import Login
 from store.store import Store
 
@@ -62,7 +62,7 @@ class Batch:
             self._turn = None
 
     async def turn(self) -> None:
-        """Wait until nobody leads any more. Raises what asking raised."""
+        """Wait until nobody leads any more. Raises what selection raised."""
         if self.is_led:
             self._turn = self._turn or asyncio.Event()
             await self._turn.wait()
@@ -151,7 +151,7 @@ class Reads:
         self._known_login: Login | None = None
         self._loader = Loader(store.site.connection)
         self._began = monotonic()
-        self._seen: dict[Kind[Any], dict[Any, Any]] = {}
+        self._seen: dict[RecordType[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
         self._voters: dict[int, tuple[str, ...]] = {}
 
@@ -199,23 +199,23 @@ class Reads:
     async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
         return await self._all(feeds.follows(self._store.site, follower, username) for username in usernames)
 
-    async def seen(self, username: str) -> Place | None:
+    async def seen(self, username: str) -> Position | None:
         """The mark in a user's feed."""
         (profile,) = await self.profiles([username])
         return profile.seen if profile else None
 
     async def last_post(self, username: str) -> float | None:
         """When a user posted last, of what is still there."""
-        return _united(await self._all(feeds.newest(self._store.site, [username]))).get(username)
+        return _united(await self._all(feeds.last_posts(self._store.site, [username]))).get(username)
 
-    async def posters_of_feed(self, username: str, floor: Place | None) -> dict[str, float]:
+    async def posters_of_feed(self, username: str, floor: Position | None) -> dict[str, float]:
         """
         Whose articles a feed shows, and when each of them posted last: the user and everyone they follow.
 
         One or two round trips. Above a floor it is enough to ask those who posted since, unless they are too many.
         """
         site = self._store.site
-        own = feeds.newest(site, [username])
+        own = feeds.last_posts(site, [username])
         if floor:
             recent = _united(await self._all([*feeds.posters_since(site, floor), *own]))
             if len(recent) <= feeds.POSTERS_ASKED:
@@ -228,15 +228,15 @@ class Reads:
         if site.partitions == 1:
             return _united(await self._all([feeds.followed_posters(site, username), *own]))
         names = await self._one(feeds.following(site, username))
-        return _united(await self._all(feeds.newest(site, [*names, username])))
+        return _united(await self._all(feeds.last_posts(site, [*names, username])))
 
-    async def pull(self, last: Mapping[str, float], window: Window, floor: Place | None) -> Pull:
+    async def pull(self, last: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
         """The newest articles of users who posted last at these times. One round trip."""
-        window = feeds.within(window, floor)
-        asking = feeds.nearest(last, window, floor)
-        parts = await self._all(feeds.pulls(self._store.site, asking.usernames, window, floor))
+        window = feeds.clamp_to_floor(window, floor)
+        selection = feeds.select_posters(last, window, floor)
+        parts = await self._all(feeds.pulls(self._store.site, selection.usernames, window, floor))
         pull = feeds.merge(parts, window)
-        return Pull(pull.places, pull.behind or asking.behind)
+        return Pull(pull.positions, pull.behind or selection.behind)
 
     async def count(self, usernames: Iterable[str]) -> int:
         return sum(await self._all(feeds.counts(self._store.site, list(usernames))))
@@ -251,23 +251,23 @@ class Reads:
             self._known_login = self._store.sessions.login(username)
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
-        parts = [listings.shares(listing, window) for listing, window in wanted]
+        parts = [listings.partition_pages(listing, window) for listing, window in wanted]
         shares = iter(await self._to_the_end([read for part in parts for read in part]))
         return [
             listings.merge([next(shares) for _ in part], window)
             for part, (_, window) in zip(parts, wanted, strict=True)
         ]
 
-    async def ranks(self, listing: Listing, places: Sequence[Place]) -> list[Rank]:
+    async def ranks(self, listing: Listing, places: Sequence[Position]) -> list[Rank]:
         """One round trip, or some more where values decay and the places are deep."""
         if not places:
             return []
         return standings.merge(listing, await self._to_the_end(standings.ranks(listing, places)))
 
     async def has_pin(self, pinned: Listing) -> bool:
-        return await self._one(snapshots.is_there(pinned))
+        return await self._one(snapshots.exists(pinned))
 
-    async def _records(self, kind: Kind[T], ids: Iterable[Any]) -> list[T | None]:
+    async def _records(self, kind: RecordType[T], ids: Iterable[Any]) -> list[T | None]:
         return await self._settled(
             self._seen.setdefault(kind, {}),
             list(ids),
@@ -275,7 +275,7 @@ class Reads:
             lambda new: self._stored(kind, new),
         )
 
-    async def _stored(self, kind: Kind[T], ids: Sequence[Any]) -> dict[Any, T | None]:
+    async def _stored(self, kind: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
         site = self._store.site
         if self._login and not self._known_login and site.connection.is_of_one:
             kept: list[T | None] = queries.cached(site, kind, ids)

@@ -8,7 +8,7 @@ from resolvers.context import Context
 from resolvers.pagination import Asked, Connection, connect
 from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
-from store.records import Article, Feed, Place
+from store.records import Article, Feed, Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ async def _page(feed: Feed, context: Context, asked: Asked, unseen_only: bool) -
 
 def _shown(pull: Pull, window: Window) -> Page:
     """One place more was pulled than is shown, to know whether there is more."""
-    more, behind = int(len(pull.places) > window.count), int(pull.behind)
-    places = tuple(pull.places[: window.count])
+    more, behind = int(len(pull.positions) > window.count), int(pull.behind)
+    places = tuple(pull.positions[: window.count])
     if window.upwards:
         return Page(places[::-1], above=more, below=behind)
     return Page(places, above=behind, below=more)
@@ -71,6 +71,6 @@ def _shown(pull: Pull, window: Window) -> Page:
 
 async def _unseen(feed: Feed, context: Context) -> int:
     """Exact up to `UNSEEN_COUNTED`, then that."""
-    mark: Place | None = await context.reads.seen(feed.username)
+    mark: Position | None = await context.reads.seen(feed.username)
     last = await context.reads.posters_of_feed(feed.username, mark)
-    return len((await context.reads.pull(last, Window(UNSEEN_COUNTED), mark)).places)
+    return len((await context.reads.pull(last, Window(UNSEEN_COUNTED), mark)).positions)

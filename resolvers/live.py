@@ -12,7 +12,7 @@ from resolvers.dataloader import Reads
 from resolvers.errors import TooManyRankings
 from resolvers.listings import listing_in
 from store.errors import StoreUnavailable
-from store.events import PAUSE, Event, Events, of_listing
+from store.events import RECONNECT_PAUSE, Event, Events, of_listing
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Article
@@ -60,7 +60,7 @@ class Live:
                 return await asyncio.shield(asyncio.ensure_future(read(self._reads[event])))
             except StoreUnavailable:
                 self._reads.pop(event, None)
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(RECONNECT_PAUSE)
 
     @contextmanager
     def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[Ranking]":
@@ -131,7 +131,7 @@ class Ranking:
         return self.latest
 
     async def _run(self, events: Events) -> NoReturn:
-        with events.heard(of_listing(self._wanted[1]), lambda event: self.refresh()):
+        with events.subscribed(of_listing(self._wanted[1]), lambda event: self.refresh()):
             while True:
                 await self._stirred()
                 self._moved.clear()
@@ -156,5 +156,5 @@ class Ranking:
         order, group, size = self._wanted
         site, reads = self._store.site, Reads(self._store, None)
         (page,) = await reads.pages([(listing_in(site, order, group), Window(size))])
-        articles = await reads.articles(place.number for place in page.places)
+        articles = await reads.articles(position.number for position in page.positions)
         return Standings(site.clock(), [article for article in articles if article])

@@ -11,7 +11,7 @@ from store.articles import Draft, Posted
 from store.errors import Invalid
 from store.follows import Followed
 from store.records import Article, Feed, User, Vote
-from store.sessions import Grant
+from store.sessions import NewSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +160,10 @@ async def mark_feed_seen(context: Context, through: str) -> MarkFeedSeenPayload:
     """Two round trips: the mark has to be a place of the viewer's own feed."""
     username = await context.store.sessions.username(context.actor())
     try:
-        place = pagination.place(feeds.listing_name(Feed(username)), through, pagination.ARTICLES_BY_TIME)
+        position = pagination.cursor_position(feeds.listing_name(Feed(username)), through, pagination.ARTICLES_BY_TIME)
     except BadInput as error:
         raise Invalid(str(error), "through") from error
-    await context.store.follows.mark_seen(username, place)
+    await context.store.follows.mark_seen(username, position)
     context.renew()
     return MarkFeedSeenPayload(Feed(username))
 
@@ -189,7 +189,7 @@ def _followed(context: Context, followed: Followed) -> FollowUserPayload:
     return FollowUserPayload(records.user(followed.followee), followed.changed)
 
 
-def _session(context: Context, grant: Grant) -> SessionPayload:
+def _session(context: Context, grant: NewSession) -> SessionPayload:
     context.log_in(grant.token)
     context.reads.know_login(grant.login.username)
     return SessionPayload(records.user(grant.login.username), grant.token, grant.login.expires_at)

@@ -21,8 +21,8 @@ from store.client.tracking_cache import FEW
 from store.listings import Listing, Page, Window
 from store.ranking import snapshots
 from store.ranking.formulas import PAGE_SIZE
-from store.ranking.snapshots import Kept
-from store.records import INSTANTS, Article, Place, User, new
+from store.ranking.snapshots import PinStatus
+from store.records import INSTANTS, Article, Position, User, make_tuple
 
 SIZES = range(1, 101)
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")  # a value, as Python writes it
@@ -118,7 +118,7 @@ def _new_cursor(listing: str, position: tuple[object, ...]) -> str:
 _cursor = memo(4_096, 900)(_new_cursor)
 
 
-def position(listing: str, text: str) -> list[str]:
+def cursor_fields(listing: str, text: str) -> list[str]:
     """
     What `cursor` was made of.
 
@@ -138,21 +138,21 @@ def position(listing: str, text: str) -> list[str]:
 
 def name(listing: str, text: str, names: re.Pattern[str]) -> str:
     """The name of a cursor of a listing by name."""
-    found = position(listing, text)
+    found = cursor_fields(listing, text)
     if len(found) != 1 or not names.fullmatch(found[0]):
         raise BadInput("this is no cursor")
     return found[0]
 
 
-def place(listing: str, text: str, positions: Positions) -> Place:
+def cursor_position(listing: str, text: str, positions: Positions) -> Position:
     return mark(listing, text, positions)[0]
 
 
-def mark(listing: str, text: str, positions: Positions) -> tuple[Place, int | None, bool]:
+def mark(listing: str, text: str, positions: Positions) -> tuple[Position, int | None, bool]:
     """The place of a cursor, the instant that it is of where values decay, and whether the listing stands still."""
     try:
-        value, member, *more = position(listing, text)
-        found = Place(_value(value, positions), member)
+        value, member, *more = cursor_fields(listing, text)
+        found = Position(_value(value, positions), member)
         at = _instant(more[0]) if more else None
     except ValueError as error:
         raise BadInput("this is no cursor") from error
@@ -284,7 +284,7 @@ class Shown:
     def __init__(self, key: Hashed) -> None:
         self._key = key
         page: Page = key.value[1]
-        self.numbers = [place.number for place in page.places]
+        self.numbers = [position.number for position in page.positions]
         self.size = PAGE + PLACE * len(self.numbers)
         self._known: tuple[list[Article | None], Connection[Article]] | None = None
 
@@ -299,7 +299,7 @@ class Shown:
             return connection
         name, page, total = self._key.value
         connection = _connection(name, page, articles, total)
-        if all([article.is_short for article in articles if article]):
+        if all([article.is_cacheable for article in articles if article]):
             self._keep(articles, connection)
         return connection
 
@@ -377,14 +377,14 @@ def _connection(name: str, page: Page, articles: Sequence[Article | None], total
     Where that is all of a page, its first and last place have the cursors from which to go on.
     """
     mark = () if page.at is None else (page.at, PINNED) if page.is_pinned else (page.at,)
-    placed = zip(page.places, articles, strict=True)
-    edges = [new(Edge, (name, place + mark, article)) for place, article in placed if article]
-    ends = edges or [new(Edge, (name, place + mark, None)) for place in page.places]
+    placed = zip(page.positions, articles, strict=True)
+    edges = [make_tuple(Edge, (name, position + mark, article)) for position, article in placed if article]
+    ends = edges or [make_tuple(Edge, (name, position + mark, None)) for position in page.positions]
     return Connection(edges, _page_info(ends, page.above > 0, page.below > 0), total)
 
 
 def _user_connection(name: str, page: Page) -> Connection[User]:
-    edges = [Edge(name, place, records.user(place.member)) for place in page.places]
+    edges = [Edge(name, position, records.user(position.member)) for position in page.positions]
     return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), page.total)
 
 
@@ -400,8 +400,8 @@ async def page(context: Context, listing: Listing, window: Window) -> Page:
     gets a pin of their own, so that it has what they posted. Where a pin has expired, or the store can only be read and
     keeps none, the listing as it now stands goes on from the position, and a note of the answer says so.
     """
-    at = snapshots.instant(context.now) if window.at is None else window.at
-    pinned, kept = snapshots.pinned(context.store.site, listing, at), None
+    at = snapshots.shared_instant(context.now) if window.at is None else window.at
+    pinned, kept = snapshots.pinned_listing(context.store.site, listing, at), None
     is_first = not window.beyond
     if is_first and not await context.reads.has_pin(pinned):
         kept = await _pin(context, listing, at)
@@ -409,7 +409,7 @@ async def page(context: Context, listing: Listing, window: Window) -> Page:
         (found,), posted = await gather(context.reads.pages([(pinned, window)]), context.reads.last_post(viewer))
         if posted is not None and snapshots.may_lack(at, posted):
             at, kept = await _own_pin(context, listing)
-            pinned = snapshots.pinned(context.store.site, listing, at)
+            pinned = snapshots.pinned_listing(context.store.site, listing, at)
     (found,) = await context.reads.pages([(pinned, window)])
     if found.total or (is_first and kept != "refused"):
         return found._replace(at=at, is_pinned=True)
@@ -418,13 +418,13 @@ async def page(context: Context, listing: Listing, window: Window) -> Page:
     return found
 
 
-async def _pin(context: Context, listing: Listing, at: int) -> Kept:
+async def _pin(context: Context, listing: Listing, at: int) -> PinStatus:
     """Two round trips."""
-    (first,) = await context.reads.pages([(snapshots.as_of(listing, at), Window(snapshots.PLACES))])
-    return await snapshots.keep(context.store.site, snapshots.pinned(context.store.site, listing, at), first)
+    (first,) = await context.reads.pages([(snapshots.as_of(listing, at), Window(snapshots.MAX_POSITIONS))])
+    return await snapshots.pin(context.store.site, snapshots.pinned_listing(context.store.site, listing, at), first)
 
 
-async def _own_pin(context: Context, listing: Listing) -> tuple[int, Kept]:
+async def _own_pin(context: Context, listing: Listing) -> tuple[int, PinStatus]:
     """Pin a listing at the first instant from now of which there is no pin yet."""
     at = context.now
     while (kept := await _pin(context, listing, at)) == "known":

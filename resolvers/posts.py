@@ -12,10 +12,10 @@ from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.errors import SubscriberTooSlow
 from store import keys, listings
-from store.events import Event, Kind, of_posts
+from store.events import Event, EventKind, of_posts
 from store.listings import Listing, Page, Window
 from store.ranking.formulas import Order
-from store.records import Article, Place
+from store.records import Article, Position
 
 PAGE = 100  # articles of the listing that are read at once
 MARGIN = 60_000  # milliseconds by which an article may be listed after one of a later time: clocks differ
@@ -30,10 +30,10 @@ class History:
     `newest` were posted before the subscription began, or while it did.
     """
 
-    def __init__(self, newest: Sequence[Place]) -> None:
-        self._older = {place.number for place in newest}
+    def __init__(self, newest: Sequence[Position]) -> None:
+        self._older = {position.number for position in newest}
         self._sent: dict[int, int] = {}  # posting times by number, in the order in which they were sent
-        self.floor = Place(0, keys.member(0))
+        self.floor = Position(0, keys.member(0))
         if newest:
             self.floor = at(newest[0].value - MARGIN)
         if len(newest) == PAGE:
@@ -53,9 +53,9 @@ class History:
         return True
 
 
-def at(time: float) -> Place:
+def at(time: float) -> Position:
     """The position in a listing by time below all articles of this time."""
-    return Place(time, keys.member(0))
+    return Position(time, keys.member(0))
 
 
 async def posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Event, Article], None]:
@@ -69,9 +69,9 @@ async def posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Eve
     listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
     with live.events.mailbox(of_posts(group)) as mailbox:
         (newest,) = await context.reads.pages([(listing, Window(PAGE))])
-        history = History(newest.places)
+        history = History(newest.positions)
         async for event in mailbox:
-            position = history.floor if event.kind is Kind.MISSED else None
+            position = history.floor if event.kind is EventKind.MISSED else None
             while True:
                 numbers = [event.number]
                 if position:
@@ -81,21 +81,21 @@ async def posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Eve
                         yield event, article
                 if position is None:
                     break
-                event = Event(Kind.MISSED)  # of its own: what is read for an event is kept as long as the event
+                event = Event(EventKind.MISSED)  # of its own: what is read for an event is kept as long as the event
 
 
 async def _missed(
-    context: Context, listing: Listing, position: Place, history: History, event: Event
-) -> tuple[list[int], Place | None]:
+    context: Context, listing: Listing, position: Position, history: History, event: Event
+) -> tuple[list[int], Position | None]:
     """The next articles above a position that were not sent, oldest first, and where to go on, if there are more."""
     page = await context.live.after(event, partial(_above, listing, position))
     if page.above > MOST_BEHIND:
         raise SubscriberTooSlow(MOST_BEHIND)
-    numbers = history.unknown(place.number for place in reversed(page.places))
-    return numbers, page.places[0] if page.above else None
+    numbers = history.unknown(position.number for position in reversed(page.positions))
+    return numbers, page.positions[0] if page.above else None
 
 
-async def _above(listing: Listing, position: Place, reads: Reads) -> Page:
+async def _above(listing: Listing, position: Position, reads: Reads) -> Page:
     (page,) = await reads.pages([(listing, Window(PAGE, upwards=True, beyond=position))])
     return page
 

@@ -32,7 +32,7 @@ class Node:
 
 @strawberry.type(description="Something posted, for others to vote on.")
 class Article(Node):
-    is_cacheable = staticmethod(attrgetter("is_short"))
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))
 
     title: str = strawberry.field(description="1 to 300 characters.")
     link: Link | None = strawberry.field(description="Where the article points.")

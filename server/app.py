@@ -122,10 +122,10 @@ def create(settings: Settings, door: Door, worker: int = 1) -> Application:
 @asynccontextmanager
 async def _lifespan(settings: Settings, room: Room, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
     app.state.store = store = await open_store(settings, room)
-    listening = events.listening(settings.redis_url or "", store.site.partitions)
+    listening = events.connect(settings.redis_url or "", store.site.partitions)
     async with (
         listening as heard,
-        config.renewed(store.site.rankings, store.site.connection, heard),
+        config.keep_current(store.site.rankings, store.site.connection, heard),
         shared_rates.shared(app.state.rates, store),
         app.state.watch.metrics.published(),
     ):
@@ -196,7 +196,7 @@ async def readyz(request: Request) -> Response:
         await request.app.state.store.site.connection.ping()
     except StoreUnavailable:
         return JSONResponse({"status": "unavailable", "store": "does not answer"}, status_code=503)
-    refusal = await request.app.state.store.site.refusal()
+    refusal = await request.app.state.store.site.write_error()
     writes = {"writes": "refused", "reason": refusal} if refusal else {}
     log: LogStream = request.app.state.log
     note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
@@ -205,5 +205,5 @@ async def readyz(request: Request) -> Response:
 
 async def metrics(request: Request) -> Response:
     shown: Metrics = request.app.state.watch.metrics
-    shown.writes_refused = await request.app.state.store.site.refusal() is not None
+    shown.writes_refused = await request.app.state.store.site.write_error() is not None
     return await asyncio.to_thread(shown.scrape, request)  # it reads two files of each process

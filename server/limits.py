@@ -14,14 +14,14 @@ from server.http_limits.unread_answers import Outgoing
 from server.settings import Settings
 from server.shared_rates import digest_of
 from store.ranking.formulas import GROUPS_PER_ARTICLE
-from store.ranking.snapshots import PLACES
+from store.ranking.snapshots import MAX_POSITIONS
 from store.validation import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
 HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
 WEIGHTS = Weights(
     texts={("Article", "content"): CONTENT_LENGTH // 10_000},
-    switches={"pinned": PLACES // 10},  # a place that is copied costs a tenth of one that is shown
+    switches={"pinned": MAX_POSITIONS // 10},  # a place that is copied costs a tenth of one that is shown
     largest_page=SIZES[-1],
 )
 

@@ -9,7 +9,7 @@ from functools import partial
 from engine import Rates, Subject
 from store.errors import StoreUnavailable
 from store.rate_limits import TokenBuckets
-from store.sessions import Session, session_of
+from store.sessions import Session, parse_token
 from store.store import Store
 
 SECONDS = 0.1
@@ -32,7 +32,7 @@ async def shared(rates: Rates | None, store: Store) -> AsyncIterator[None]:
 
 def digest_of(token: str) -> str | None:
     """What a token is counted by until it is known whose it is; None of text that is no token."""
-    session = session_of(token)
+    session = parse_token(token)
     return f"{session.digest}:{session.slot}" if session else None
 
 

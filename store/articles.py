@@ -10,9 +10,9 @@ from store import actor_scripts, records, validation
 from store.client.commands import Argument
 from store.errors import Forbidden, IdempotencyMismatch, Invalid, NotFound, Refusal, Unauthenticated, VotingClosed
 from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
-from store.records import Article, Vote, Written
+from store.records import Article, UncachedArticle, Vote
 from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE, Script
-from store.sessions import Actor, Sessions, slot_of
+from store.sessions import Actor, Sessions, actor_slot
 from store.site import Site
 
 SENT_AGAIN = 10_000  # milliseconds that any post is known for, as the connection may send it again
@@ -75,7 +75,7 @@ class Articles:
         key, kept = secrets.token_hex(32), SENT_AGAIN
         if idempotency_key is not None:
             key, kept = _digest(validation.idempotency_key(idempotency_key)), DAY * 1000
-        slot = slot_of(poster)
+        slot = actor_slot(poster)
         status, *reply = await self._run(
             POST,
             slot % self._site.partitions,
@@ -167,7 +167,7 @@ class Articles:
 def _article(number: int, flat: list[str]) -> Article:
     article = records.article(number, records.pairs(flat))
     assert article is not None
-    return Written(*article)
+    return UncachedArticle(*article)
 
 
 def _refuse(status: str, number: int) -> NoReturn:

@@ -18,14 +18,14 @@ from store.client.connection import Unreachable
 from store.client.pubsub import Ears
 
 CAPACITY = 100  # events that a subscriber may have pending
-CHECKED = 2.0  # seconds after which the link has to prove, again and again, that it hears whatever is published
-PAUSE = 0.5  # seconds before a lost link is made anew
+CHECK_INTERVAL = 2.0  # seconds after which the link has to prove, again and again, that it hears whatever is published
+RECONNECT_PAUSE = 0.5  # seconds before a lost link is made anew
 ABOUT_ARTICLES = ("posted ", "voted ", "edited ", "regrouped ", "deleted ", "imported ")  # how such messages begin
 
 logger = logging.getLogger("upvote")
 
 
-class Kind(Enum):
+class EventKind(Enum):
     POSTED = "posted"
     VOTED = "voted"
     EDITED = "edited"
@@ -40,7 +40,7 @@ class Kind(Enum):
 class Event:
     """A change of an article. `groups` are those whose listings it concerns."""
 
-    kind: Kind
+    kind: EventKind
     number: int = 0
     poster: str = ""
     groups: tuple[str, ...] = ()
@@ -50,9 +50,9 @@ class Event:
         """An event as `prelude.lua` publishes it; one that is not understood may be of anything."""
         try:
             kind, number, poster, *groups = message.split()
-            return cls(Kind(kind), int(number), poster, tuple(groups))
+            return cls(EventKind(kind), int(number), poster, tuple(groups))
         except ValueError:
-            return cls(Kind.MISSED)
+            return cls(EventKind.MISSED)
 
 
 Topic = tuple[str, int | str | None]
@@ -77,15 +77,15 @@ RANKINGS: Topic = ("rankings", None)  # by which orders and weights the store ra
 
 
 def topics(event: Event) -> Iterator[Topic]:
-    if event.kind in (Kind.VOTED, Kind.EDITED, Kind.REGROUPED, Kind.DELETED):
+    if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
         yield of_article(event.number)
-    if event.kind is Kind.POSTED:
+    if event.kind is EventKind.POSTED:
         yield from map(of_posts, (None, *event.groups))
-    if event.kind is Kind.RANKED:
+    if event.kind is EventKind.RANKED:
         yield RANKINGS
-    if event.kind in (Kind.POSTED, Kind.VOTED, Kind.DELETED, Kind.IMPORTED, Kind.RANKED):
+    if event.kind in (EventKind.POSTED, EventKind.VOTED, EventKind.DELETED, EventKind.IMPORTED, EventKind.RANKED):
         yield of_listing(None)
-    if event.kind is not Kind.EDITED:
+    if event.kind is not EventKind.EDITED:
         yield from map(of_listing, event.groups)
 
 
@@ -104,7 +104,7 @@ class Mailbox:
         self._events.pop(event.number, None)
         self._events[event.number] = event
         if len(self._events) > CAPACITY:
-            self._events = {0: Event(Kind.MISSED)}
+            self._events = {0: Event(EventKind.MISSED)}
         self._filled.set()
 
     def __aiter__(self) -> Self:
@@ -124,7 +124,7 @@ class Events:
         self._listeners: defaultdict[Topic, set[Listener]] = defaultdict(set)
 
     @contextmanager
-    def heard(self, topic: Topic, listener: Listener) -> Iterator[None]:
+    def subscribed(self, topic: Topic, listener: Listener) -> Iterator[None]:
         """Call a listener for each event of a topic. It must not wait."""
         self._listeners[topic].add(listener)
         try:
@@ -137,25 +137,25 @@ class Events:
     @contextmanager
     def mailbox(self, topic: Topic) -> Iterator[Mailbox]:
         mailbox = Mailbox()
-        with self.heard(topic, mailbox.put):
+        with self.subscribed(topic, mailbox.put):
             yield mailbox
 
-    def hear(self, message: str) -> None:
+    def receive(self, message: str) -> None:
         """Tell of what a message says. It is not even read if nobody listens to what happens to articles."""
         if len(self._listeners) > (RANKINGS in self._listeners) or not message.startswith(ABOUT_ARTICLES):
-            self.tell(Event.read(message))
+            self.dispatch(Event.read(message))
 
-    def tell(self, event: Event) -> None:
-        for topic in self._listeners if event.kind is Kind.MISSED else topics(event):
+    def dispatch(self, event: Event) -> None:
+        for topic in self._listeners if event.kind is EventKind.MISSED else topics(event):
             for listener in self._listeners.get(topic, ()):
                 listener(event)
 
 
 @asynccontextmanager
-async def listening(url: str, partitions: int) -> AsyncIterator[Events]:
+async def connect(url: str, partitions: int) -> AsyncIterator[Events]:
     """Hear of everything that changes in a store, over one link, which is made anew whenever it is lost."""
     events, connected = Events(), asyncio.Event()
-    ears = Ears(urls.read(url), events.hear)
+    ears = Ears(urls.read(url), events.receive)
     channels = [keys.events(p) for p in range(partitions)]
     task = asyncio.create_task(_supervise(ears, channels, events, connected))
     try:
@@ -176,7 +176,7 @@ async def _supervise(ears: Ears, channels: Sequence[str], events: Events, connec
             logger.warning("the connection that listens for changes was lost: %s", error)
         except Exception:  # nobody else starts us again
             logger.exception("listening for changes failed")
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(RECONNECT_PAUSE)
 
 
 async def _listen(ears: Ears, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
@@ -185,10 +185,10 @@ async def _listen(ears: Ears, channels: Sequence[str], events: Events, connected
     try:
         await ear.subscribe(channels)
         connected.set()
-        events.tell(Event(Kind.MISSED))
+        events.dispatch(Event(EventKind.MISSED))
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(ear.lost(), CHECKED)
+                await asyncio.wait_for(ear.lost(), CHECK_INTERVAL)
                 raise Unreachable("it was closed")
             await ears.check(ear)
     finally:

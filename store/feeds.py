@@ -14,7 +14,7 @@ from math import inf
 from store import keys
 from store.listings import Window
 from store.queries import Read
-from store.records import Place, places
+from store.records import Position, parse_positions
 from store.scripts.registry import ARTICLE_COUNT, FEED_PAGE
 from store.site import Site
 
@@ -26,14 +26,14 @@ UNSEEN_COUNTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """What some of the users contributed: places beyond a position, and whether anything stands behind it."""
+    """What some of the users contributed: positions beyond a position, and whether anything stands behind it."""
 
-    places: Sequence[Place]
+    positions: Sequence[Position]
     behind: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PosterSelection:
     """Whose timelines to read for a page, and whether something of the others stands behind its position."""
 
     usernames: Sequence[str]
@@ -52,9 +52,9 @@ def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
     return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
 
 
-def posters_since(site: Site, place: Place) -> list[Read[dict[str, float]]]:
+def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]]:
     """Who posted lately and when, whoever follows them, per partition: at most one more than `POSTERS_ASKED`."""
-    bounds = (repr(place.value), "+inf", "BYSCORE", "LIMIT", 0, POSTERS_ASKED + 1, "WITHSCORES")
+    bounds = (repr(position.value), "+inf", "BYSCORE", "LIMIT", 0, POSTERS_ASKED + 1, "WITHSCORES")
     return [Read(("ZRANGE", keys.posters(p), *bounds), _times) for p in range(site.partitions)]
 
 
@@ -63,7 +63,7 @@ def follows(site: Site, follower: str, followee: str) -> Read[bool]:
     return Read(("ZSCORE", key, followee), _is_there)
 
 
-def newest(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]:
+def last_posts(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]:
     """The reads of when each user posted last; those who have posted nothing are left out."""
     return [
         Read(("ZMSCORE", keys.posters(p), *names), _by_name, (tuple(names),))
@@ -71,14 +71,14 @@ def newest(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]
     ]
 
 
-def within(window: Window, floor: Place | None) -> Window:
+def clamp_to_floor(window: Window, floor: Position | None) -> Window:
     """The window of a feed that ends above a floor: a position below the floor stands for the floor itself."""
     if floor and window.beyond and window.beyond < floor:
         return replace(window, beyond=floor)
     return window
 
 
-def nearest(last: Mapping[str, float], window: Window, floor: Place | None) -> Asking:
+def select_posters(last: Mapping[str, float], window: Window, floor: Position | None) -> PosterSelection:
     """
     Whose timelines a page needs, by when each user posted last.
 
@@ -92,14 +92,14 @@ def nearest(last: Mapping[str, float], window: Window, floor: Place | None) -> A
     others = {name: time for name, time in last.items() if lowest <= time < position}
     if window.upwards:
         at_floor = [name for name, time in others.items() if time == lowest]
-        return Asking([*passed, *at_floor], len(others) > len(at_floor))
+        return PosterSelection([*passed, *at_floor], len(others) > len(at_floor))
     if len(others) > window.count:
         limit = sorted(others.values())[-window.count]
         others = {name: time for name, time in others.items() if time >= limit}
-    return Asking([*passed, *others], False)
+    return PosterSelection([*passed, *others], False)
 
 
-def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Place | None) -> list[Read[Pull]]:
+def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Position | None) -> list[Read[Pull]]:
     """The reads of a page of these users' articles above `floor`: bounded calls, per partition, all at once."""
     direction = "up" if window.upwards else "down"
     position = _position(window.beyond) + _position(floor)
@@ -119,8 +119,8 @@ def counts(site: Site, usernames: Sequence[str]) -> list[Read[int]]:
 
 def merge(parts: Sequence[Pull], window: Window) -> Pull:
     """The page that all pulls make together, nearest to the position first."""
-    places = merged(*(part.places for part in parts), reverse=not window.upwards)
-    return Pull(list(islice(places, window.count)), any(part.behind for part in parts))
+    positions = merged(*(part.positions for part in parts), reverse=not window.upwards)
+    return Pull(list(islice(positions, window.count)), any(part.behind for part in parts))
 
 
 def _calls(site: Site, usernames: Sequence[str], most: int) -> list[tuple[int, list[str]]]:
@@ -131,8 +131,8 @@ def _calls(site: Site, usernames: Sequence[str], most: int) -> list[tuple[int, l
     return [(p, names[start : start + most]) for p, names in homes.items() for start in range(0, len(names), most)]
 
 
-def _position(place: Place | None) -> tuple[str, str]:
-    return (repr(place.value), place.member) if place else ("", "")
+def _position(position: Position | None) -> tuple[str, str]:
+    return (repr(position.value), position.member) if position else ("", "")
 
 
 def _times(reply: Sequence[tuple[str, float]]) -> dict[str, float]:
@@ -145,7 +145,7 @@ def _by_name(names: Sequence[str], reply: Sequence[float | None]) -> dict[str, f
 
 def _pull(reply: list[str]) -> Pull:
     behind, *flat = reply
-    return Pull(places(flat), bool(int(behind)))
+    return Pull(parse_positions(flat), bool(int(behind)))
 
 
 def _is_there(reply: object) -> bool:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from store import actor_scripts, keys
 from store.errors import NotFound, SelfFollow, Unauthenticated
-from store.records import INSTANTS, Place
+from store.records import INSTANTS, Position
 from store.scripts.registry import MARK_SEEN, Script
-from store.sessions import Actor, Session, Sessions, slot_of
+from store.sessions import Actor, Session, Sessions, actor_slot
 from store.site import Site
 
 FOLLOW = Script("follow")
@@ -45,10 +45,10 @@ class Follows:
         follower, followee = await self._both(follower, followee)
         return await self._set(follower, followee, "")
 
-    async def mark_seen(self, viewer: Actor, place: Place) -> str:
+    async def mark_seen(self, viewer: Actor, position: Position) -> str:
         """Move the viewer's mark forward, never back, and return their name. One round trip."""
-        p = slot_of(viewer) % self._site.partitions
-        mark = (repr(place.value), place.member, INSTANTS[-1])
+        p = actor_slot(viewer) % self._site.partitions
+        mark = (repr(position.value), position.member, INSTANTS[-1])
         status, *reply = await actor_scripts.run(self._site, self._sessions, MARK_SEEN, p, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated

@@ -12,8 +12,8 @@ from store.client.commands import packed
 from store.queries import Read
 from store.ranking import gravity
 from store.ranking.formulas import Order
-from store.ranking.gravity import Decay, Share
-from store.records import Place, places
+from store.ranking.gravity import Decay
+from store.records import PartitionPage, Position, parse_positions
 from store.scripts.registry import LISTING_PAGE
 from store.site import Site
 
@@ -21,8 +21,8 @@ DAY_MS = 86_400_000
 SHORT = 5_000  # characters of a reply about a page
 FEW = 16  # partitions, for which the keys of a listing are memoised
 LONGEST_NAME = 60  # characters of what a listing is named by, if it is memoised
-PLACE = 8  # bytes that a character of a reply takes as part of a place
-PLACES = shared_cache("places")
+POSITION_BYTES = 8  # bytes that a character of a reply takes as part of a position
+PARTITION_PAGES = shared_cache("places")
 
 
 class Listing(NamedTuple):
@@ -46,16 +46,16 @@ class Window:
 
     count: int
     upwards: bool = False
-    beyond: Place | None = None
+    beyond: Position | None = None
     skip: int = 0
     at: int | None = None
     is_pinned: bool = False
 
 
 class Page(NamedTuple):
-    """`above` and `below` are how many places the listing has before and after these, `at` when, where that matters."""
+    """`above` and `below` count the positions before and after these. `at`: unix milliseconds, where values decay."""
 
-    places: tuple[Place, ...]
+    positions: tuple[Position, ...]
     above: int
     below: int
     at: int | None = None
@@ -63,7 +63,7 @@ class Page(NamedTuple):
 
     @property
     def total(self) -> int:
-        return self.above + len(self.places) + self.below
+        return self.above + len(self.positions) + self.below
 
 
 def whole(site: Site, order: Order) -> Listing:
@@ -94,7 +94,7 @@ def front_page(site: Site, day: int | None) -> Listing:
     return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)
 
 
-def shares(listing: Listing, window: Window) -> list[Read[Any]]:
+def partition_pages(listing: Listing, window: Window) -> list[Read[Any]]:
     """
     The reads of a page, one per partition. Where values decay, the result of one may be a further read.
 
@@ -102,7 +102,7 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
     """
     if decay := listing.decay:
         at, count = decay.at if window.at is None else window.at, window.skip + window.count
-        return [gravity.share(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
+        return [gravity.partition_page(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
     alone = len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if alone else (window.skip + window.count, 0)
     bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down")
@@ -110,19 +110,19 @@ def shares(listing: Listing, window: Window) -> list[Read[Any]]:
     return [range_of(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
 
 
-def merge(parts: Sequence[Share], window: Window) -> Page:
+def merge(parts: Sequence[PartitionPage], window: Window) -> Page:
     """The page that the shares of all partitions make together."""
     first, *others = parts
     if not others and (not window.skip or first.at is None):  # then the server has skipped
-        return Page(first.places, first.above, first.total - first.above - len(first.places), first.at)
-    places = tuple(heapq.merge(*(part.places for part in parts), reverse=True))
+        return Page(first.positions, first.above, first.total - first.above - len(first.positions), first.at)
+    positions = tuple(heapq.merge(*(part.positions for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)
     if window.upwards:
-        shown = places[-window.count :]
-        above += len(places) - len(shown)
+        shown = positions[-window.count :]
+        above += len(positions) - len(shown)
     else:
-        shown = places[window.skip : window.skip + window.count]
-        above += min(window.skip, len(places))
+        shown = positions[window.skip : window.skip + window.count]
+        above += min(window.skip, len(positions))
     return Page(shown, above, total - above - len(shown), first.at)
 
 
@@ -162,26 +162,28 @@ _user_listing = memo(1_024, 1_000)(_new_user_listing)
 
 
 def _new_range(
-    index: str, lowest: str, highest: str, direction: str, count: int, skip: int, beyond: Place | None
-) -> Read[Share]:
+    index: str, lowest: str, highest: str, direction: str, count: int, skip: int, beyond: Position | None
+) -> Read[PartitionPage]:
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
-    return Read(packed(LISTING_PAGE.command([index], lowest, highest, direction, count, skip, *position)), _share)
+    return Read(
+        packed(LISTING_PAGE.command([index], lowest, highest, direction, count, skip, *position)), _partition_page
+    )
 
 
 _range = memo(1_024, 2_500)(_new_range)
 
 
-def _share(reply: str) -> Share:
+def _partition_page(reply: str) -> PartitionPage:
     """Most pages come again as they were."""
     if len(reply) > SHORT:
-        return _new_share(reply)
-    known: Share | None = PLACES.get(reply)
+        return _new_partition_page(reply)
+    known: PartitionPage | None = PARTITION_PAGES.get(reply)
     if known is None:
-        known = _new_share(reply)
-        PLACES.put(reply, known, getsizeof(reply) + PLACE * len(reply))
+        known = _new_partition_page(reply)
+        PARTITION_PAGES.put(reply, known, getsizeof(reply) + POSITION_BYTES * len(reply))
     return known
 
 
-def _new_share(reply: str) -> Share:
+def _new_partition_page(reply: str) -> PartitionPage:
     above, total, *flat = reply.split(" ")
-    return Share(int(above), int(total), places(flat))
+    return PartitionPage(int(above), int(total), parse_positions(flat))

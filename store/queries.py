@@ -10,7 +10,7 @@ from caches import shared_cache
 from store import keys, records
 from store.client.commands import Command
 from store.client.tracking_cache import FEW, Cache
-from store.records import CAST, Vote
+from store.records import VOTES_BY_VALUE, Vote
 from store.scripts.registry import VOTER_VOTES
 from store.site import Site
 
@@ -31,7 +31,7 @@ class Read(NamedTuple, Generic[T]):
         return self.decode(*self.about, reply)
 
 
-class Kind(NamedTuple, Generic[T]):
+class RecordType(NamedTuple, Generic[T]):
     """Hashes of one kind: where one of an id is at home, its key there, and what record is made of it."""
 
     home: Callable[[Site, Any], int]
@@ -39,16 +39,16 @@ class Kind(NamedTuple, Generic[T]):
     decode: Callable[[Any, dict[str, str]], T | None]
 
 
-ARTICLES = Kind(Site.home_of_article, keys.article, records.article)
-PROFILES = Kind(Site.home_of_user, keys.user, records.profile)
+ARTICLES = RecordType(Site.home_of_article, keys.article, records.article)
+PROFILES = RecordType(Site.home_of_user, keys.user, records.profile)
 
 
-def hash_of(site: Site, kind: Kind[Any], id: Any) -> Read[dict[str, str]]:
+def hash_of(site: Site, kind: RecordType[Any], id: Any) -> Read[dict[str, str]]:
     """A hash as it is stored; the kind knows how to decode it."""
     return Read(("HGETALL", kind.key(kind.home(site, id), id)), dict)
 
 
-def cached(site: Site, kind: Kind[T], ids: Sequence[Any], since: float = LONG_AGO) -> list[T | None]:
+def cached(site: Site, kind: RecordType[T], ids: Sequence[Any], since: float = LONG_AGO) -> list[T | None]:
     """
     What this process knows of ids as it was at an instant of the monotonic clock, or later. No round trip.
 
@@ -71,7 +71,7 @@ def cached_voters(site: Site, numbers: Sequence[int], since: float) -> list[tupl
 
 def _cached(
     site: Site,
-    kind: Kind[Any],
+    kind: RecordType[Any],
     ids: Sequence[Any],
     since: float,
     find: Callable[[Cache, int, Sequence[Any]], list[T | None]],
@@ -87,7 +87,7 @@ def _cached(
     return list(map(found.get, ids))
 
 
-def _homes(site: Site, kind: Kind[Any], ids: Sequence[Any]) -> Mapping[int, Sequence[Any]]:
+def _homes(site: Site, kind: RecordType[Any], ids: Sequence[Any]) -> Mapping[int, Sequence[Any]]:
     if site.partitions == 1:
         return {0: ids}
     homes: defaultdict[int, list[Any]] = defaultdict(list)
@@ -116,7 +116,7 @@ def groups(p: int) -> Read[list[str]]:
 
 
 def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
-    return {number: CAST[vote] for number, vote in zip(numbers, reply, strict=True)}
+    return {number: VOTES_BY_VALUE[vote] for number, vote in zip(numbers, reply, strict=True)}
 
 
 def _by_name(names: list[str]) -> tuple[str, ...]:

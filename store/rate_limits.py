@@ -61,7 +61,7 @@ class Attempts:
     def _key(self, window: SlidingWindow) -> str:
         """The text that is hashed is that of 0.1.0, so that its counts go on."""
         text = f"LIMITER/{window.subject!r}/{window.limit}/{window.seconds}/second"
-        return keys.tried(*self._site.place(text))
+        return keys.tried(*self._site.partition_and_digest(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class TokenBuckets:
         """Take points, and return what is left: less than 0 where more was taken than there was. One round trip."""
         subjects_of: dict[int, dict[str, str]] = defaultdict(dict)  # by key, by partition
         for subject in taken:
-            p, digest = self.site.place(subject)
+            p, digest = self.site.partition_and_digest(subject)
             subjects_of[p][keys.bucket(p, digest)] = subject
         batches = [
             dict(pairs[start : start + MAX_BUCKETS])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from caches import memo
 
-LITTLE = 1_000  # characters
+CACHEABLE_LENGTH = 1_000  # characters
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds, to the end of the year 9999: what a DateTime can show
 SEEN = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
 ARTICLE = 1_200  # bytes of an article's record beside its title, link and content
@@ -23,19 +23,34 @@ class Vote(Enum):
     NONE = 0
 
 
-CAST = {vote.value: vote for vote in Vote}
+VOTES_BY_VALUE = {vote.value: vote for vote in Vote}
 
 
-class Place(NamedTuple):
-    """A position in a listing: by value, then by the text of the member, highest first."""
+class Position(NamedTuple):
+    """The sort key of an entry in an order: entries stand by value, then by the text of the member, highest first."""
 
     value: float
     member: str
 
     @property
     def number(self) -> int:
-        """The article that stands there."""
+        """The number of the article at this position."""
         return int(self.member)
+
+
+class PartitionPage(NamedTuple):
+    """
+    The part of a page that one partition holds, highest first.
+
+    `above` counts the positions before these, `total` all of the partition's listing. Where values decay, `at` is the
+    instant of the values (unix milliseconds), and `above` is exact only if it is 0 or if no position follows these;
+    otherwise 1 means that there are some.
+    """
+
+    above: int
+    total: int
+    positions: tuple[Position, ...]
+    at: int | None = None
 
 
 class Article(NamedTuple):
@@ -62,20 +77,20 @@ class Article(NamedTuple):
         return self.upvotes - self.downvotes
 
     @property
-    def is_short(self) -> bool:
+    def is_cacheable(self) -> bool:
         """Whether it takes little room to be kept."""
-        return len(self.content or "") <= LITTLE
+        return len(self.content or "") <= CACHEABLE_LENGTH
 
     @property
     def held_bytes(self) -> int:
         return size_of([self])
 
 
-class Written(Article):
+class UncachedArticle(Article):
     """An article as a write left it: nobody will read this very record again."""
 
     __slots__ = ()
-    is_short = False
+    is_cacheable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,7 @@ class Profile:
     username: str
     joined_at: int
     karma: int
-    seen: Place | None = None  # the newest place of the feed that was marked as seen
+    seen: Position | None = None  # the newest position of the feed that was marked as seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,23 +177,25 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     """The record of a user's hash, which has the name as its owner writes it; None of an empty one. No password."""
     if not fields:
         return None
-    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"]), seen(fields.get("seen", "")))
+    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"]), parse_seen_mark(fields.get("seen", "")))
 
 
-def seen(text: str) -> Place | None:
+def parse_seen_mark(text: str) -> Position | None:
     """The mark in a feed as the store keeps it: time and member, space between. None of what no article can have."""
     match = SEEN.fullmatch(text)
     if not match or int(float(match[1])) not in INSTANTS:
         return None
-    return Place(float(match[1]), match[2])
+    return Position(float(match[1]), match[2])
 
 
-new = tuple.__new__  # makes a tuple of names without a call in Python, of which pages would make hundreds
+make_tuple = tuple.__new__  # makes a tuple of names without a call in Python, of which pages would make hundreds
 
 
-def places(flat: Sequence[str]) -> tuple[Place, ...]:
-    """Places from the flat list of members and values that scripts reply with."""
-    return tuple([new(Place, (float(value), member)) for member, value in zip(flat[::2], flat[1::2], strict=True)])
+def parse_positions(flat: Sequence[str]) -> tuple[Position, ...]:
+    """Positions from the flat list of members and values that scripts reply with."""
+    return tuple(
+        [make_tuple(Position, (float(value), member)) for member, value in zip(flat[::2], flat[1::2], strict=True)]
+    )
 
 
 def pairs(flat: list[str]) -> dict[str, str]:

@@ -37,7 +37,7 @@ class Login(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class NewSession:
     """A new session. The token is shown this once and kept nowhere."""
 
     token: str
@@ -47,12 +47,12 @@ class Grant:
 Actor = str | Session  # who acts: a username that is known to be right, or a session that the write itself checks
 
 
-def slot_of(actor: Actor) -> int:
+def actor_slot(actor: Actor) -> int:
     """The slot of who acts, and so their home."""
     return actor.slot if isinstance(actor, Session) else keys.slot(actor)
 
 
-def session_of(token: str) -> Session | None:
+def parse_token(token: str) -> Session | None:
     """The session that a token claims; None of text that is no token. A token has one spelling."""
     return _session_of(token) if TOKEN.fullmatch(token) else None
 
@@ -81,7 +81,7 @@ class Sessions:
     def read(self, session: Session) -> Read[Login | None]:
         return _read(self._key(session))
 
-    async def open(self, username: str, password_hash: str = "") -> Grant:
+    async def open(self, username: str, password_hash: str = "") -> NewSession:
         """
         Log a user in. One round trip.
 
@@ -151,12 +151,12 @@ class Sessions:
         logins = [read.result(reply) for read, reply in zip(reads, replies, strict=True)]
         return [login.username if login else None for login in logins]
 
-    def granted(self, username: str) -> tuple[Grant, Session]:
+    def granted(self, username: str) -> tuple[NewSession, Session]:
         """A session to be opened, with what its user gets of it."""
         token = new_token(username)
-        session = session_of(token)
+        session = parse_token(token)
         assert session is not None
-        return Grant(token, self.login(username)), session
+        return NewSession(token, self.login(username)), session
 
     def login(self, username: str) -> Login:
         return Login(username, self._site.clock() + self._site.session_lifetime * 1000)

@@ -24,7 +24,7 @@ class Site:
     clock: Callable[[], int]
     session_lifetime: int
     rankings: Rankings = field(default_factory=Rankings)
-    pinned: deque[int] = field(default_factory=deque)  # when the pins of this process expire, in unix milliseconds
+    pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
 
     def policy_of(self, group: str | None) -> Policy:
         """The site's, with what a group has of its own."""
@@ -38,7 +38,7 @@ class Site:
     def home_of_user(self, username: str) -> int:
         return keys.slot(username) % self.partitions
 
-    async def refusal(self) -> str | None:
+    async def write_error(self) -> str | None:
         """
         Why writes are refused, if they are. One round trip, which changes nothing.
 
@@ -49,7 +49,7 @@ class Site:
         ]
         return await self.connection.refusal(writes)
 
-    def place(self, subject: str) -> tuple[int, str]:
+    def partition_and_digest(self, subject: str) -> tuple[int, str]:
         """The partition and the SHA-256 of what a client said: no such text becomes part of a key."""
         digest = sha256(subject.encode("utf-8", "replace")).hexdigest()
         return int(digest[:8], 16) % self.partitions, digest

@@ -14,7 +14,7 @@ from store.errors import StoreMismatch
 from store.follows import Follows
 from store.maintenance.restore import MARK
 from store.passwords import Passwords
-from store.ranking.config import WRITTEN, Rankings, written
+from store.ranking.config import ORDERS_FIELD, Rankings, orders_to_write
 from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
 from store.sessions import Sessions
@@ -111,6 +111,6 @@ async def _agree(
 async def _keep(connection: Connection, partitions: int, orders: Sequence[Order]) -> None:
     """Let a new store keep these orders; one that is told nothing keeps them all."""
     if len(orders) < len(Order):
-        fields = [("HSET", keys.ranking(p), WRITTEN, written(orders)) for p in range(partitions)]
+        fields = [("HSET", keys.ranking(p), ORDERS_FIELD, orders_to_write(orders)) for p in range(partitions)]
         names = " ".join(order.value for order in Order if order in orders)
         await connection.pipeline([*fields, ("HSETNX", keys.store(), "orders", names)])

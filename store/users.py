@@ -8,7 +8,7 @@ from store.errors import BadCredentials, RateLimited, StoreUnavailable, Username
 from store.passwords import Passwords
 from store.rate_limits import Attempts, SlidingWindow
 from store.scripts.registry import CHANGE_PASSWORD, REGISTER
-from store.sessions import Grant, Session, Sessions
+from store.sessions import NewSession, Session, Sessions
 from store.site import Site
 
 FAILURES_WINDOW = 15 * 60
@@ -27,7 +27,7 @@ class Users:
     def close(self) -> None:
         self._passwords.close()
 
-    async def register(self, username: str, password: str, windows: Sequence[SlidingWindow] = ()) -> Grant:
+    async def register(self, username: str, password: str, windows: Sequence[SlidingWindow] = ()) -> NewSession:
         """
         Create a user and log them in. Counted in the windows, once name and password are such as may be.
 
@@ -48,7 +48,7 @@ class Users:
             await self._attempts.take_back(back)
             raise
 
-    async def log_in(self, username: str, password: str, address: str | None = None) -> Grant:
+    async def log_in(self, username: str, password: str, address: str | None = None) -> NewSession:
         """
         Open a session. An unknown name is answered like a wrong password, in like time.
 
@@ -81,7 +81,7 @@ class Users:
             raise BadCredentials
         return username
 
-    async def _registered(self, username: str, password_hash: str) -> Grant:
+    async def _registered(self, username: str, password_hash: str) -> NewSession:
         grant, session = self._sessions.granted(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         session_keys = (keys.session(p, session.digest), keys.sessions(p, username))

@@ -17,7 +17,7 @@ from hiredis import ReplyError
 from caches import Usage
 from store import keys
 from store.client.retry import ELSEWHERE, kind
-from store.records import CAST, Vote
+from store.records import VOTES_BY_VALUE, Vote
 
 Id = TypeVar("Id", bound=Hashable)
 T = TypeVar("T")
@@ -173,7 +173,7 @@ class Cache:
         known = self._votes.setdefault(voter, {})
         before = len(known)
         for number, vote in votes:
-            known[number] = CAST[vote]
+            known[number] = VOTES_BY_VALUE[vote]
             self._voters.setdefault(number, set()).add(voter)
         self._votes_kept += len(known) - before
 

@@ -25,7 +25,7 @@ from typing import Any
 from store import key_kinds, keys, records
 from store.key_kinds import Key
 from store.maintenance.record_checks import COUNT, is_whole, malformed_fields
-from store.ranking.config import told
+from store.ranking.config import stored_rankings
 from store.ranking.formulas import ORDERS
 from store.scripts.registry import Script
 from store.site import Site
@@ -54,7 +54,7 @@ async def copied(
     site: Site, walked: Callable[[int], object], left_out: Callable[[str], object], *, sessions: bool = False
 ) -> AsyncIterator[list[Record]]:
     """All records, some at a time. Of what is broken nothing is copied, and its key is told."""
-    orders, weights = await told(site.connection)
+    orders, weights = await stored_rankings(site.connection)
     if orders is not None or weights:
         yield [["ranking", " ".join(ORDERS) if orders is None else orders, weights]]
     async for some in _imported(site, left_out):

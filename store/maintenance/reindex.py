@@ -12,7 +12,7 @@ from typing import Any
 from store import actor_scripts, keys
 from store.client.commands import Command
 from store.errors import RebuildOvertaken
-from store.ranking.config import NEXT, REINDEX, WRITTEN, orders_of, weights_of, written
+from store.ranking.config import ORDERS_FIELD, PENDING_PREFIX, REINDEX_FIELD, orders_of, orders_to_write, weights_of
 from store.ranking.formulas import BUILT_WITH, ORDERS, Order, Policy
 from store.scripts.registry import ACTIVATE_INDEXES, FILL_INDEXES
 from store.site import Site
@@ -38,25 +38,25 @@ async def reindex(site: Site, orders: Sequence[Order], walked: Walked) -> None:
         RebuildOvertaken: somebody else began another one meanwhile.
     """
     before, after = site.rankings.orders, tuple(order for order in Order if order in orders)
-    added = set(written(after).split()) - set(written(before).split())
+    added = set(orders_to_write(after).split()) - set(orders_to_write(before).split())
     await _allow(site, [order for order in before if order in after])
-    known = await _in_all(site, lambda p: ("HGET", keys.ranking(p), WRITTEN))
+    known = await _in_all(site, lambda p: ("HGET", keys.ranking(p), ORDERS_FIELD))
     now = {order for text in known for order in (tuple(Order) if text is None else orders_of(text))}
     token = secrets.token_hex(8)
-    both = written({*now, *after})
-    await _in_all(site, lambda p: ("HSET", keys.ranking(p), WRITTEN, both, REINDEX, token))
+    both = orders_to_write({*now, *after})
+    await _in_all(site, lambda p: ("HSET", keys.ranking(p), ORDERS_FIELD, both, REINDEX_FIELD, token))
     if added:
         await _fill(site, "", token, " ".join(added), walked)
     await _allow(site, after)
-    await _settle(site, "", token, written(after), still="dropping")
+    await _settle(site, "", token, orders_to_write(after), still="dropping")
     for p in range(site.partitions):
-        await _drop(site, p, [order for order in ORDERS if order not in written(after).split()])
-    await _settle(site, "", token, written(after))
+        await _drop(site, p, [order for order in ORDERS if order not in orders_to_write(after).split()])
+    await _settle(site, "", token, orders_to_write(after))
 
 
 async def is_unfinished(site: Site) -> bool:
     """Whether a reindex is under way, or was interrupted. One round trip."""
-    return any(await _in_all(site, lambda p: ("HGET", keys.ranking(p), REINDEX)))
+    return any(await _in_all(site, lambda p: ("HGET", keys.ranking(p), REINDEX_FIELD)))
 
 
 async def set_weights(site: Site, group: str, changes: Mapping[str, float | None], walked: Walked) -> Policy:
@@ -75,7 +75,7 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
         building = f"{weights} token={secrets.token_hex(8)}"
         for p in range(site.partitions):
             await site.connection.run(("UNLINK", *(keys.coming(p, group, order.value) for order in WEIGHED)))
-        await _in_all(site, lambda p: ("HSET", keys.ranking(p), NEXT + group, building))
+        await _in_all(site, lambda p: ("HSET", keys.ranking(p), PENDING_PREFIX + group, building))
         await _fill(site, group, building, "", walked)
     await _settle(site, group, building, weights)
     await site.rankings.read(site.connection)

@@ -14,7 +14,7 @@ from store.client.client import Connection
 from store.client.commands import Command
 from store.errors import StoreMismatch
 from store.maintenance.dump import Record
-from store.ranking.config import WRITTEN, orders_of, written
+from store.ranking.config import ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
 from store.scripts.registry import OPEN_SESSION, Script
 from store.site import Site
@@ -101,7 +101,7 @@ def _article(site: Site, number: int, fields: dict[str, str], up: object, down: 
 
 def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Command]:
     yield ("HSET", keys.store(), "orders", orders)
-    fields = {WRITTEN: written(orders_of(orders)), **weights}
+    fields = {ORDERS_FIELD: orders_to_write(orders_of(orders)), **weights}
     for p in range(site.partitions):
         yield ("HSET", keys.ranking(p), *_flat(fields))
 

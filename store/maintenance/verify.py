@@ -21,7 +21,7 @@ from store import actor_scripts, key_kinds, keys, numbering
 from store.client.commands import Argument, Command
 from store.key_kinds import Key
 from store.maintenance import dangling_follows
-from store.ranking.config import written
+from store.ranking.config import orders_to_write
 from store.ranking.formulas import DAY, ORDERS
 from store.records import INSTANTS
 from store.scripts.registry import VERIFY_ARTICLE, VERIFY_KEY, VERIFY_MEMBERS, VERIFY_USER, Script
@@ -99,7 +99,7 @@ class _Walk:
         return readable
 
     async def articles(self) -> None:
-        whole = written(self._site.rankings.orders)  # others may be half-made while a reindex is not finished
+        whole = orders_to_write(self._site.rankings.orders)  # others may be half-made while a reindex is not finished
         async for found in self._keys():
             articles = [key for key in found if key.kind == "article"]
             for key in articles:

@@ -10,12 +10,12 @@ from typing import NoReturn
 from store import keys
 from store.client.client import Connection
 from store.errors import StoreUnavailable
-from store.events import PAUSE, RANKINGS, Events
+from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
-WRITTEN = "ORDERS"  # the field with the orders that scripts write
-REINDEX = "REINDEX"  # the field that says whose reindex is under way
-NEXT = "next:"  # before the name of a group that is being rebuilt; other fields are names of groups
+ORDERS_FIELD = "ORDERS"  # the field with the orders that scripts write
+REINDEX_FIELD = "REINDEX"  # the field that says whose reindex is under way
+PENDING_PREFIX = "next:"  # before the name of a group that is being rebuilt; other fields are names of groups
 
 logger = logging.getLogger("upvote")
 
@@ -33,18 +33,20 @@ class Rankings:
 
     async def read(self, connection: Connection) -> None:
         """One round trip."""
-        orders, weights = await told(connection)
+        orders, weights = await stored_rankings(connection)
         self.orders = orders_of(orders) if orders is not None else tuple(Order)
         self.weights = {name: weights_of(text) for name, text in weights.items()}
 
 
-async def told(connection: Connection) -> tuple[str | None, dict[str, str]]:
+async def stored_rankings(connection: Connection) -> tuple[str | None, dict[str, str]]:
     """The orders that may be asked for, all where it is None, and the weights of groups. One round trip."""
     orders, stored = await connection.pipeline(
         [("HGET", keys.store(), "orders"), ("HGETALL", keys.ranking(0))]  # all partitions have the same
     )
-    others = (WRITTEN, REINDEX)
-    return orders, {name: text for name, text in stored.items() if name not in others and not name.startswith(NEXT)}
+    others = (ORDERS_FIELD, REINDEX_FIELD)
+    return orders, {
+        name: text for name, text in stored.items() if name not in others and not name.startswith(PENDING_PREFIX)
+    }
 
 
 def orders_of(text: str) -> tuple[Order, ...]:
@@ -52,7 +54,7 @@ def orders_of(text: str) -> tuple[Order, ...]:
     return tuple(order for order in Order if order.value in text.split())
 
 
-def written(orders: Iterable[Order]) -> str:
+def orders_to_write(orders: Iterable[Order]) -> str:
     """
     What scripts have to write so that these orders can be asked for.
 
@@ -69,13 +71,13 @@ def weights_of(text: str) -> dict[str, float]:
 
 
 @asynccontextmanager
-async def renewed(rankings: Rankings, connection: Connection, events: Events) -> AsyncIterator[None]:
+async def keep_current(rankings: Rankings, connection: Connection, events: Events) -> AsyncIterator[None]:
     """Keep rankings as the store has them, for as long as its events are heard."""
     stirred = asyncio.Event()
     stirred.set()
     task = asyncio.create_task(_renew(rankings, connection, stirred))
     try:
-        with events.heard(RANKINGS, lambda event: stirred.set()):
+        with events.subscribed(RANKINGS, lambda event: stirred.set()):
             yield
     finally:
         task.cancel()
@@ -95,4 +97,4 @@ async def _renew(rankings: Rankings, connection: Connection, stirred: asyncio.Ev
         except Exception:  # nobody else starts us again
             logger.exception("the rankings of the store were not read")
         stirred.set()
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(RECONNECT_PAUSE)

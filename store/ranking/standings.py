@@ -12,7 +12,7 @@ from store.queries import Read
 from store.ranking import gravity
 from store.ranking.formulas import Order, Policy
 from store.ranking.gravity import Decay
-from store.records import Article, Place
+from store.records import Article, Position
 from store.scripts.registry import POSITION_RANKS
 
 MOST_VOTES = 2**31 - 1
@@ -20,10 +20,10 @@ MOST_VOTES = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """How many stand above a place, and the nearest of them."""
+    """How many stand above a position, and the nearest of them."""
 
     above: int
-    next: Place | None
+    next: Position | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,19 @@ class Standing:
     votes_to_next_rank: int | None
 
 
-def place(policy: Policy, order: Order, article: Article, now: int) -> Place:
-    return Place(policy.value_at(order, article, now), keys.member(article.number))
+def position(policy: Policy, order: Order, article: Article, now: int) -> Position:
+    return Position(policy.value_at(order, article, now), keys.member(article.number))
 
 
-def ranks(listing: Listing, places: Sequence[Place]) -> list[Read[Any]]:
+def ranks(listing: Listing, positions: Sequence[Position]) -> list[Read[Any]]:
     """
-    The reads of the ranks of places, for `merge`: one per partition, or two for each place where values decay.
+    The reads of the ranks of positions, for `merge`: one per partition, or two for each position where values decay.
 
     The result of one of the latter may be a further read.
     """
     if decay := listing.decay:
-        return [read for keys in decay.keys for place in places for read in _decaying(keys, decay, place)]
-    flat: list[Argument] = [text for each in places for text in (repr(float(each.value)), each.member)]
+        return [read for keys in decay.keys for position in positions for read in _decaying(keys, decay, position)]
+    flat: list[Argument] = [text for each in positions for text in (repr(float(each.value)), each.member)]
     return [Read(POSITION_RANKS.command([index], *flat), _ranks) for index in listing.indexes]
 
 
@@ -65,7 +65,7 @@ def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:
     if listing.decay:
         pairs = list(zip(results[::2], results[1::2], strict=True))
         count = len(pairs) // len(listing.decay.keys)
-        found = [Rank(above, share.places[-1] if share.places else None) for above, share in pairs]
+        found = [Rank(above, share.positions[-1] if share.positions else None) for above, share in pairs]
         parts = [found[start : start + count] for start in range(0, len(found), count)]
     return [
         Rank(sum(each.above for each in each_part), min((each.next for each in each_part if each.next), default=None))
@@ -113,12 +113,12 @@ def _two(name: str, value: float, rest: str, whole: float) -> Iterator[Term]:
     yield Term(rest, whole - value)
 
 
-def _missing(policy: Policy, order: Order, article: Article, goal: Place, now: int) -> int | None:
-    """The least number of upvotes that lift an article above a place, up to 2 147 483 647."""
+def _missing(policy: Policy, order: Order, article: Article, goal: Position, now: int) -> int | None:
+    """The least number of upvotes that lift an article above a position, up to 2 147 483 647."""
 
     def passes(votes: int) -> bool:
         lifted = article._replace(upvotes=article.upvotes + votes)
-        return place(policy, order, lifted, now) > goal
+        return position(policy, order, lifted, now) > goal
 
     most = MOST_VOTES
     if order is Order.TIME:
@@ -143,11 +143,14 @@ def _least(passes: Callable[[int], bool], most: int) -> int | None:
     return high
 
 
-def _decaying(keys: tuple[str, ...], decay: Decay, place: Place) -> list[Read[Any]]:
-    """How many are above a place, and the share of a page upwards that has the nearest of them."""
-    return [gravity.above(keys, decay, place), gravity.share(keys, decay, decay.at, True, 1, place)]
+def _decaying(keys: tuple[str, ...], decay: Decay, position: Position) -> list[Read[Any]]:
+    """How many are above a position, and the share of a page upwards that has the nearest of them."""
+    return [
+        gravity.count_above(keys, decay, position),
+        gravity.partition_page(keys, decay, decay.at, True, 1, position),
+    ]
 
 
 def _ranks(reply: list[str]) -> list[Rank]:
     rows = zip(reply[::3], reply[1::3], reply[2::3], strict=True)
-    return [Rank(int(above), Place(float(value), member) if member else None) for above, member, value in rows]
+    return [Rank(int(above), Position(float(value), member) if member else None) for above, member, value in rows]

@@ -141,4 +141,4 @@ async def _page(store, reader, size, cursor, up=False, unseen=False):
 
 
 def _place(reader, cursor):
-    return pagination.place(feeds.listing_name(Feed(reader)), cursor, pagination.ARTICLES_BY_TIME)
+    return pagination.cursor_position(feeds.listing_name(Feed(reader)), cursor, pagination.ARTICLES_BY_TIME)

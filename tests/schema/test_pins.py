@@ -157,7 +157,7 @@ def test_pin_costs_what_it_copies():
 
 @pytest.mark.parametrize("partitions", [1], indirect=True)
 async def test_process_keeps_no_more_pins_than_it_may(store, ask, alice, clock, redis, monkeypatch):
-    monkeypatch.setattr(snapshots, "MOST", 2)
+    monkeypatch.setattr(snapshots, "MAX_PINS", 2)
     await post(store, alice)
     notes = []
     for _ in range(4):

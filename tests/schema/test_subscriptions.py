@@ -24,7 +24,7 @@ from server.app import CODES
 from store import events
 from store.client.pubsub import Ear, Ears
 from store.errors import StoreUnavailable
-from store.events import CAPACITY, Event, Kind
+from store.events import CAPACITY, Event, EventKind
 from store.ranking.formulas import Order
 from store.records import Article, Vote
 from store.store import Store
@@ -85,7 +85,7 @@ async def subscribed(url: str, query: str, token: str | None = None, **variables
 
 @pytest.fixture
 async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[Live]:
-    async with events.listening(redis_url, partitions) as heard:
+    async with events.connect(redis_url, partitions) as heard:
         yield Live(store, heard)
 
 
@@ -408,7 +408,7 @@ async def test_stream_of_who_is_too_slow_ends_with_an_error(live, url, alice, st
         asking = client.get(url.replace("ws", "http"), params=query, headers={"accept": media})
         answering = asyncio.create_task(asking)
         await until(lambda: listeners(live) == 1)
-        live.events.tell(Event(Kind.MISSED))
+        live.events.dispatch(Event(EventKind.MISSED))
         said = (await answering).text
 
     assert said.count("SUBSCRIBER_TOO_SLOW") == 1
@@ -418,7 +418,7 @@ async def test_stream_of_who_is_too_slow_ends_with_an_error(live, url, alice, st
 async def test_socket_of_who_is_too_slow_is_told_so(live, listen, alice, monkeypatch):
     monkeypatch.setattr("resolvers.posts.MOST_BEHIND", -1)
     subscriber = await listen(POSTED)
-    live.events.tell(Event(Kind.MISSED))
+    live.events.dispatch(Event(EventKind.MISSED))
 
     assert (await subscriber.refusal())[0] == "SUBSCRIBER_TOO_SLOW"
 
@@ -470,7 +470,7 @@ async def test_ranking_by_age_moves_by_itself(store, live, clock, alice, bob, mo
 
 
 async def test_address_watches_so_many_places_of_different_rankings(store, redis_url, partitions, alice):
-    async with events.listening(redis_url, partitions) as heard:
+    async with events.connect(redis_url, partitions) as heard:
         live = Live(store, heard, ranking_places=110)
 
         def watched(first: int, address: str | None = "1.1.1.1") -> AsyncGenerator[RankingChange, None]:

@@ -17,8 +17,8 @@ from store.maintenance.import_stories import Story, bring_in
 from store.maintenance.restore import Restoration
 from store.maintenance.write_lock import Closing
 from store.ranking.formulas import Order
-from store.records import Place, Vote
-from store.sessions import session_of
+from store.records import Position, Vote
+from store.sessions import parse_token
 from store.store import Store
 from tests import servers
 from tests.conftest import registered
@@ -77,7 +77,7 @@ async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(
         lambda: store.articles.delete(own, "alice"),
         lambda: store.follows.follow("alice", "bob"),
         lambda: store.follows.unfollow("alice", "bob"),
-        lambda: store.follows.mark_seen("alice", Place(1.0, keys.member(own))),
+        lambda: store.follows.mark_seen("alice", Position(1.0, keys.member(own))),
         lambda: store.users.register("carol", "correct horse"),
         lambda: bring_in(store, [Story("1", "a story", "", "alice", store.site.clock(), 3)]),
     ]
@@ -95,7 +95,7 @@ async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(
 
 async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, clock):
     grant = await store.users.register("carol", "correct horse")
-    session = session_of(grant.token)
+    session = parse_token(grant.token)
     clock.advance(store.site.session_lifetime / 2)
     await Closing(store.site).begin()
     before = everything(redis)
@@ -128,7 +128,7 @@ async def test_registration_that_a_move_refuses_is_not_counted(store, redis):
 
 
 async def test_password_is_not_changed_while_the_store_is_moved(store, redis):
-    session = session_of((await store.users.register("carol", "correct horse")).token)
+    session = parse_token((await store.users.register("carol", "correct horse")).token)
     await Closing(store.site).begin()
 
     with pytest.raises(StoreUnavailable, match="being moved"):

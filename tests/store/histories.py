@@ -6,7 +6,7 @@ from store import keys, listings
 from store.listings import Listing, Window
 from store.maintenance.import_stories import Story, bring_in
 from store.ranking.formulas import DAY, Order
-from store.records import Article, Place, Vote
+from store.records import Article, Position, Vote
 from tests.conftest import registered
 from tests.store.reading import article, numbers, post
 
@@ -41,9 +41,9 @@ async def history(store, seed: int, size: int) -> list[Article]:
     return [await article(store, number) for number in everyone]
 
 
-def sorted_by_hand(store, order: Order, articles: list[Article], now: int, group: str | None = None) -> list[Place]:
+def sorted_by_hand(store, order: Order, articles: list[Article], now: int, group: str | None = None) -> list[Position]:
     value = store.site.policy_of(group).value_at
-    return sorted((Place(value(order, each, now), keys.member(each.number)) for each in articles), reverse=True)
+    return sorted((Position(value(order, each, now), keys.member(each.number)) for each in articles), reverse=True)
 
 
 def listing_of(store, order: Order, group: str | None) -> Listing:

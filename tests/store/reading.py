@@ -13,7 +13,7 @@ from store.client.client import Tally
 from store.listings import Listing, Page, Window
 from store.maintenance import verify
 from store.maintenance.verify import Finding
-from store.queries import Kind, Read
+from store.queries import Read, RecordType
 from store.ranking.formulas import Order
 from store.records import Article, Profile
 from store.store import Store
@@ -33,7 +33,7 @@ async def profile(store: Store, username: str) -> Profile | None:
     return await _record(store, queries.PROFILES, username)
 
 
-async def _record(store: Store, kind: Kind[Any], id: int | str) -> Any:
+async def _record(store: Store, kind: RecordType[Any], id: int | str) -> Any:
     (stored,) = await read(store, queries.hash_of(store.site, kind, id))
     return kind.decode(id, stored)
 
@@ -44,7 +44,7 @@ async def voters(store: Store, number: int) -> tuple[str, ...]:
 
 async def page(store: Store, listing: Listing, window: Window | None = None) -> Page:
     window = window or Window(25)
-    return listings.merge(await read(store, *listings.shares(listing, window)), window)
+    return listings.merge(await read(store, *listings.partition_pages(listing, window)), window)
 
 
 async def request(store: Store) -> tuple[list[Article | None], int]:
@@ -53,11 +53,11 @@ async def request(store: Store) -> tuple[list[Article | None], int]:
     client.tally.set(cost)
     reads = Reads(store, None)
     (found,) = await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
-    return await reads.articles(place.number for place in found.places), cost.commands
+    return await reads.articles(position.number for position in found.positions), cost.commands
 
 
 async def numbers(store: Store, listing: Listing, window: Window | None = None) -> list[int]:
-    return [place.number for place in (await page(store, listing, window)).places]
+    return [position.number for position in (await page(store, listing, window)).positions]
 
 
 async def post(store: Store, poster: str, title: str = "a title", groups: Sequence[str] = ()) -> Article:

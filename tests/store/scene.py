@@ -14,7 +14,7 @@ from store.articles import Draft
 from store.errors import Refusal
 from store.maintenance.import_stories import Story, bring_in
 from store.records import Article, Vote
-from store.sessions import session_of
+from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock, registered
 from tests.store.reading import post
@@ -83,7 +83,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
         await store.articles.vote(posted.number, voter, vote)
     await bring_in(store, [Story("1", "a story", "https://example.com/", "Alice", clock.now - 5, 9)])
     await store.follows.follow("bob", "alice")
-    session = session_of((await store.sessions.open("Alice")).token)
+    session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
     p = store.site.home_of_user("alice")
     story = int(redis.hget(keys.imported(p), "1"))

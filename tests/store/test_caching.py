@@ -14,7 +14,7 @@ from store.client.client import Tally
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Vote
-from store.sessions import session_of
+from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import kill, registered
 from tests.servers import until
@@ -102,7 +102,7 @@ async def test_voters_are_as_they_stand_and_read_once(store, other, alice, bob):
 async def test_what_is_kept_is_looked_at_again_once_the_session_is_read(store, redis, alice):
     posted, grant = await post(store, alice), await store.sessions.open(alice)
     p = store.site.home_of_article(posted.number)
-    login = store.sessions.read(session_of(grant.token))
+    login = store.sessions.read(parse_token(grant.token))
 
     async def article() -> tuple[int, int]:
         client.tally.set(cost := Tally())
@@ -147,7 +147,7 @@ async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, 
     posted = await post(store, alice)
     command = [sys.executable, "-m", "tests.store.voting", redis_url, str(posted.number), str(VOTES)]
     writer = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
-    login = store.sessions.read(session_of((await store.sessions.open(alice)).token))
+    login = store.sessions.read(parse_token((await store.sessions.open(alice)).token))
     acknowledged = seen = spared = 0
 
     async def listen() -> None:

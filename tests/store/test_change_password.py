@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from store.errors import BadCredentials, Invalid, Unauthenticated
-from store.sessions import session_of
+from store.sessions import parse_token
 from tests.store.reading import everything
 
 OLD, NEW = "correct horse", "battery staple"
@@ -11,17 +11,17 @@ OLD, NEW = "correct horse", "battery staple"
 
 @pytest.fixture
 async def session(store):
-    return session_of((await store.users.register("Alice", OLD)).token)
+    return parse_token((await store.users.register("Alice", OLD)).token)
 
 
 async def other_session(store, password=OLD):
-    return session_of((await store.users.log_in("alice", password)).token)
+    return parse_token((await store.users.log_in("alice", password)).token)
 
 
 async def test_changed_password_ends_all_other_sessions(store, session, clock):
     others = [await other_session(store) for _ in range(3)]
     await store.sessions.renew(others[0], store.sessions.login("Alice"))
-    bobs = session_of((await store.users.register("bob", OLD)).token)
+    bobs = parse_token((await store.users.register("bob", OLD)).token)
 
     assert await store.users.change_password(session, OLD, NEW) == "Alice"
 

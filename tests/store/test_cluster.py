@@ -206,17 +206,17 @@ async def test_too_few_replicas_leave_a_write_unconfirmed(store, six, monkeypatc
 
 @pytest.mark.usefixtures("watchful")
 async def test_events_are_heard_whoever_is_lost(store, six, monkeypatch):
-    monkeypatch.setattr(events, "CHECKED", 0.3)
+    monkeypatch.setattr(events, "CHECK_INTERVAL", 0.3)
     number = (await post(store, await registered(store, "alice"))).number
-    async with events.listening(six.url, PARTITIONS) as heard:
+    async with events.connect(six.url, PARTITIONS) as heard:
         with heard.mailbox(events.of_article(number)) as mailbox:
             (teller,) = [server for server in six.servers if is_listened_to(server)]
             teller.kill()
-            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.Kind.MISSED
+            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.MISSED
             six.launch()
             await asyncio.to_thread(six.settle)
             await store.articles.edit(number, "alice", {"title": "another"})
-            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.Kind.EDITED
+            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.EDITED
 
 
 def is_listened_to(server: Server) -> bool:

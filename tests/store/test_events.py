@@ -11,7 +11,7 @@ from redis import Redis
 from store import events, keys
 from store.client import connection as link
 from store.errors import Refusal
-from store.events import CAPACITY, Event, Events, Kind, Mailbox
+from store.events import CAPACITY, Event, EventKind, Events, Mailbox
 from store.maintenance.import_stories import Story, bring_in
 from store.records import Vote
 from store.store import Store
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.routed
 
 @pytest.fixture
 async def heard(redis_url: str, redis: Redis, partitions: int) -> AsyncIterator[Events]:
-    async with events.listening(redis_url, partitions) as heard:
+    async with events.connect(redis_url, partitions) as heard:
         await caught_up(redis, heard)
         yield heard
 
@@ -48,7 +48,7 @@ async def heard_all(store: Store, heard: Events) -> None:
                 pass
 
 
-def whole(event: Event) -> tuple[Kind, int, str, tuple[str, ...]]:
+def whole(event: Event) -> tuple[EventKind, int, str, tuple[str, ...]]:
     return event.kind, event.number, event.poster, event.groups
 
 
@@ -74,7 +74,7 @@ async def test_import_moves_listings_and_posts_nothing(store, clock, heard):
         imported = await anext(show)
         posted = await post(store, "Marlow", groups=["show"])
 
-        assert (imported.kind, imported.poster, imported.groups) == (Kind.IMPORTED, "Marlow", ("show",))
+        assert (imported.kind, imported.poster, imported.groups) == (EventKind.IMPORTED, "Marlow", ("show",))
         assert (await anext(posts)).number == posted.number
 
 
@@ -109,14 +109,14 @@ async def test_listener_hears_its_topic_and_no_other(store, alice, bob, heard):
         await store.articles.vote(first.number, bob, Vote.UP)
         third = await post(store, alice, groups=["show"])
 
-        assert whole(await anext(article)) == (Kind.VOTED, first.number, "Alice", ())
-        assert whole(await anext(show)) == (Kind.VOTED, second.number, "bob", ("show",))
-        assert whole(await anext(show)) == (Kind.POSTED, third.number, "Alice", ("show",))
-        assert whole(await anext(posts)) == (Kind.POSTED, third.number, "Alice", ("show",))
+        assert whole(await anext(article)) == (EventKind.VOTED, first.number, "Alice", ())
+        assert whole(await anext(show)) == (EventKind.VOTED, second.number, "bob", ("show",))
+        assert whole(await anext(show)) == (EventKind.POSTED, third.number, "Alice", ("show",))
+        assert whole(await anext(posts)) == (EventKind.POSTED, third.number, "Alice", ("show",))
 
 
 async def test_all_processes_hear_the_same(store, alice, heard, redis_url, redis, partitions):
-    async with events.listening(redis_url, partitions) as other:
+    async with events.connect(redis_url, partitions) as other:
         await caught_up(redis, other)
         with heard.mailbox(events.of_posts(None)) as here, other.mailbox(events.of_posts(None)) as there:
             number = (await post(store, alice)).number
@@ -133,12 +133,12 @@ async def test_killed_connection_is_rebuilt_and_listeners_learn_that_they_missed
         await store.articles.edit(number, alice, {"title": "another"})
         edited = await anext(mailbox)
 
-    assert (missed.kind, edited.kind) == (Kind.MISSED, Kind.EDITED)
+    assert (missed.kind, edited.kind) == (EventKind.MISSED, EventKind.EDITED)
 
 
 async def test_connection_is_asked_whether_it_lives_and_kept(redis_url, partitions, redis, store, alice, monkeypatch):
-    monkeypatch.setattr(events, "CHECKED", 0.01)
-    async with events.listening(redis_url, partitions) as heard:
+    monkeypatch.setattr(events, "CHECK_INTERVAL", 0.01)
+    async with events.connect(redis_url, partitions) as heard:
         before = listeners(redis)
         with heard.mailbox(events.of_posts(None)) as mailbox:
             await asyncio.sleep(0.2)
@@ -151,9 +151,9 @@ async def test_connection_is_asked_whether_it_lives_and_kept(redis_url, partitio
 @pytest.mark.one_server
 async def test_connection_that_does_not_answer_is_rebuilt(redis_url, partitions, redis, monkeypatch, caplog):
     """A stopped server answers no PING, as one behind a broken network."""
-    monkeypatch.setattr(events, "CHECKED", 0.05)
+    monkeypatch.setattr(events, "CHECK_INTERVAL", 0.05)
     server = redis.info("server")["process_id"]
-    async with events.listening(redis_url, partitions) as heard:
+    async with events.connect(redis_url, partitions) as heard:
         (before,) = listeners(redis)
         with heard.mailbox(events.of_posts(None)) as mailbox:
             with monkeypatch.context() as hasty:
@@ -164,7 +164,7 @@ async def test_connection_that_does_not_answer_is_rebuilt(redis_url, partitions,
                 finally:
                     os.kill(server, signal.SIGCONT)
 
-            assert (await anext(mailbox)).kind is Kind.MISSED
+            assert (await anext(mailbox)).kind is EventKind.MISSED
         (after,) = listeners(redis)
     assert after != before
 
@@ -179,21 +179,21 @@ async def test_what_cannot_be_read_may_be_anything(heard, redis):
         redis.publish(keys.events(0), "pondered 1773 alice")
         redis.publish(keys.events(0), "posted 1773 alice")
 
-        assert [(await anext(mailbox)).kind for _ in range(2)] == [Kind.MISSED, Kind.POSTED]
+        assert [(await anext(mailbox)).kind for _ in range(2)] == [EventKind.MISSED, EventKind.POSTED]
 
 
 async def test_mailbox_keeps_the_latest_event_of_each_article():
     mailbox = Mailbox()
-    for number, kind in [(1, Kind.VOTED), (2, Kind.VOTED), (1, Kind.EDITED)]:
+    for number, kind in [(1, EventKind.VOTED), (2, EventKind.VOTED), (1, EventKind.EDITED)]:
         mailbox.put(Event(kind, number))
 
-    assert [whole(await anext(mailbox))[:2] for _ in range(2)] == [(Kind.VOTED, 2), (Kind.EDITED, 1)]
+    assert [whole(await anext(mailbox))[:2] for _ in range(2)] == [(EventKind.VOTED, 2), (EventKind.EDITED, 1)]
 
 
 async def test_full_mailbox_says_that_some_were_missed():
     mailbox = Mailbox()
     for number in range(1, CAPACITY + 6):
-        mailbox.put(Event(Kind.POSTED, number))
+        mailbox.put(Event(EventKind.POSTED, number))
 
-    assert (await anext(mailbox)).kind is Kind.MISSED
+    assert (await anext(mailbox)).kind is EventKind.MISSED
     assert [(await anext(mailbox)).number for _ in range(4)] == list(range(CAPACITY + 2, CAPACITY + 6))

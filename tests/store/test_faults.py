@@ -17,7 +17,7 @@ from store.maintenance import reindex, verify
 from store.ranking.formulas import Order
 from store.records import Vote
 from store.scripts.registry import ACTIVATE_INDEXES, CHANGE_PASSWORD
-from store.sessions import session_of
+from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock, registered
 from tests.proxy import Proxy, counting
@@ -98,7 +98,7 @@ async def test_name_whose_registration_was_not_answered_is_its_owners(store, pro
 @pytest.mark.one_server
 async def test_password_whose_change_was_not_answered_is_changed(store, proxy):
     await store.users.register("carol", "correct horse")
-    session = session_of((await store.users.log_in("carol", "correct horse")).token)
+    session = parse_token((await store.users.log_in("carol", "correct horse")).token)
     assert session is not None
     changing = store.users.change_password(session, "correct horse", "battery staple")
 

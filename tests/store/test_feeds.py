@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from resolvers.dataloader import Reads
 from store import keys
 from store.listings import Window
-from store.records import Place
+from store.records import Position
 from store.store import Store
 from tests.conftest import client
 
@@ -62,8 +62,8 @@ async def _filled(store, posted):
         name = f"user-{each}" if each else VIEWER
         p = store.site.home_of_user(name)
         for time in times:
-            feed.append(place := Place(float(time), keys.member(next(numbers))))
-            commands.append(("ZADD", keys.timeline(p, name), time, place.member))
+            feed.append(position := Position(float(time), keys.member(next(numbers))))
+            commands.append(("ZADD", keys.timeline(p, name), time, position.member))
         if times:
             commands.append(("ZADD", keys.posters(p), max(times), name))
         if each:
@@ -83,18 +83,18 @@ async def _check_walks(store, feed, size, mark):
             if len(page) < size:
                 break
             position = page[-1]
-        shown = [place for place in feed if mark is None or place > mark]
+        shown = [each for each in feed if mark is None or each > mark]
         assert walked == (shown[::-1] if upwards else shown)
 
 
 async def _check_positions(store, feed, size, mark):
     """From every place, also from those below the mark, and from places where nothing stands."""
-    between = [Place(place.value + 0.5, place.member) for place in feed]
-    ends = [Place(0.0, keys.member(0)), Place(99.0, keys.member(0))]
-    shown = [place for place in feed if mark is None or place > mark]
+    between = [Position(each.value + 0.5, each.member) for each in feed]
+    ends = [Position(0.0, keys.member(0)), Position(99.0, keys.member(0))]
+    shown = [each for each in feed if mark is None or each > mark]
     for position in [*feed[:20], *feed[-20:], *between[:5], *between[-5:], *ends]:
-        below = [place for place in shown if place < position]
-        above = [place for place in shown if place > position]
+        below = [each for each in shown if each < position]
+        above = [each for each in shown if each > position]
         taken = position in shown
         assert await _page(store, Window(size, False, position), mark) == (below[:size], bool(above or taken))
         assert await _page(store, Window(size, True, position), mark) == (above[::-1][:size], bool(below or taken))
@@ -103,4 +103,4 @@ async def _check_positions(store, feed, size, mark):
 async def _page(store, window, mark):
     reads = Reads(store, None)
     pull = await reads.pull(await reads.posters_of_feed(VIEWER, mark), window, mark)
-    return list(pull.places), pull.behind
+    return list(pull.positions), pull.behind

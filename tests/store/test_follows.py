@@ -11,7 +11,7 @@ pytestmark = pytest.mark.routed
 
 
 async def listed(store, listing):
-    return [(place.member, place.value) for place in (await page(store, listing)).places]
+    return [(position.member, position.value) for position in (await page(store, listing)).positions]
 
 
 async def test_followers_and_following_change_together_newest_first(store, alice, bob, clock):  # F2, F11

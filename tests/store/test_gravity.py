@@ -9,7 +9,7 @@ from bench.orders import MINUTE
 from store import keys
 from store.listings import Window
 from store.ranking.formulas import DAY, Order
-from store.records import Article, Place
+from store.records import Article, Position
 from tests.store.histories import listing_of, sorted_by_hand
 from tests.store.reading import page
 
@@ -57,15 +57,15 @@ async def test_page_among_articles_alike_is_one_short_step(store, redis, clock):
             assert count == 400 or cost_after.steps == cost_before.steps == 1
 
 
-async def asked(store, redis, window: Window) -> tuple[list[Place], Cost]:
+async def asked(store, redis, window: Window) -> tuple[list[Position], Cost]:
     redis.config_resetstat()
     found = await page(store, listing_of(store, Order.GRAVITY, None), window)
     calls = {name: stats["calls"] for name, stats in redis.info("commandstats").items()}
     commands = sum(count for name, count in calls.items() if name.startswith("cmdstat_z"))
-    return list(found.places), Cost(calls["cmdstat_evalsha"], commands)
+    return list(found.positions), Cost(calls["cmdstat_evalsha"], commands)
 
 
-def everything(store, redis) -> list[Place]:
+def everything(store, redis) -> list[Position]:
     """The site by GRAVITY, sorted by hand."""
     posted = dict(redis.zrange(keys.index(0, Order.TIME.value), 0, -1, withscores=True))
     votes = redis.zrange(keys.index(0, Order.VOTES.value), 0, -1, withscores=True)

@@ -42,7 +42,7 @@ async def test_story_becomes_an_article_at_its_own_time_with_its_votes(store, st
     assert imported.number % keys.SLOTS == keys.slot("marlow")
     for order, value in (Order.TIME, story.time), (Order.SCORE, story.time + 5 * 432_000), (Order.VOTES, 5):
         for listing in listings.whole(store.site, order), listings.group(store.site, "show", order):
-            assert [place.value for place in (await page(store, listing)).places] == [value]
+            assert [position.value for position in (await page(store, listing)).positions] == [value]
     assert await numbers(store, listings.timeline(store.site, "marlow")) == [imported.number]
 
 

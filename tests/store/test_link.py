@@ -6,7 +6,7 @@ from store.articles import Draft
 from store.client import client
 from store.client import connection as link
 from store.errors import StoreUnavailable
-from store.records import Place, Vote
+from store.records import Position, Vote
 from store.store import Store
 from tests.conftest import kill
 from tests.servers import until
@@ -114,7 +114,7 @@ async def test_refused_command_is_a_fault_of_its_batch_alone(store):
 async def test_scripts_are_loaded_when_the_server_has_forgotten_them(store, redis, alice):
     redis.script_flush()
 
-    assert (await store.follows.mark_seen(alice, Place(1.0, "1"))) == "Alice"
+    assert (await store.follows.mark_seen(alice, Position(1.0, "1"))) == "Alice"
 
 
 async def test_nothing_answers_there(tmp_path, monkeypatch):

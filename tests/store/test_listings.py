@@ -6,7 +6,7 @@ import pytest
 from store import listings
 from store.listings import Window
 from store.ranking.formulas import Order, Policy
-from store.records import Place, Vote
+from store.records import Position, Vote
 from tests.conftest import registered
 from tests.store.reading import article, numbers, page, post, read
 
@@ -28,7 +28,7 @@ async def test_two_hundred_votes_make_up_for_exactly_one_day(store, alice, bob, 
     clock.advance(DAY)
     young = await post(store, bob)
 
-    (first, second) = (await page(store, listings.whole(store.site, Order.SCORE))).places
+    (first, second) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert first.value == second.value
     assert {first.number, second.number} == {old.number, young.number}
     await store.articles.vote(young.number, "carol", Vote.UP)
@@ -56,7 +56,7 @@ async def test_pages_hold_their_places(store, alice, bob):  # L2
 
     for number in range(1, 5):
         found = await page(store, site, Window(25, skip=25 * (number - 1)))
-        assert [place.number for place in found.places] == posted[25 * (number - 1) : 25 * number]
+        assert [position.number for position in found.positions] == posted[25 * (number - 1) : 25 * number]
         assert (found.above, found.total) == (min(25 * (number - 1), 60), 60)
 
 
@@ -66,8 +66,8 @@ async def test_article_is_not_skipped_because_others_moved_above_it(store, alice
     first = await page(store, site, Window(3))
     await store.articles.vote(posted[0], "bob", Vote.UP)
 
-    rest = await page(store, site, Window(3, beyond=first.places[-1]))
-    assert [place.number for place in rest.places] == [posted[2], posted[1]]
+    rest = await page(store, site, Window(3, beyond=first.positions[-1]))
+    assert [position.number for position in rest.positions] == [posted[2], posted[1]]
     assert rest.above == 4
 
 
@@ -75,9 +75,9 @@ async def test_position_need_not_be_taken(store, alice):  # L3
     posted = [(await post(store, alice)).number for _ in range(4)]
     site = listings.whole(store.site, Order.SCORE)
     first = await page(store, site, Window(2))
-    await store.articles.delete(first.places[-1].number, alice)
+    await store.articles.delete(first.positions[-1].number, alice)
 
-    assert await numbers(store, site, Window(2, beyond=first.places[-1])) == posted[1::-1]
+    assert await numbers(store, site, Window(2, beyond=first.positions[-1])) == posted[1::-1]
 
 
 async def test_walks_forward_and_backward_show_every_article_once_in_the_same_order(store):  # L1, L8, G3
@@ -92,10 +92,10 @@ async def test_walks_forward_and_backward_show_every_article_once_in_the_same_or
 
     for order in Order:
         for listing in (listings.whole(store.site, order), listings.group(store.site, "show", order)):
-            everyone = (await page(store, listing, Window(1000))).places
-            found = [await article(store, place.number) for place in everyone]
+            everyone = (await page(store, listing, Window(1000))).positions
+            found = [await article(store, position.number) for position in everyone]
             policy, now = store.site.policy, store.site.clock()
-            assert [place.value for place in everyone] == [policy.value_at(order, each, now) for each in found]
+            assert [position.value for position in everyone] == [policy.value_at(order, each, now) for each in found]
             assert all((a.value, a.number) > (b.value, b.number) for a, b in pairwise(everyone))
             for size in (1, 7, 25):
                 assert await _walk(store, listing, size, upwards=False) == [*everyone]
@@ -103,20 +103,20 @@ async def test_walks_forward_and_backward_show_every_article_once_in_the_same_or
 
 
 async def _walk(store, listing, size, upwards):
-    walked: list[Place] = []
+    walked: list[Position] = []
     beyond = None
     while True:
         found = await page(store, listing, Window(size, upwards, beyond))
-        walked = [*found.places, *walked] if upwards else [*walked, *found.places]
+        walked = [*found.positions, *walked] if upwards else [*walked, *found.positions]
         behind, ahead = (found.below, found.above) if upwards else (found.above, found.below)
-        counted = (len(walked) - len(found.places), found.total - len(walked))
+        counted = (len(walked) - len(found.positions), found.total - len(walked))
         if listing.decay:  # where values decay, a page tells whether there are more, and not how many
             assert (behind > 0, ahead > 0) == (counted[0] > 0, counted[1] > 0)
         else:
             assert (behind, ahead) == counted
         if not (found.above if upwards else found.below):
             return walked
-        beyond = found.places[0 if upwards else -1]
+        beyond = found.positions[0 if upwards else -1]
 
 
 @pytest.mark.parametrize("policy", [Policy(good_votes=1)])
@@ -128,9 +128,9 @@ async def test_front_page_of_a_day_has_that_utc_day_alone(store, alice, clock): 
     day = listings.front_page(store.site, midnight - DAY * 1000)
 
     found = await page(store, day)
-    assert [place.number for place in found.places] == [posted[2], posted[1]]
+    assert [position.number for position in found.positions] == [posted[2], posted[1]]
     assert (found.above, found.below, found.total) == (0, 0, 2)
-    assert await numbers(store, day, Window(1, beyond=found.places[0])) == [posted[1]]
+    assert await numbers(store, day, Window(1, beyond=found.positions[0])) == [posted[1]]
     assert await numbers(store, day, Window(1, upwards=True)) == [posted[1]]
     assert await numbers(store, listings.front_page(store.site, None)) == posted[::-1]
 
@@ -140,7 +140,7 @@ async def test_timeline_has_no_end(store, alice):  # F3
     timeline = listings.timeline(store.site, "ALICE")
 
     oldest = await page(store, timeline, Window(1, skip=1_000))
-    assert oldest.places[0].number == posted[0]
+    assert oldest.positions[0].number == posted[0]
     assert (oldest.above, oldest.total) == (1_000, 1_001)
     assert await numbers(store, timeline, Window(25)) == posted[: -25 - 1 : -1]
 
@@ -148,5 +148,5 @@ async def test_timeline_has_no_end(store, alice):  # F3
 async def test_page_is_one_read_a_partition(store):
     site = listings.whole(store.site, Order.SCORE)
 
-    assert len(listings.shares(site, Window(25))) == store.site.partitions
+    assert len(listings.partition_pages(site, Window(25))) == store.site.partitions
     assert await read(store) == []

@@ -8,7 +8,7 @@ from resolvers.rate_limits import WriteRates
 from store.articles import Draft
 from store.errors import BadCredentials, Invalid, RateLimited, UsernameTaken
 from store.passwords import Passwords
-from store.sessions import session_of
+from store.sessions import parse_token
 
 PASSWORD = "correct horse"
 HOME, AWAY = "1.1.1.1", "2.2.2.2"
@@ -101,7 +101,7 @@ async def test_concurrent_failures_are_all_counted(store):
 
 
 async def test_session_lasts_while_log_ins_of_its_user_are_refused(store):
-    session = session_of((await store.users.log_in("alice", PASSWORD, HOME)).token)
+    session = parse_token((await store.users.log_in("alice", PASSWORD, HOME)).token)
     await fail(store, 100, address="9.9.9.#")
 
     assert await refused(store)

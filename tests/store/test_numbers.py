@@ -10,7 +10,7 @@ from store import keys, listings, numbering
 from store.errors import StoreUnavailable
 from store.maintenance.import_stories import Story, bring_in
 from store.ranking.formulas import Order
-from store.records import Article, Place, Vote
+from store.records import Article, Position, Vote
 from store.store import Store
 from tests.conftest import registered
 from tests.store.histories import listing_of
@@ -45,8 +45,8 @@ async def test_newest_of_equal_articles_is_first_whatever_partition_it_is_in(sto
 
     for order in EQUAL:
         for group in (None, "show"):
-            found = (await page(store, listing_of(store, order, group))).places
-            assert [place.number for place in found] == posted[::-1]
+            found = (await page(store, listing_of(store, order, group))).positions
+            assert [position.number for position in found] == posted[::-1]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -61,7 +61,7 @@ async def test_order_is_by_value_then_posting_time_then_number(store, clock, see
             ranked = sorted(
                 ((value(order, each, clock.now), each.posted_at, each.number) for each in listed), reverse=True
             )
-            expected = [Place(value, keys.member(number)) for value, _, number in ranked]
+            expected = [Position(value, keys.member(number)) for value, _, number in ranked]
             await assert_pages(store, listing_of(store, order, group), expected, random.Random(seed))
     assert [each for each in await verified(store) if not each.where.endswith("TTL")] == []  # of Valkey's own clock
 
@@ -146,7 +146,7 @@ async def test_highest_number_is_right_everywhere(store, alice, bob, clock, redi
     assert 2**53 - 2 * keys.SLOTS <= posted.number < 2**53
     assert (await store.articles.vote(posted.number, bob, Vote.UP)).article.votes == 2
     for order in Order:
-        (found,) = (await page(store, listings.whole(store.site, order))).places
+        (found,) = (await page(store, listings.whole(store.site, order))).positions
         assert (found.number, found.member) == (posted.number, str(posted.number))
     assert await verified(store) == []
     await store.articles.delete(posted.number, alice)

@@ -32,27 +32,31 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
 
 async def assert_pages(store, listing, expected, chance):
     """The whole of a listing, pages in both ways from any of its places and from beside it, pages by number."""
-    assert list((await page(store, listing, Window(10_000))).places) == expected
-    assert list((await page(store, listing, Window(10_000, upwards=True))).places) == expected
-    for place in chance.sample(expected, 5):
-        rank, size = expected.index(place), chance.choice([1, 7, 25])
-        for beyond in (place, place._replace(member=place.member[:-1]), place._replace(member=place.member + "0")):
+    assert list((await page(store, listing, Window(10_000))).positions) == expected
+    assert list((await page(store, listing, Window(10_000, upwards=True))).positions) == expected
+    for position in chance.sample(expected, 5):
+        rank, size = expected.index(position), chance.choice([1, 7, 25])
+        for beyond in (
+            position,
+            position._replace(member=position.member[:-1]),
+            position._replace(member=position.member + "0"),
+        ):
             above = [each for each in expected if each > beyond]
             below = [each for each in expected if each < beyond]
             after = await page(store, listing, Window(size, beyond=beyond))
-            assert list(after.places) == below[:size]
+            assert list(after.positions) == below[:size]
             assert_counts(listing, after, len(expected) - len(below))
             before = await page(store, listing, Window(size, upwards=True, beyond=beyond))
-            assert list(before.places) == above[-size:]
+            assert list(before.positions) == above[-size:]
             assert_counts(listing, before, max(len(above) - size, 0))
         numbered = await page(store, listing, Window(size, skip=rank))
-        assert (list(numbered.places), numbered.above) == (expected[rank : rank + size], rank)
+        assert (list(numbered.positions), numbered.above) == (expected[rank : rank + size], rank)
         assert {after.total, before.total, numbered.total} == {len(expected)}
 
 
 def assert_counts(listing, page, above):
     """Where values decay, a page tells whether there are more above and below, and not how many."""
-    below = page.total - above - len(page.places)
+    below = page.total - above - len(page.positions)
     if listing.decay:
         assert (page.above > 0, page.below > 0) == (above > 0, below > 0)
     else:

@@ -59,10 +59,10 @@ async def test_posted_article_stands_at_once_in_every_order_and_in_its_groups(st
 async def test_poster_is_the_first_voter(store, alice, clock, redis):  # A4
     posted = await post(store, alice)
 
-    (place,) = (await page(store, listings.whole(store.site, Order.SCORE))).places
+    (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert (posted.upvotes, posted.downvotes) == (1, 0)
     assert up(redis, store, posted.number) == {"Alice"}
-    assert place.value == clock.now + 432_000
+    assert position.value == clock.now + 432_000
     assert (await profile(store, "alice")).karma == 0
 
 

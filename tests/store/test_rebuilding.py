@@ -74,7 +74,7 @@ async def test_orders_are_added_and_dropped_while_people_vote(scene, redis):
         for orders in (FEW, tuple(Order), SOME):
             await reindex.reindex(store.site, orders, walked.append)
             assert store.site.rankings.orders == orders
-            assert indexes(redis) <= set(config.written(orders).split())
+            assert indexes(redis) <= set(config.orders_to_write(orders).split())
             assert await broken(store) == []
 
     await meanwhile(scene, change)
@@ -96,7 +96,7 @@ async def test_reindex_that_ended_early_is_finished_by_the_next(redis_url, redis
 
     for order in (Order.HOT, Order.VOTES):
         expected = sorted_by_hand(store, order, articles[:-1], clock.now)
-        assert list((await page(store, listing_of(store, order, None))).places) == expected[:25]
+        assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
     assert await broken(store) == []
     await store.close()
 
@@ -145,15 +145,15 @@ async def test_reindex_that_was_killed_anywhere_leaves_nothing_broken(redis_url,
         assert set(store.site.rankings.orders) <= {*FEW, *wanted[1]}
         for order in store.site.rankings.orders:
             expected = sorted_by_hand(store, order, articles, clock.now)
-            assert list((await page(store, listing_of(store, order, None))).places) == expected[:25]
+            assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
         await reindex.reindex(store.site, FEW, lambda count: None)
         assert not await reindex.is_unfinished(store.site)
-        assert indexes(redis) == set(config.written(FEW).split())
+        assert indexes(redis) == set(config.orders_to_write(FEW).split())
         round_trips += 1
 
     assert 3 < unfinished < round_trips
     assert not await reindex.is_unfinished(store.site)
-    assert indexes(redis) == set(config.written(wanted[1]).split())
+    assert indexes(redis) == set(config.orders_to_write(wanted[1]).split())
     assert await broken(store) == []
     await store.close()
 
@@ -198,14 +198,14 @@ async def test_readers_see_the_old_index_or_the_new_one_and_nothing_between(stor
     for number in numbers[::7]:
         await store.articles.vote(number, bob, Vote.UP)
     listing = listing_of(store, Order.SCORE, "show")
-    before = list((await page(store, listing)).places)
+    before = list((await page(store, listing)).positions)
     task = asyncio.create_task(reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None))
     seen = [before]
     while not task.done():
-        seen.append(list((await page(store, listing)).places))
+        seen.append(list((await page(store, listing)).positions))
     await task
 
-    after = list((await page(store, listing)).places)
+    after = list((await page(store, listing)).positions)
     assert before != after and len(seen) > 2
     assert all(places in (before, after) for places in seen)
 
@@ -227,8 +227,8 @@ async def test_only_one_of_two_rebuilds_at_once_counts(scene):
 
 async def test_other_processes_hear_of_it(store, redis_url, clock):
     other = await Store.open(redis_url, clock=clock)
-    ears = events.listening(redis_url, other.site.partitions)
-    async with ears as heard, config.renewed(other.site.rankings, other.site.connection, heard):
+    ears = events.connect(redis_url, other.site.partitions)
+    async with ears as heard, config.keep_current(other.site.rankings, other.site.connection, heard):
         await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
         await reindex.reindex(store.site, FEW, lambda count: None)
         async with asyncio.timeout(10):

@@ -8,7 +8,7 @@ from tests.store.reading import everything
 async def test_store_that_takes_writes_says_so_and_stays_as_it_is(store, redis):
     before = everything(redis)
 
-    assert await store.site.refusal() is None
+    assert await store.site.write_error() is None
     assert everything(redis) == before
 
 
@@ -16,13 +16,14 @@ async def test_store_that_takes_writes_says_so_and_stays_as_it_is(store, redis):
 async def test_store_that_takes_no_writes_says_why(store, redis):
     redis.config_set("maxmemory", 1)
     try:
-        assert await store.site.refusal() == "the store is out of memory: it can be read only, and nothing was changed"
+        error = await store.site.write_error()
+        assert error == "the store is out of memory: it can be read only, and nothing was changed"
     finally:
         redis.config_set("maxmemory", 0)
 
     redis.execute_command("ACL", "SETUSER", "default", "-@write")
     try:
-        refusal = await store.site.refusal()
+        refusal = await store.site.write_error()
         await store.site.connection.ping()
     finally:
         redis.execute_command("ACL", "SETUSER", "default", "allcommands")
@@ -33,4 +34,4 @@ async def test_store_that_takes_no_writes_says_why(store, redis):
 async def test_store_that_does_not_answer_says_so(store, redis):
     redis.execute_command("CLIENT", "PAUSE", 1_500, "ALL")
 
-    assert await store.site.refusal() == "the store does not answer"
+    assert await store.site.write_error() == "the store does not answer"

@@ -63,20 +63,20 @@ async def test_service_that_no_sentinel_knows_is_unavailable(setup, clock, monke
 
 @pytest.mark.one_server
 async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, setup, monkeypatch):
-    monkeypatch.setattr(events, "CHECKED", 0.3)
-    async with events.listening(setup.url, 1) as heard, voting(store) as crowd:
+    monkeypatch.setattr(events, "CHECK_INTERVAL", 0.3)
+    async with events.connect(setup.url, 1) as heard, voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         lost = setup.primary()
         with heard.mailbox(events.of_article(0)) as mailbox:
             await asyncio.to_thread(lost.kill)
             await asyncio.to_thread(until, lambda: setup.primary() is not lost)
-            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.Kind.MISSED
+            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.MISSED
         before = {number: len(names) for number, names in crowd.acknowledged.items()}
         await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
         assert crowd.gap < GAP + SLACK
         assert crowd.longest < BUDGET_OF_MANY + SLACK
         with heard.mailbox(events.of_article(crowd.articles[0])) as mailbox:
-            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.Kind.VOTED
+            assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.VOTED
 
     assert await crowd.missing() == {}
     assert await crowd.findings() == []

@@ -24,12 +24,12 @@ async def test_standing_is_the_place_in_the_sort(store, clock, later):  # issue 
         for group in (None, "show"):
             listed = [each for each in articles if group is None or group in each.groups]
             expected = sorted_by_hand(store, order, listed, clock.now)
-            places = [standings.place(policy, order, each, clock.now) for each in listed]
-            for each, place, rank in zip(
+            places = [standings.position(policy, order, each, clock.now) for each in listed]
+            for each, position, rank in zip(
                 listed, places, await ranked(store, listing_of(store, order, group), places), strict=True
             ):
                 standing = standings.standing(policy, order, each, rank, clock.now)
-                assert expected[standing.rank - 1] == place
+                assert expected[standing.rank - 1] == position
                 assert rank.next == (expected[standing.rank - 2] if standing.rank > 1 else None)
                 assert sum(term.value for term in standing.terms) == pytest.approx(standing.value, rel=0, abs=1e-6)
                 assert_least(policy, order, each, rank, standing.votes_to_next_rank, clock.now)
@@ -40,7 +40,7 @@ def assert_least(policy, order, article, rank, votes, now):
 
     def passes(more: int) -> bool:
         lifted = article._replace(upvotes=article.upvotes + more)
-        return standings.place(policy, order, lifted, now) > rank.next
+        return standings.position(policy, order, lifted, now) > rank.next
 
     if rank.next is None:
         assert votes is None
@@ -57,4 +57,4 @@ async def test_place_that_is_not_taken_has_a_rank(store):
         expected = sorted_by_hand(store, order, articles, store.site.clock())
         places = [each._replace(member=each.member + "0") for each in chance.sample(expected, 5)]
         ranks = await ranked(store, listing_of(store, order, None), places)
-        assert [rank.above for rank in ranks] == [sum(each > place for each in expected) for place in places]
+        assert [rank.above for rank in ranks] == [sum(each > position for each in expected) for position in places]

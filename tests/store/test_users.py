@@ -9,7 +9,7 @@ from store.articles import Draft
 from store.common_passwords import COMMONEST, commonest
 from store.errors import BadCredentials, Invalid, Unauthenticated, UsernameTaken
 from store.records import Vote
-from store.sessions import session_of
+from store.sessions import parse_token
 from tests.store.reading import everything, post, profile
 
 PASSWORD = "correct horse"
@@ -19,7 +19,7 @@ DAY = 86_400
 async def test_registered_user_is_logged_in(store, clock):
     grant = await store.users.register("Alice", PASSWORD)
 
-    assert await store.sessions.username(session_of(grant.token)) == "Alice" == grant.login.username
+    assert await store.sessions.username(parse_token(grant.token)) == "Alice" == grant.login.username
     assert grant.login.expires_at == clock.now + DAY * 1000
     found = await profile(store, "ALICE")
     assert (found.username, found.joined_at, found.karma) == ("Alice", clock.now, 0)
@@ -106,7 +106,7 @@ async def test_right_password_opens_a_session(store):
     await store.users.register("Alice", PASSWORD)
     grant = await store.users.log_in("alice", PASSWORD)
 
-    assert await store.sessions.username(session_of(grant.token)) == "Alice"
+    assert await store.sessions.username(parse_token(grant.token)) == "Alice"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ async def test_wrong_password_and_unknown_name_are_answered_alike(store, redis, 
 
 
 async def test_closed_session_is_over_for_reads_and_writes(store, redis):
-    session = session_of((await store.users.register("alice", PASSWORD)).token)
+    session = parse_token((await store.users.register("alice", PASSWORD)).token)
     await store.sessions.close(session)
     before = everything(redis)
 
@@ -139,12 +139,12 @@ async def test_closed_session_is_over_for_reads_and_writes(store, redis):
 
 
 async def test_session_votes_at_home_and_away(store):
-    session = session_of((await store.users.register("alice", PASSWORD)).token)
+    session = parse_token((await store.users.register("alice", PASSWORD)).token)
     for poster in ("bob", "carol", "dave"):
         await store.users.register(poster, PASSWORD)
         number = (await post(store, poster)).number
         assert (await store.articles.vote(number, session, Vote.UP)).voter == "alice"
-        await store.sessions.close(session_of((await store.users.log_in("alice", PASSWORD)).token))
+        await store.sessions.close(parse_token((await store.users.log_in("alice", PASSWORD)).token))
     await store.sessions.close(session)
 
     with pytest.raises(Unauthenticated):
@@ -153,7 +153,7 @@ async def test_session_votes_at_home_and_away(store):
 
 async def test_session_ends_unless_it_is_used(store, clock):
     grant = await store.users.register("alice", PASSWORD)
-    session = session_of(grant.token)
+    session = parse_token(grant.token)
     clock.advance(DAY)
     assert await store.sessions.username(session) == "alice"
 
@@ -170,7 +170,7 @@ async def test_session_ends_unless_it_is_used(store, clock):
 
 @pytest.mark.parametrize("token", ["", "x", "\u00e4" * 46, "A" * 46, "A" * 45, "A" * 10_000, "../..", "=" * 46])
 async def test_text_that_is_no_token_names_no_session(store, token):
-    session = session_of(token)
+    session = parse_token(token)
 
     if session is not None:
         with pytest.raises(Unauthenticated):

@@ -16,9 +16,9 @@ async def test_upvote_adds_one_vote_and_its_points(store, alice, bob, clock):  #
     number = (await post(store, alice)).number
     voted = await store.articles.vote(number, bob, Vote.UP)
 
-    (place,) = (await page(store, listings.whole(store.site, Order.SCORE))).places
+    (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert (voted.changed, voted.article.votes) == (True, 2)
-    assert place.value == clock.now + 2 * 432_000
+    assert position.value == clock.now + 2 * 432_000
     assert store.site.policy.score(voted.article) == clock.now / 1000 + 2 * 432
     assert (await profile(store, "alice")).karma == 1
 
@@ -27,9 +27,9 @@ async def test_downvote_takes_the_same_away(store, alice, bob, clock):  # V1, V2
     number = (await post(store, alice)).number
     voted = await store.articles.vote(number, bob, Vote.DOWN)
 
-    (place,) = (await page(store, listings.whole(store.site, Order.SCORE))).places
+    (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert (voted.article.upvotes, voted.article.downvotes, voted.article.votes) == (1, 1, 0)
-    assert place.value == clock.now
+    assert position.value == clock.now
     assert (await profile(store, "alice")).karma == -1
 
 
@@ -38,8 +38,8 @@ async def test_vote_is_worth_what_the_policy_says(store, alice, bob, clock):  # 
     number = (await post(store, alice)).number
     await store.articles.vote(number, bob, Vote.UP)
 
-    (place,) = (await page(store, listings.whole(store.site, Order.SCORE))).places
-    assert place.value == clock.now + 200_000
+    (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
+    assert position.value == clock.now + 200_000
 
 
 async def test_vote_sets_the_voters_value(store, alice, bob, redis):  # V3, V4
@@ -162,8 +162,8 @@ async def test_votes_that_contradict_each_other_at_once_leave_counts_and_sets_ag
 
     found = await article(store, number)
     assert (found.upvotes, found.downvotes) == (len(up(redis, store, number)), len(down(redis, store, number)))
-    (place,) = (await page(store, listings.whole(store.site, Order.SCORE))).places
-    assert place.value == found.posted_at + 432_000 * found.votes
+    (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
+    assert position.value == found.posted_at + 432_000 * found.votes
     assert (await profile(store, "alice")).karma == found.votes - 1
 
 
