@@ -24,7 +24,7 @@ from resolvers.live import Live
 from resolvers.rate_limits import WriteRates
 from schema.schema import FILE, SCHEMA
 from server import explorer, limits, shared_rates
-from server.http_limits.connections import Door
+from server.http_limits.connections import ConnectionLimiter
 from server.observability import log_stream, tracing
 from server.observability.log_stream import LogStream
 from server.observability.logs import Counting, Logs
@@ -76,8 +76,8 @@ class Application(Starlette):
             await super().__call__(scope, receive, send)
 
 
-def create(settings: Settings, door: Door, worker: int = 1) -> Application:
-    """The application of a worker, whose connections come through a door."""
+def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> Application:
+    """The application of a worker, whose connections come through a limiter."""
     guard = limits.pages_of_others(settings)
     budget = CacheBudget(settings.cache_mb)
     budget.apply()
@@ -89,7 +89,7 @@ def create(settings: Settings, door: Door, worker: int = 1) -> Application:
     app.state.log = log = log_stream.install()
     log.on_dropped = watch.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(watch.metrics.logged))
-    door.on_change = watch.metrics.connections_of(worker)
+    limiter.on_change = watch.metrics.connections_of(worker)
     app.state.budget = budget
     app.state.contexts = contexts = Contexts(limits.write_rates(settings))
     endpoint = Endpoint(

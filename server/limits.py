@@ -9,8 +9,8 @@ from engine.limits.cost import Weights
 from engine.limits.rate_limiter import BUCKET
 from resolvers.pagination import SIZES
 from resolvers.rate_limits import WriteRates
-from server.http_limits.connections import Door
-from server.http_limits.unread_answers import Outgoing
+from server.http_limits.connections import ConnectionLimiter
+from server.http_limits.unread_answers import UnreadAnswers
 from server.settings import Settings
 from server.shared_rates import digest_of
 from store.ranking.formulas import GROUPS_PER_ARTICLE
@@ -41,12 +41,12 @@ def limits(settings: Settings) -> Limits:
     return Limits(once=HASHING, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
 
 
-def door(settings: Settings) -> Door:
+def limiter(settings: Settings) -> ConnectionLimiter:
     is_limited = settings.rate_limits == "on"
-    of_an_address = settings.max_address_connections if is_limited else None
-    unread = settings.max_address_unread if is_limited else None
-    outgoing = Outgoing(settings.max_unread, unread, settings.proxies)
-    return Door(settings.max_connections, of_an_address, settings.proxies, outgoing=outgoing)
+    max_connections = settings.max_address_connections if is_limited else None
+    max_unread = settings.max_address_unread if is_limited else None
+    unread_answers = UnreadAnswers(settings.max_unread, max_unread, settings.proxies)
+    return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_answers=unread_answers)
 
 
 def rates(settings: Settings, budget: CacheBudget) -> Rates | None:

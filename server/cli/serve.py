@@ -13,8 +13,7 @@ import uvicorn
 
 from server import limits
 from server.app import create, open_store, trusted_documents
-from server.http_limits.protocol import Guarded
-from server.http_limits.websocket import GuardedSocket
+from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
 from server.observability import logs, metrics
 from server.settings import Settings
 from server.supervisor import Supervisor, listeners
@@ -77,12 +76,12 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 
 def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
     """Answer in this process, which is a worker of this number, until a signal comes."""
-    door = limits.door(settings)
+    limiter = limits.limiter(settings)
     config = uvicorn.Config(
-        partial(create, settings, door, worker),
+        partial(create, settings, limiter, worker),
         factory=True,
-        http=partial(Guarded, door),  # type: ignore[arg-type]  # it is called, and nothing else
-        ws=partial(GuardedSocket, door),  # type: ignore[arg-type]  # likewise
+        http=partial(LimitedHttp, limiter),  # type: ignore[arg-type]  # it is called, and nothing else
+        ws=partial(LimitedWebSocket, limiter),  # type: ignore[arg-type]  # likewise
         ws_max_size=limits.max_request(),
         ws_per_message_deflate=False,
         access_log=False,

@@ -1,18 +1,19 @@
-"""How many connections a process serves at once, what it lets them ask for, and what those read that it turns away."""
+"""Limits on connections and on the head of a request, and the responses to those that exceed them."""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from itertools import chain
 
 from engine.errors import Refused
 from engine.responses import refusal_body
-from server.http_limits.slow_clients import Readers
-from server.http_limits.unread_answers import Outgoing
+from server.http_limits.slow_clients import SlowClients
+from server.http_limits.unread_answers import UnreadAnswers
 
 
-class TooLong(Exception):
-    """What is said of a request before its body is more than we read. `status` is what to answer."""
+class HeadersTooLarge(Exception):
+    """The head of a request exceeds a limit; `status` is the status to answer with."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -20,59 +21,63 @@ class TooLong(Exception):
 
 
 @dataclass
-class Door:
+class ConnectionLimiter:
     """
-    Lets connections in, up to so many of a process and of an address; `trusted` are proxies, who come for many.
+    Counts the open connections of this process and of each address, and holds the limits of a connection.
 
-    `on_change` is called with how many came in or, below zero, left.
-
-    Once inside, a request has to be whole within `seconds`, the next has to begin `idle_seconds` after an answer, and
-    answers have to be read; `outgoing` bounds those that wait for it.
+    A request has to be complete within `request_seconds`; a connection is closed when it is idle for `idle_seconds`.
+    `trusted_proxies` have no limit per address. `on_change` is called with 1 or -1 when a connection opens or closes.
     """
 
-    connections: int = 1_000
-    of_an_address: int | None = 100
-    trusted: frozenset[str] = frozenset()
-    seconds: float = 10.0
+    max_connections: int = 1_000
+    max_per_address: int | None = 100
+    trusted_proxies: frozenset[str] = frozenset()
+    request_seconds: float = 10.0
     idle_seconds: float = 5.0
-    headers: int = 100
-    header_bytes: int = 16_384
-    url_bytes: int = 65_536
-    readers: Readers = field(default_factory=Readers)
-    outgoing: Outgoing = field(default_factory=Outgoing)
-    inside: Counter[str] = field(default_factory=Counter)
+    max_headers: int = 100
+    max_header_bytes: int = 16_384
+    max_url_bytes: int = 65_536
+    slow_clients: SlowClients = field(default_factory=SlowClients)
+    unread_answers: UnreadAnswers = field(default_factory=UnreadAnswers)
+    open: Counter[str] = field(default_factory=Counter)
     on_change: Callable[[int], object] = lambda count: None
 
-    def enter(self, address: str) -> bool:
-        is_crowded = self.of_an_address is not None and self.inside[address] >= self.of_an_address
-        if self.inside.total() >= self.connections or (is_crowded and address not in self.trusted):
+    def admit(self, address: str) -> bool:
+        """Whether one more connection of an address is allowed. If it is, it counts until `release`."""
+        is_limited = self.max_per_address is not None and address not in self.trusted_proxies
+        if self.open.total() >= self.max_connections:
             return False
-        self.inside[address] += 1
+        if is_limited and self.open[address] >= (self.max_per_address or 0):
+            return False
+        self.open[address] += 1
         self.on_change(1)
         return True
 
-    def leave(self, address: str) -> None:
-        self.inside[address] -= 1
+    def release(self, address: str) -> None:
+        self.open[address] -= 1
         self.on_change(-1)
-        if not self.inside[address]:
-            del self.inside[address]
+        if not self.open[address]:
+            del self.open[address]
 
-    def check_url(self, url: bytes) -> None:
-        if len(url) > self.url_bytes:
-            raise TooLong(414, f"the URL is longer than {self.url_bytes} bytes")
-
-    def check_headers(self, headers: list[tuple[bytes, bytes]]) -> None:
-        if len(headers) > self.headers:
-            raise TooLong(431, f"there are more than {self.headers} headers")
-        if sum(len(name) + len(value) + len(": \r\n") for name, value in headers) > self.header_bytes:
-            raise TooLong(431, f"the headers are longer than {self.header_bytes} bytes")
+    def check_head(self, url: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+        """
+        Raises:
+            HeadersTooLarge: the URL or the headers exceed a limit.
+        """
+        if len(url) > self.max_url_bytes:
+            raise HeadersTooLarge(414, f"the URL is longer than {self.max_url_bytes} bytes")
+        if len(headers) > self.max_headers:
+            raise HeadersTooLarge(431, f"there are more than {self.max_headers} headers")
+        if sum(map(len, chain.from_iterable(headers))) + len(": \r\n") * len(headers) > self.max_header_bytes:
+            raise HeadersTooLarge(431, f"the headers are longer than {self.max_header_bytes} bytes")
 
 
 def address_of(client: tuple[str, int] | None) -> str:
     return client[0] if client else ""
 
 
-def response(status: int, refused: Refused) -> bytes:
+def error_response(status: int, refused: Refused) -> bytes:
+    """A whole HTTP response, for errors that are found before there is a request to give to the application."""
     body = refusal_body(refused)
     head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json; charset=utf-8\r\n"
     head += f"X-Content-Type-Options: nosniff\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"

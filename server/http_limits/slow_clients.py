@@ -1,4 +1,4 @@
-"""Clients that do not read: a connection whose output waits and gets no less is cut, whatever it speaks."""
+"""Closes connections of clients that do not read, over HTTP and WebSocket alike."""
 
 import asyncio
 import struct
@@ -8,54 +8,58 @@ from fcntl import ioctl
 from termios import TIOCOUTQ
 from typing import NamedTuple
 
-LOOKS = 10  # that find nothing taken, until a connection is cut
+CHECKS = 10  # in a row without progress, after which a connection is aborted
 
 
-class Waiting(NamedTuple):
-    """Bytes that a client has yet to take, and how many looks in a row found them no less."""
+class Unread(NamedTuple):
+    """Bytes that a client has yet to read, and how many checks in a row found no fewer."""
 
     size: int = 0
-    looks: int = 0
+    checks: int = 0
 
 
 @dataclass
-class Readers:
-    """Looks at all connections from time to time, and cuts those that took nothing for `seconds`."""
+class SlowClients:
+    """Checks all connections periodically and aborts those whose client read nothing for `seconds`."""
 
     seconds: float = 10.0
-    _waiting: dict[Transport, Waiting] = field(default_factory=dict)
+    _unread: dict[Transport, Unread] = field(default_factory=dict)
     _timer: TimerHandle | None = None
 
-    def watch(self, transport: Transport) -> None:
-        self._waiting[transport] = Waiting()
+    def add(self, transport: Transport) -> None:
+        self._unread[transport] = Unread()
         if self._timer is None:
-            self._look_later()
+            self._schedule()
 
-    def forget(self, transport: Transport) -> None:
-        self._waiting.pop(transport, None)
+    def remove(self, transport: Transport) -> None:
+        self._unread.pop(transport, None)
 
-    def _look_later(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self.seconds / LOOKS, self._look)
+    def _schedule(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self.seconds / CHECKS, self._check)
 
-    def _look(self) -> None:
-        for transport, (size, looks) in list(self._waiting.items()):
-            waits = untaken(transport)
-            looks = looks + 1 if waits >= size > 0 else 0
-            self._waiting[transport] = Waiting(waits, looks)
-            if looks == LOOKS:
+    def _check(self) -> None:
+        for transport, (size, checks) in list(self._unread.items()):
+            unread = unread_bytes(transport)
+            checks = checks + 1 if unread >= size > 0 else 0
+            self._unread[transport] = Unread(unread, checks)
+            if checks == CHECKS:
                 transport.abort()
         self._timer = None
-        if self._waiting:
-            self._look_later()
+        if self._unread:
+            self._schedule()
 
 
-def untaken(transport: Transport) -> int:
-    """What waits here and in the socket, where the system tells; nothing as long as the socket holds all of it."""
-    here = transport.get_write_buffer_size()
-    if not here:
+def unread_bytes(transport: Transport) -> int:
+    """
+    Bytes in the transport's buffer and, where the system tells, in that of the socket.
+
+    0 while the transport's buffer is empty: then the socket has taken all output.
+    """
+    buffered = transport.get_write_buffer_size()
+    if not buffered:
         return 0
     try:
-        told = ioctl(transport.get_extra_info("socket").fileno(), TIOCOUTQ, bytes(4))
+        in_socket = ioctl(transport.get_extra_info("socket").fileno(), TIOCOUTQ, bytes(4))
     except OSError:
-        return here
-    return here + int(struct.unpack("i", told)[0])
+        return buffered
+    return buffered + int(struct.unpack("i", in_socket)[0])

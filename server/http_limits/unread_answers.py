@@ -1,22 +1,26 @@
-"""Answers that wait to be read: at most so many bytes of one connection, and of all connections of an address."""
+"""Limits how many bytes of answers wait to be read: for one connection, and for all connections of an address."""
 
 from asyncio import Transport
 from collections import defaultdict
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.errors import Code, Refused
 
-SMALL = 32_768  # bytes: what is no larger is not looked at; a connection holds 64 kB of these at most
+SMALL = 32_768  # bytes: smaller messages are not checked; uvicorn holds at most 64 kB of them for a connection
 
 
-class Unread:
-    """What waits on one connection. `pending` are bytes that are not yet given to the transport."""
+class UnreadOfConnection:
+    """The bytes that wait on one connection. `pending` ones are not yet given to the transport."""
 
-    __slots__ = ("_of_address", "_outgoing", "pending", "transport")
+    __slots__ = ("_limits", "_of_address", "pending", "transport")
 
-    def __init__(self, outgoing: "Outgoing", of_address: "set[Unread] | None", transport: Transport) -> None:
-        self._outgoing = outgoing
+    def __init__(
+        self, limits: "UnreadAnswers", of_address: "set[UnreadOfConnection] | None", transport: Transport
+    ) -> None:
+        self._limits = limits
         self._of_address = of_address
         self.transport = transport
         self.pending = 0
@@ -24,57 +28,105 @@ class Unread:
     def size(self) -> int:
         return self.pending + self.transport.get_write_buffer_size()
 
-    def check(self, size: int) -> None:
+    async def send(self, size: int, send: Callable[[], Awaitable[None]]) -> None:
         """
-        See whether so many bytes may wait, too. Where nothing waits they may.
+        Send a message of `size` bytes, which count as waiting until the transport has them.
 
         Raises:
-            Refused: then there would be too many, of the connection or of its address.
+            Refused: too many bytes wait already; nothing was sent.
         """
-        waits = self.size()
-        if waits and waits + size > self._outgoing.of_connection:
-            raise too_much(self._outgoing.of_connection, "connection")
-        if self._of_address is None or self._outgoing.of_address is None:
+        if size <= SMALL:
+            await send()
             return
-        waits = sum([each.size() for each in self._of_address])
-        if waits and waits + size > self._outgoing.of_address:
-            raise too_much(self._outgoing.of_address, "address")
-
-    async def sent(self, size: int, sending: Awaitable[None]) -> None:
-        """Count so many bytes until they are given to the transport."""
+        self._check(size)
         self.pending += size
         try:
-            await sending
+            await send()
         finally:
             self.pending -= size
 
+    def _check(self, size: int) -> None:
+        """Any size is allowed where nothing waits."""
+        limits = self._limits
+        waiting = self.size()
+        if waiting and waiting + size > limits.max_per_connection:
+            raise too_much(limits.max_per_connection, "connection")
+        if self._of_address is None or limits.max_per_address is None:
+            return
+        waiting = sum([each.size() for each in self._of_address])
+        if waiting and waiting + size > limits.max_per_address:
+            raise too_much(limits.max_per_address, "address")
+
 
 @dataclass
-class Outgoing:
-    """The connections of each address, but of `trusted` proxies, which have no bound in common."""
+class UnreadAnswers:
+    """The connections of each address. `trusted_proxies` have no limit per address."""
 
-    of_connection: int = 25_000_000
-    of_address: int | None = 50_000_000
-    trusted: frozenset[str] = frozenset()
-    _connections: defaultdict[str, set[Unread]] = field(default_factory=lambda: defaultdict(set))
+    max_per_connection: int = 25_000_000
+    max_per_address: int | None = 50_000_000
+    trusted_proxies: frozenset[str] = frozenset()
+    _connections: defaultdict[str, set[UnreadOfConnection]] = field(default_factory=lambda: defaultdict(set))
 
-    def enter(self, address: str, transport: Transport) -> Unread:
-        if address in self.trusted:
-            return Unread(self, None, transport)
-        unread = Unread(self, self._connections[address], transport)
-        self._connections[address].add(unread)
-        return unread
+    def add(self, address: str, transport: Transport) -> UnreadOfConnection:
+        if address in self.trusted_proxies:
+            return UnreadOfConnection(self, None, transport)
+        connection = UnreadOfConnection(self, self._connections[address], transport)
+        self._connections[address].add(connection)
+        return connection
 
-    def leave(self, address: str, unread: Unread) -> None:
+    def remove(self, address: str, connection: UnreadOfConnection) -> None:
         of_address = self._connections.get(address, set())
-        of_address.discard(unread)
+        of_address.discard(connection)
         if not of_address:
             self._connections.pop(address, None)
 
     def waiting(self, address: str) -> int:
-        """Bytes that wait for the connections of an address."""
+        """Bytes that wait on all connections of an address."""
         return sum([each.size() for each in self._connections.get(address, ())])
 
 
-def too_much(limit: int, whose: str) -> Refused:
-    return Refused(Code.TOO_MUCH_UNREAD, f"more than {limit} bytes of answers to this {whose} wait to be read")
+def send_within(
+    unread: UnreadOfConnection, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+) -> Awaitable[None]:
+    """Call an ASGI application whose response is limited. Not `async`: that would cost another coroutine."""
+    return app(scope, receive, LimitedSend(unread, send))
+
+
+class LimitedSend:
+    """
+    ASGI's `send` for one response, limited by what waits on its connection.
+
+    The start of the response is held back until the first part of its body is accepted: another response, with the
+    error, can be sent in place of a refused one.
+    """
+
+    __slots__ = ("_send", "_start", "_unread")
+
+    def __init__(self, unread: UnreadOfConnection, send: Send) -> None:
+        self._unread = unread
+        self._send = send
+        self._start: Message | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """
+        Raises:
+            Refused: too many bytes wait already; nothing of this message was sent.
+        """
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        size = len(message.get("body", b""))
+        if size > SMALL:
+            await self._unread.send(size, lambda: self._forward(message))
+        else:
+            await self._forward(message)
+
+    async def _forward(self, message: Message) -> None:
+        if self._start is not None:
+            start, self._start = self._start, None
+            await self._send(start)
+        await self._send(message)
+
+
+def too_much(limit: int, owner: str) -> Refused:
+    return Refused(Code.TOO_MUCH_UNREAD, f"more than {limit} bytes of answers to this {owner} wait to be read")

@@ -16,9 +16,8 @@ from strawberry.types import Info
 from websockets.asyncio.client import connect
 
 from engine import Client, Endpoint
-from server.http_limits.connections import Door
-from server.http_limits.protocol import Guarded
-from server.http_limits.websocket import GuardedSocket
+from server.http_limits.connections import ConnectionLimiter
+from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
 from tests.servers import PATIENCE
 
 PROTOCOL = "graphql-transport-ws"
@@ -223,17 +222,17 @@ class Server:
 
 
 @contextmanager
-def serving(door: Door | None = None, **settings: Any) -> Iterator[Server]:
-    with running(Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, **settings), door) as server:
+def serving(limiter: ConnectionLimiter | None = None, **settings: Any) -> Iterator[Server]:
+    with running(Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, **settings), limiter) as server:
         yield server
 
 
 @contextmanager
-def running(app: ASGIApp, door: Door | None = None) -> Iterator[Server]:
+def running(app: ASGIApp, limiter: ConnectionLimiter | None = None) -> Iterator[Server]:
     options: dict[str, Any] = {"lifespan": "off", "log_config": None, "access_log": False}
     config = uvicorn.Config(app, port=0, timeout_graceful_shutdown=1, **options)
-    if door:
-        config.http, config.ws = partial(Guarded, door), partial(GuardedSocket, door)
+    if limiter:
+        config.http, config.ws = partial(LimitedHttp, limiter), partial(LimitedWebSocket, limiter)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()

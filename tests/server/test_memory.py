@@ -16,7 +16,7 @@ from caches import SHARES, SizedCache
 from engine import Client
 from engine.compiler.json_templates import Memory
 from server.app import Application, create
-from server.http_limits.connections import Door
+from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings
 
 MEGABYTES = 48
@@ -26,7 +26,9 @@ Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 @pytest.fixture
 async def app(redis_url: str) -> AsyncIterator[Application]:
-    app = create(Settings(redis_url=redis_url, rate_limits="off", cache_mb=MEGABYTES, log_level="error"), Door())
+    app = create(
+        Settings(redis_url=redis_url, rate_limits="off", cache_mb=MEGABYTES, log_level="error"), ConnectionLimiter()
+    )
     async with app.router.lifespan_context(app):
         yield app
 
@@ -117,7 +119,7 @@ async def test_process_does_not_grow_once_its_caches_are_full(app, ask):
 
 
 async def test_tokens_and_addresses_stay_below_the_budget(redis_url):
-    app = create(Settings(redis_url=redis_url, cache_mb=MEGABYTES), Door())
+    app = create(Settings(redis_url=redis_url, cache_mb=MEGABYTES), ConnectionLimiter())
     rates = app.state.rates
     for number in range(30_000):
         token = urlsafe_b64encode(token_bytes(34)).decode().rstrip("=")

@@ -1,14 +1,13 @@
-"""Requests whose heads repeat: each is understood as if it were the first of its connection."""
+"""Requests on a connection that is used again: each means the same as the first request of a connection."""
 
 import json
 from itertools import product
 
 import pytest
 
-from server.http_limits.connections import Door
-from server.http_limits.heads import LONGEST, TRIES, LastHead
+from server.http_limits.connections import ConnectionLimiter
 from tests.engine.sample import running
-from tests.server.test_cycles import talking
+from tests.server.http_limits.test_responses import talking
 
 POST = b"POST /a%%62?c=d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nX-Y: z\r\n\r\n%b"
 REQUESTS = {
@@ -52,7 +51,7 @@ async def echo(scope, receive, send):
 
 @pytest.fixture(scope="module")
 def server():
-    with running(echo, Door()) as server:
+    with running(echo, ConnectionLimiter()) as server:
         yield server
 
 
@@ -131,50 +130,24 @@ async def test_client_may_wait_again_until_its_body_is_wanted(server):
             assert (await talk.answer())[0] == 200
 
 
-SCOPE = {"headers": [(b"host", b"x"), (b"content-length", b"3"), (b"x-y", b"z")]}
-KNOWN = {"body", "longer body", "no body", "body like a request", "large body"}
-
-
-def remembered(*said):
-    last = LastHead()
-    for data in said:
-        last.remember(data, SCOPE)
-    return last
-
-
-def test_head_is_known_again_by_its_bytes():
-    last = remembered(REQUESTS["body"])
-    headers = [(b"host", b"x"), (b"content-length", b"5"), (b"x-y", b"z")]
-
-    for _ in range(2):
-        assert last.request_of(POST % (5, b"three")) == ({"headers": headers}, b"three")
-    assert SCOPE["headers"][1] == (b"content-length", b"3")
-
-
-@pytest.mark.parametrize("name", REQUESTS)
-def test_no_other_head_is_known(name):
-    assert bool(remembered(REQUESTS["body"]).request_of(REQUESTS[name])) == (name in KNOWN)
-
-
-ENDLESS = POST[: POST.index(b"%d")].replace(b"%%", b"%") + b"1" * 5_000
-
-
 @pytest.mark.parametrize(
-    "said", [POST % (3, b"on"), POST % (3, b"one+"), POST % (3, b"one") * 2, ENDLESS, ENDLESS[:50], b""]
+    ("url", "path", "raw_path", "query"),
+    [
+        (b"/graphql", "/graphql", b"/graphql", b""),
+        (b"/graph%71l?query=%7Bx%7D", "/graphql", b"/graph%71l", b"query=%7Bx%7D"),
+        (b"/%C3%A9?a?b", "/\u00e9", b"/%C3%A9", b"a?b"),
+        (b"http://host:1/a?b", "/a", b"/a", b"b"),
+        (b"/a?" + b"x" * 1_000, "/a", b"/a", b"x" * 1_000),
+    ],
 )
-def test_request_that_is_more_or_less_is_not_known(said):
-    assert remembered(REQUESTS["body"]).request_of(said) is None
-    assert remembered(said).request_of(REQUESTS["body"]) is None
+async def test_url_is_split_into_path_and_query(server, url, path, raw_path, query):
+    request = b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n" % url
+    for answer in await understood(server, request, request):
+        assert answer[1][2:5] == [path, str(raw_path), str(query)]
 
 
-def test_long_head_is_not_remembered():
-    long = POST.replace(b"z", b"z" * LONGEST) % (3, b"one")
+async def test_url_without_a_path_is_refused(server):
+    async with talking(server) as talk:
+        await talk.say(b"CONNECT host:1 HTTP/1.1\r\nHost: x\r\n\r\n")
 
-    assert remembered(long).request_of(long) is None
-
-
-def test_client_that_says_another_head_each_time_is_not_remembered():
-    usual = REQUESTS["body"]
-
-    assert remembered(*[usual] * TRIES).request_of(usual)
-    assert remembered(*[usual] * (TRIES + 1)).request_of(usual) is None
+        assert (await talk.answer())[0] == 400

@@ -10,8 +10,8 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.frames import Frame, Opcode
 
-from server.http_limits.connections import Door
-from server.http_limits.slow_clients import Readers
+from server.http_limits.connections import ConnectionLimiter
+from server.http_limits.slow_clients import SlowClients
 from tests.engine.sample import CONTEXTS, serving, until
 from tests.engine.talking import introduce
 
@@ -21,14 +21,14 @@ BODY = b'{"query": "{ hello }"}'
 
 @pytest.fixture(scope="module")
 def server():
-    with serving(door=Door()) as running:
+    with serving(limiter=ConnectionLimiter()) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def hasty():
     """A server that gives its clients little time."""
-    with serving(door=Door(seconds=0.4)) as running:
+    with serving(limiter=ConnectionLimiter(request_seconds=0.4)) as running:
         yield running
 
 
@@ -134,8 +134,8 @@ async def test_connection_is_used_again_for_longer_than_a_request_may_take(hasty
 
 
 async def test_connections_are_counted():
-    door = Door(connections=3)
-    with serving(door=door) as server:
+    limiter = ConnectionLimiter(max_connections=3)
+    with serving(limiter=limiter) as server:
         async with AsyncExitStack() as stack:
             for _ in range(2):
                 await stack.enter_async_context(server.socket())
@@ -143,7 +143,7 @@ async def test_connections_are_counted():
 
             assert refusal(await said_to(server)) == (503, "TOO_MANY_CONNECTIONS")
             writer.close()
-        await until(lambda: not door.inside)
+        await until(lambda: not limiter.open)
         async with httpx.AsyncClient() as client:
             assert (await client.post(server.url, json={"query": "{ hello }"})).status_code == 200
 
@@ -169,21 +169,21 @@ def request(content, accept="application/json"):
 
 @contextmanager
 def patient(seconds):
-    """A server that waits for so long for its clients to read, and its door."""
-    door = Door(readers=Readers(seconds))
-    with serving(door=door) as server:
-        yield server, door
+    """A server that waits for so long for its clients to read, and its limiter."""
+    limiter = ConnectionLimiter(slow_clients=SlowClients(seconds))
+    with serving(limiter=limiter) as server:
+        yield server, limiter
 
 
 @asynccontextmanager
-async def deaf(server, door, *pieces, told_first=b"", connections=1):
+async def deaf(server, limiter, *pieces, told_first=b"", connections=1):
     """A client that says something and then does not read: its window is small, and the answers are beyond it."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
         client.setblocking(False)
         loop = asyncio.get_running_loop()
         await loop.sock_connect(client, ("127.0.0.1", server.port))
-        await until(lambda: door.inside.total() == connections)
+        await until(lambda: limiter.open.total() == connections)
         if told_first:
             await loop.sock_sendall(client, told_first)
             await loop.sock_recv(client, 4096)
@@ -194,31 +194,31 @@ async def deaf(server, door, *pieces, told_first=b"", connections=1):
 
 async def test_client_that_does_not_read_its_answers_is_cut():
     large = request({**LARGE, "variables": {"x": "x" * 90_000}})
-    with patient(0.3) as (server, door):
-        async with deaf(server, door, *[large] * 5):
-            await until(lambda: not door.inside)
+    with patient(0.3) as (server, limiter):
+        async with deaf(server, limiter, *[large] * 5):
+            await until(lambda: not limiter.open)
 
 
 async def test_client_that_does_not_read_its_events_is_cut():
     ended = CONTEXTS.ended
-    with patient(0.3) as (server, door):
-        async with deaf(server, door, request({"query": ENDLESS}, "text/event-stream")):
+    with patient(0.3) as (server, limiter):
+        async with deaf(server, limiter, request({"query": ENDLESS}, "text/event-stream")):
             await until(lambda: CONTEXTS.ended == ended + 1)
-            await until(lambda: not door.inside)
+            await until(lambda: not limiter.open)
 
 
 async def test_socket_that_is_not_read_is_cut():
     ended = CONTEXTS.ended
-    with patient(0.3) as (server, door):
-        async with deaf(server, door, message(INIT), message(SUBSCRIBE), told_first=UPGRADE):
+    with patient(0.3) as (server, limiter):
+        async with deaf(server, limiter, message(INIT), message(SUBSCRIBE), told_first=UPGRADE):
             await until(lambda: CONTEXTS.ended == ended + 1)
-            await until(lambda: not door.inside)
+            await until(lambda: not limiter.open)
 
 
 async def test_client_that_reads_slowly_is_served():
     large = request({**LARGE, "variables": {"x": "x" * 90_000}})
-    with patient(1.0) as (server, door):
-        async with deaf(server, door, *[large] * 5) as client:
+    with patient(1.0) as (server, limiter):
+        async with deaf(server, limiter, *[large] * 5) as client:
             read = 0
             while read < 5 * 20 * 90_000:
                 received = await asyncio.get_running_loop().sock_recv(client, 65_536)
@@ -247,16 +247,16 @@ async def test_message_in_too_many_fragments_is_cut(server):
 
 
 def test_door_counts_for_each_address():
-    door = Door(connections=6, of_an_address=2, trusted=frozenset({"10.0.0.1"}))
+    limiter = ConnectionLimiter(max_connections=6, max_per_address=2, trusted_proxies=frozenset({"10.0.0.1"}))
 
-    assert [door.enter("1.1.1.1") for _ in range(3)] == [True, True, False]
-    assert [door.enter("10.0.0.1") for _ in range(3)] == [True, True, True]
-    assert [door.enter("2.2.2.2"), door.enter("3.3.3.3")] == [True, False]
-    door.leave("1.1.1.1")
-    assert door.enter("1.1.1.1")
+    assert [limiter.admit("1.1.1.1") for _ in range(3)] == [True, True, False]
+    assert [limiter.admit("10.0.0.1") for _ in range(3)] == [True, True, True]
+    assert [limiter.admit("2.2.2.2"), limiter.admit("3.3.3.3")] == [True, False]
+    limiter.release("1.1.1.1")
+    assert limiter.admit("1.1.1.1")
 
 
 def test_door_without_a_number_for_an_address_is_open_to_all():
-    door = Door(connections=300, of_an_address=None)
+    limiter = ConnectionLimiter(max_connections=300, max_per_address=None)
 
-    assert all(door.enter("1.1.1.1") for _ in range(300))
+    assert all(limiter.admit("1.1.1.1") for _ in range(300))

@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from server.http_limits.connections import Door
-from server.http_limits.unread_answers import Outgoing
+from server.http_limits.connections import ConnectionLimiter
+from server.http_limits.unread_answers import UnreadAnswers
 from tests.engine.sample import CONTEXTS, serving, until
-from tests.server.test_protocols import INIT, LARGE, UPGRADE, deaf, message, request
+from tests.server.http_limits.test_protocols import INIT, LARGE, UPGRADE, deaf, message, request
 
 HERE = "127.0.0.1"
 ANSWER = 20 * 90_000  # bytes
@@ -19,31 +19,31 @@ OTHERS = [{**LARGE, "variables": {"x": letter * 90_000}} for letter in "abcdefgh
 
 
 @pytest.fixture
-def door():
-    return Door(outgoing=Outgoing(of_connection=2_000_000, of_address=5_000_000))
+def limiter():
+    return ConnectionLimiter(unread_answers=UnreadAnswers(max_per_connection=2_000_000, max_per_address=5_000_000))
 
 
 @pytest.fixture
-def server(door):
-    with serving(door=door, max_message=100_000) as running:
+def server(limiter):
+    with serving(limiter=limiter, max_message=100_000) as running:
         yield running
 
 
-async def deaf_clients(stack, server, door, *pieces, **options):
+async def deaf_clients(stack, server, limiter, *pieces, **options):
     """Clients that do not read, until the answers of their address are at its bound."""
     count = 0
-    while door.outgoing.waiting(HERE) <= 5_000_000 - ANSWER:
+    while limiter.unread_answers.waiting(HERE) <= 5_000_000 - ANSWER:
         count += 1
         assert count < 20
-        before = door.outgoing.waiting(HERE)
-        await stack.enter_async_context(deaf(server, door, *pieces, connections=count, **options))
-        await until(lambda before=before: door.outgoing.waiting(HERE) > before)
+        before = limiter.unread_answers.waiting(HERE)
+        await stack.enter_async_context(deaf(server, limiter, *pieces, connections=count, **options))
+        await until(lambda before=before: limiter.unread_answers.waiting(HERE) > before)
 
 
-async def test_answers_that_wait_count_against_their_address(server, door):
+async def test_answers_that_wait_count_against_their_address(server, limiter):
     async with httpx.AsyncClient(base_url=server.url) as client:
         async with AsyncExitStack() as deaf_ones:
-            await deaf_clients(deaf_ones, server, door, *map(request, OTHERS))
+            await deaf_clients(deaf_ones, server, limiter, *map(request, OTHERS))
 
             refused = await client.post("", json={**LARGE, "variables": VARIABLES})
             assert refused.status_code == 429
@@ -54,19 +54,19 @@ async def test_answers_that_wait_count_against_their_address(server, door):
                 }
             ]
             assert (await client.post("", json={"query": "{ hello }"})).json() == {"data": {"hello": "hello world"}}
-            assert door.outgoing.waiting(HERE) <= 5_000_000
-        await until(lambda: door.outgoing.waiting(HERE) == 0)
+            assert limiter.unread_answers.waiting(HERE) <= 5_000_000
+        await until(lambda: limiter.unread_answers.waiting(HERE) == 0)
 
         assert (await client.post("", json={**LARGE, "variables": VARIABLES})).status_code == 200
 
 
-async def test_answers_that_wait_count_against_their_socket(server, door):
+async def test_answers_that_wait_count_against_their_socket(server, limiter):
     """Operations that are answered at once on a socket that is not read: what does not fit is refused in its turn."""
     CONTEXTS.opened.clear()
     asked = [{"id": str(number), "type": "subscribe", "payload": each} for number, each in enumerate(OTHERS)]
-    async with deaf(server, door, message(INIT), *map(message, asked), told_first=UPGRADE) as client:
+    async with deaf(server, limiter, message(INIT), *map(message, asked), told_first=UPGRADE) as client:
         await until(lambda: len(CONTEXTS.opened) == len(OTHERS))
-        assert door.outgoing.waiting(HERE) <= 2_000_000
+        assert limiter.unread_answers.waiting(HERE) <= 2_000_000
         ended = [each async for each in messages(client, until=len(OTHERS))]
 
     refused = [each["payload"][0] for each in ended if each["type"] == "error"]
@@ -100,11 +100,11 @@ def size_of(said):
 
 async def test_stream_that_is_not_read_ends_at_the_bound():
     """An event larger than what may wait beside another; a reader that takes it in time hears all of them."""
-    door = Door(outgoing=Outgoing(of_connection=1_000_000))
-    with serving(door=door) as server:
+    limiter = ConnectionLimiter(unread_answers=UnreadAnswers(max_per_connection=1_000_000))
+    with serving(limiter=limiter) as server:
         subscription = request({"query": "subscription { forever(size: 900000) }"}, "text/event-stream")
-        async with deaf(server, door, subscription) as client:
-            await until(lambda: door.outgoing.waiting(HERE) > 0)
+        async with deaf(server, limiter, subscription) as client:
+            await until(lambda: limiter.unread_answers.waiting(HERE) > 0)
             said = b""
             while b"event: complete" not in said:
                 said = said[-1_000:] + await asyncio.get_running_loop().sock_recv(client, 1_000_000)
@@ -112,10 +112,10 @@ async def test_stream_that_is_not_read_ends_at_the_bound():
     assert b"TOO_MUCH_UNREAD" in said
 
 
-async def test_answers_are_counted_no_more_when_they_were_read(server, door):
+async def test_answers_are_counted_no_more_when_they_were_read(server, limiter):
     async with httpx.AsyncClient(base_url=server.url) as client:
         for each in OTHERS:
             assert (await client.post("", json=each)).status_code == 200
 
-    await until(lambda: door.outgoing.waiting(HERE) == 0 and not door.inside)
-    assert not door.outgoing._connections
+    await until(lambda: limiter.unread_answers.waiting(HERE) == 0 and not limiter.open)
+    assert not limiter.unread_answers._connections

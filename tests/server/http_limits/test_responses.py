@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from server.http_limits.connections import Door
-from server.http_limits.cycles import COPIED
+from server.http_limits.connections import ConnectionLimiter
 from tests.engine.sample import running, serving
 
 BODY = b'{"query": "{ hello }"}'
@@ -19,7 +18,7 @@ HELLO = {"data": {"hello": "hello world"}}
 
 @pytest.fixture(scope="module")
 def server():
-    with serving(door=Door(idle_seconds=0.2)) as running:
+    with serving(limiter=ConnectionLimiter(idle_seconds=0.2)) as running:
         yield running
 
 
@@ -156,7 +155,7 @@ async def test_idle_connection_is_closed(talk, said):
 
 
 async def test_head_begun_after_an_answer_is_waited_for():
-    with serving(door=Door(idle_seconds=0.1)) as server:
+    with serving(limiter=ConnectionLimiter(idle_seconds=0.1)) as server:
         async with talking(server) as talk:
             await talk.say(REQUEST)
             await talk.answer()
@@ -184,7 +183,7 @@ ODD = {
     "/last": [start((b"content-length", b"4"), (b"connection", b"close")), body(b"1234")],
     "/empty": [start(status=204)],
     "/unchanged": [start((b"etag", b'"x"'), status=304), body(b"")],
-    "/large": [start((b"content-length", b"%d" % (2 * COPIED))), body(b"1" * 2 * COPIED)],
+    "/large": [start((b"content-length", b"%d" % 65_536)), body(b"1" * 65_536)],
     "/silent": [],
 }
 
@@ -198,7 +197,7 @@ async def odd(scope, receive, send):
 
 @pytest.fixture(scope="module")
 def odd_server():
-    with running(odd, Door()) as server:
+    with running(odd, ConnectionLimiter()) as server:
         yield server
 
 
@@ -211,7 +210,7 @@ def odd_server():
         ("/last", 200, b"1234"),
         ("/empty", 204, b""),
         ("/unchanged", 304, b""),
-        ("/large", 200, b"1" * 2 * COPIED),
+        ("/large", 200, b"1" * 65_536),
         ("/short", 200, b"1234"),
         ("/long", 200, b""),
     ],

@@ -1,0 +1,234 @@
+"""
+uvicorn's HTTP and WebSocket protocols with the limits that uvicorn lacks: connections, time and size of a request,
+unread answers, WebSocket control frames. Parsing requests and writing responses is uvicorn's.
+"""
+
+from asyncio import TimerHandle, Transport
+from functools import partial
+from typing import Any
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+
+from engine import Code
+from engine.errors import Refused
+from engine.shutdown import STOPPING, tell
+from engine.transports.messages import Closed
+from engine.transports.websocket import Pace
+from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
+from server.http_limits.unread_answers import send_within
+
+SHUTDOWN_IDLE_SECONDS = 0.3  # an idle connection may still send a request while the server stops
+SHUTDOWN_CLOSE_SECONDS = 1.0  # for a WebSocket client to answer the close frame while the server stops
+MAX_PINGS = 100  # a second
+MAX_FRAGMENTS = 1_000  # of a message
+
+
+class LimitedHttp(HttpToolsProtocol):
+    """An HTTP connection, until it is upgraded to a WebSocket or closed."""
+
+    def __init__(self, limiter: ConnectionLimiter, **given: Any) -> None:
+        super().__init__(**given)
+        self.timeout_keep_alive = limiter.idle_seconds  # type: ignore[assignment]  # uvicorn declares an int
+        self._limiter = limiter
+        self._is_admitted = False
+        self._is_receiving = self._is_in_head = True  # the first request is waited for
+        self._is_upgrading = self._is_stopping = False
+        self._unparsed = 0  # bytes received since the last part of a body or end of a request
+        self._request_timer: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        super().connection_made(transport)
+        address = address_of(self.client)
+        self._limiter.slow_clients.add(transport)
+        self._unread = self._limiter.unread_answers.add(address, transport)
+        self.app = partial(send_within, self._unread, self.app)
+        self._is_admitted = self._limiter.admit(address)
+        if self._is_admitted:
+            self._start_request_timer()
+        else:
+            self._refuse(503, Code.TOO_MANY_CONNECTIONS, "too many connections")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_request_timer()
+        self._limiter.slow_clients.remove(self.transport)
+        self._limiter.unread_answers.remove(address_of(self.client), self._unread)
+        if self._is_admitted:
+            self._limiter.release(address_of(self.client))
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """As in uvicorn, but an incomplete request is limited, and other upgrades than to a WebSocket are ignored."""
+        self._unparsed += len(data)
+        try:
+            self.parser.feed_data(data)
+        except HttpParserError as error:
+            self.logger.warning("Invalid HTTP request received.")
+            self._refuse_invalid(error.__context__)
+        except HttpParserUpgrade as upgrade:
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()
+            elif self._is_upgrading:
+                self._parse_without_upgrade(data[upgrade.args[0] :])
+        else:
+            if self._is_receiving:
+                self._limit_incomplete_request()
+
+    def _limit_incomplete_request(self) -> None:
+        if self._request_timer is None:
+            self._start_request_timer()
+        limiter = self._limiter
+        if self._unparsed > limiter.max_header_bytes + limiter.max_url_bytes:
+            self._refuse(431, Code.HEADERS_TOO_LARGE, "the headers are too large")
+
+    def _parse_without_upgrade(self, rest: bytes) -> None:
+        """
+        Parse the request again without its `Upgrade` header: the parser stops at it and does not read the body.
+
+        Java's HTTP client and `curl --http2` send `Upgrade: h2c` with their first request.
+        """
+        lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+        head = b"%b %b HTTP/1.1\r\n%b\r\n" % (self.parser.get_method(), self.url, b"".join(lines))
+        self.parser = HttpRequestParser(self)
+        self.data_received(head + rest)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._stop_request_timer()
+        self._limiter.unread_answers.remove(address_of(self.client), self._unread)
+        super().handle_websocket_upgrade()
+
+    def on_message_begin(self) -> None:
+        self._is_receiving = self._is_in_head = True
+        self._unset_keepalive_if_required()
+        self._stop_request_timer()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        self._limiter.check_head(self.url, self.headers)
+        self._is_upgrading = self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+        if self._is_upgrading and not self._should_upgrade():
+            return
+        super().on_headers_complete()
+        if self._is_stopping and not self._is_upgrading:
+            self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        self._unparsed = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._is_receiving, self._unparsed = False, 0
+        self._stop_request_timer()
+        if self._is_upgrading:
+            return
+        self._limiter.check_head(self.url, self.headers)  # trailers of a chunked body are among the headers now
+        super().on_message_complete()
+        if self.cycle.response_complete:  # the answer did not wait for the body
+            self._start_keep_alive_timer()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._is_receiving:  # the request timer applies
+            self._unset_keepalive_if_required()
+
+    def shutdown(self) -> None:
+        """Called by uvicorn when it stops. Requests that have begun, or arrive in the next moment, are answered."""
+        tell(self.app_state)
+        self._is_stopping = True
+        if self._is_idle():
+            self.loop.call_later(SHUTDOWN_IDLE_SECONDS, self._close_if_idle)
+        else:
+            self.cycle.keep_alive = False
+
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _close_if_idle(self) -> None:
+        if self._is_idle():
+            self.transport.close()
+
+    def _start_keep_alive_timer(self) -> None:
+        self._unset_keepalive_if_required()
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+
+    def _start_request_timer(self) -> None:
+        self._request_timer = self.loop.call_later(self._limiter.request_seconds, self._request_timed_out)
+
+    def _stop_request_timer(self) -> None:
+        if self._request_timer is not None:
+            self._request_timer.cancel()
+            self._request_timer = None
+
+    def _request_timed_out(self) -> None:
+        if self._is_idle() if self._is_in_head else not self.cycle.response_started:
+            seconds = self._limiter.request_seconds
+            self._refuse(408, Code.TIMED_OUT, f"the request was not complete within {seconds:g} seconds")
+        else:
+            self.transport.close()
+
+    def _refuse_invalid(self, reason: BaseException | None) -> None:
+        if isinstance(reason, HeadersTooLarge):
+            self._refuse(reason.status, Code.HEADERS_TOO_LARGE, str(reason))
+        else:
+            self._refuse(400, Code.BAD_REQUEST, "this is not HTTP")
+
+    def _refuse(self, status: int, code: Code, reason: str) -> None:
+        self.transport.write(error_response(status, Refused(code, reason)))
+        self.transport.close()
+
+
+class LimitedWebSocket(WebSocketsSansIOProtocol):
+    """A WebSocket connection. `LimitedHttp` has admitted it before the upgrade."""
+
+    def __init__(self, limiter: ConnectionLimiter, **given: Any) -> None:
+        super().__init__(**given)
+        self._limiter = limiter
+        self._pings = Pace(MAX_PINGS)
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        super().connection_made(transport)
+        self._unread = self._limiter.unread_answers.add(address_of(self.client), transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._limiter.slow_clients.remove(self.transport)
+        self._limiter.unread_answers.remove(address_of(self.client), self._unread)
+        self._limiter.release(address_of(self.client))
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Called by uvicorn when it stops. The application sees a disconnect, answers and closes the WebSocket."""
+        if self.handshake_complete and not self.close_sent and STOPPING in self.app_state:
+            tell(self.app_state)
+            self.close_timeout = SHUTDOWN_CLOSE_SECONDS
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.SERVICE_RESTART})
+        else:
+            super().shutdown()
+
+    async def send(self, message: Any) -> None:
+        """
+        Raises:
+            Refused: too many bytes wait to be read already; nothing was sent.
+        """
+        await self._unread.send(len(message.get("text") or ""), partial(super().send, message))
+
+    def handle_ping(self) -> None:
+        try:
+            self._pings.count()
+        except Closed as closed:
+            self._fail(closed.reason)
+        super().handle_ping()
+
+    def handle_cont(self, event: Frame) -> None:
+        super().handle_cont(event)
+        if len(self.frames) > MAX_FRAGMENTS:
+            self._fail(f"a message of more than {MAX_FRAGMENTS} fragments")
+
+    def _fail(self, reason: str) -> None:
+        if not self.close_sent:
+            self.conn.fail(CloseCode.POLICY_VIOLATION, reason)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.transport.close()
