@@ -69,14 +69,14 @@ class Memory:
 
 
 async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tuple[Cost, Cost, Memory]:
-    store = await Store.open(url, partitions=partitions, cached=0)
+    store = await Store.open(url, partitions=partitions, cached_keys=0)
     names, numbers = [f"person-{number}" for number in range(POSTERS)], list[int]()
     sizes = [used(servers)]
 
     async def register(turn: int) -> None:
         p = store.site.home_of_user(names[turn])
         fields = ("name", names[turn], "password", HASH, "joined", store.site.clock(), "karma", 0)
-        await store.site.connection.run(("HSET", keys.user(p, names[turn]), *fields))
+        await store.site.redis.run(("HSET", keys.user(p, names[turn]), *fields))
 
     async def follow(turn: int) -> None:
         await store.follows.follow(names[turn % POSTERS], names[(turn + turn // POSTERS * 37 + 1) % POSTERS])

@@ -25,7 +25,7 @@ from resolvers.context import Context
 from server.managed_valkey import server
 from store import keys
 from store.articles import Draft
-from store.client.client import tally
+from store.client.client import current_usage
 from store.client.commands import Command
 from store.records import Feed, Position
 from store.store import Store
@@ -68,7 +68,7 @@ async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[st
     fields = ("name", reader, "joined", START, "karma", 0, "seen", mark)
     await send(store, [("HSET", user, *fields)])
 
-    connection = store.site.connection
+    connection = store.site.redis
     await connection.run(("CONFIG", "SET", "slowlog-log-slower-than", 50))
     await connection.run(("SLOWLOG", "RESET"))
     (first, naive, refresh), commands = await timed(
@@ -94,7 +94,7 @@ async def timed(runs: Sequence[Callable[[], Awaitable[object]]]) -> tuple[list[f
             started = perf_counter()
             await run()
             times[place].append((perf_counter() - started) * 1000)
-            counted = tally.get()
+            counted = current_usage.get()
             commands[place] = counted.commands if counted else 0
     return [median(each) for each in times], commands
 
@@ -154,7 +154,7 @@ async def posts(store: Store) -> None:
 
 async def send(store: Store, commands: Sequence[Command]) -> None:
     for start in range(0, len(commands), BATCH):
-        await store.site.connection.pipeline(commands[start : start + BATCH])
+        await store.site.redis.pipeline(commands[start : start + BATCH])
 
 
 if __name__ == "__main__":

@@ -44,9 +44,9 @@ async def fill(store: Store, count: int) -> list[str]:
     while batch := list(islice(articles, AT_ONCE)):
         for posted in batch:
             karma[posted.article.poster] += posted.article.votes - 1
-        await store.site.connection.pipeline(commands(store, batch))
-    await store.site.connection.pipeline(list(people(store, karma, chance)))
-    await store.site.connection.run(("SET", keys.sequence(0), count))
+        await store.site.redis.pipeline(commands(store, batch))
+    await store.site.redis.pipeline(list(people(store, karma, chance)))
+    await store.site.redis.run(("SET", keys.sequence(0), count))
     return [(await store.sessions.open(viewer)).token for viewer in VIEWERS]
 
 

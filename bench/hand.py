@@ -13,13 +13,13 @@ from starlette.types import Receive, Scope, Send
 from bench import plain
 from schema.scalars import write_instant
 from store import keys
-from store.client.client import Connection
+from store.client.client import RedisClient
 from store.client.commands import Command
 
 FIELDS = ("title", "link", "up", "down", "poster", "time", "groups")
 SIZE = 25
 
-connection = Connection(plain.CONFIG["url"])
+connection = RedisClient(plain.CONFIG["url"])
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -67,7 +67,7 @@ async def main(sizes: Sequence[int]) -> None:
         columns: dict[tuple[str, int], dict[Order, float]] = {}
         waits: dict[int, dict[Order, float]] = {}
         for size in sizes:
-            await store.site.connection.run(("FLUSHALL",))
+            await store.site.redis.run(("FLUSHALL",))
             bytes_each = await fill(store, size)
             print(f"{size:,} articles: {bytes_each:.0f} bytes each in all indexes")
             for name, depth in PAGES.items():
@@ -85,7 +85,7 @@ async def votes(store: Store, url: str) -> None:
     """The cost of a vote, by how many orders are kept, on a site of 20,000 articles."""
     table = Table("orders kept", "without a group", "in one", "in three", title="A vote: µs of the server's time")
     for count in range(1, len(Order) + 1):
-        await store.site.connection.run(("FLUSHALL",))
+        await store.site.redis.run(("FLUSHALL",))
         await fill(store, SIZES[1])
         kept = list(Order)[:count]
         times = [await vote_time(url, kept, GROUPS[:groups]) for groups in (0, 1, 3)]
@@ -96,7 +96,7 @@ async def votes(store: Store, url: str) -> None:
 async def fill(store: Store, size: int) -> float:
     """Write articles; gives the memory that their places in the site's indexes take."""
     chance = random.Random(size)
-    connection, before = store.site.connection, await memory(store)
+    connection, before = store.site.redis, await memory(store)
     hashes: list[Command] = []
     for start in range(0, size, BATCH):
         made = [made_up(chance, each, size) for each in range(start, min(start + BATCH, size))]
@@ -122,7 +122,7 @@ def made_up(chance: random.Random, each: int, size: int) -> Article:
 
 
 async def memory(store: Store) -> int:
-    information: str = await store.site.connection.run(("INFO", "memory"))
+    information: str = await store.site.redis.run(("INFO", "memory"))
     return int(information.split("used_memory:")[1].split()[0])
 
 
@@ -138,7 +138,7 @@ async def window(store: Store, order: Order, size: int, depth: float) -> Window:
     """The first page, the last, or the one beyond an article with votes that was posted in the middle."""
     if depth in (0, 1):
         return Window(25, upwards=depth == 1)
-    connection, time, votes = store.site.connection, keys.index(0, "time"), keys.index(0, "votes")
+    connection, time, votes = store.site.redis, keys.index(0, "time"), keys.index(0, "votes")
     members = await connection.run(("ZRANGE", time, size // 2, size // 2 + 100))
     found = await connection.run(("ZMSCORE", votes, *members))
     member, up = next((member, up) for member, up in zip(members, found, strict=True) if up > 2)
@@ -168,7 +168,7 @@ async def wait(store: Store, order: Order) -> float:
         "groups",
         "show",
     )
-    await store.site.connection.pipeline(
+    await store.site.redis.pipeline(
         [("HSET", keys.article(0, position.number), *fields) for position in shown.positions]
     )
     operation, execution = OPERATIONS.find(PAGE % order.name, None), Execution(SCHEMA)
@@ -193,7 +193,7 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
         votes = [
             actor_scripts.command(store.site, VOTE, 0, f"voter-{each}", number, Vote.UP.value) for each in range(VOTES)
         ]
-        pipeline = store.site.connection.pipeline
+        pipeline = store.site.redis.pipeline
         times.append(await server_time(store, [partial(pipeline, made), partial(pipeline, votes)]) / VOTES)
     await store.close()
     return min(times)
@@ -202,10 +202,10 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
 async def server_time(store: Store, runs: Sequence[Callable[[], Awaitable[object]]]) -> float:
     """Of all scripts of a run, in microseconds, as the server counts it: the mean, after one that does not count."""
     await runs[0]()
-    await store.site.connection.run(("CONFIG", "RESETSTAT"))
+    await store.site.redis.run(("CONFIG", "RESETSTAT"))
     for run in runs[1:]:
         await run()
-    information: str = await store.site.connection.run(("INFO", "commandstats"))
+    information: str = await store.site.redis.run(("INFO", "commandstats"))
     return float(information.split("cmdstat_evalsha:")[1].split("usec=")[1].split(",")[0]) / (len(runs) - 1)
 
 

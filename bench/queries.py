@@ -58,7 +58,7 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
     indexes = {"score": keys.index(0, "score")}
     indexes |= {f"group:{name}:score": keys.group(0, name, "score") for name in GROUPS}
     ranges = [("ZRANGE", key, 0, HIGHEST - 1, "REV", "WITHSCORES") for key in indexes.values()]
-    replies = await store.site.connection.pipeline(ranges)
+    replies = await store.site.redis.pipeline(ranges)
     return Ground(
         tokens,
         {

@@ -1,6 +1,6 @@
 """GraphQL on the wire: HTTP, WebSocket and streams for any Strawberry schema. Nothing here knows an article."""
 
-from engine.clients import Client, Context, Tally
+from engine.clients import BackendUsage, Client, Context
 from engine.documents.persisted_documents import read_trusted_documents
 from engine.endpoint import Endpoint
 from engine.errors import Code
@@ -9,6 +9,7 @@ from engine.limits.rate_limiter import Rates, Subject
 from engine.observers import Observation, Observer
 
 __all__ = [
+    "BackendUsage",
     "Client",
     "Code",
     "Context",
@@ -18,6 +19,5 @@ __all__ = [
     "Observer",
     "Rates",
     "Subject",
-    "Tally",
     "read_trusted_documents",
 ]

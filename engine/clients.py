@@ -13,7 +13,7 @@ class Client(NamedTuple):
     traceparent: str = ""
 
 
-class Tally(Protocol):
+class BackendUsage(Protocol):
     """What an answer cost: how often it waited for the store, and for how many commands."""
 
     round_trips: int
@@ -22,7 +22,7 @@ class Tally(Protocol):
 
 class Context(Protocol):
     @property
-    def tally(self) -> Tally: ...
+    def usage(self) -> BackendUsage: ...
 
     def notes(self) -> dict[str, Any]:
         """What else an answer's `extensions` say."""

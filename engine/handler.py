@@ -12,7 +12,7 @@ from weakref import ref
 from graphql import ExecutionResult, OperationType
 
 from engine.calls import Answer, Asked, Call
-from engine.clients import Client, Context, OpenContext, Tally, ViewerOf
+from engine.clients import BackendUsage, Client, Context, OpenContext, ViewerOf
 from engine.coalescing import Coalesced
 from engine.compiler.execution import Execution, Result, Source
 from engine.documents.operations import Operation, Operations
@@ -170,11 +170,11 @@ class Engine:
             content["errors"] = self.faults.describe(result.errors, call.request_id)
             observation.codes.update(error["extensions"]["code"] for error in content["errors"])
         if call.client.stats:
-            extensions |= {"stats": stats(context.tally), "cost": call.asked.cost}
+            extensions |= {"stats": stats(context.usage), "cost": call.asked.cost}
         if extensions:
             content["extensions"] = extensions
-        observation.count(context.tally)
-        self.observer.answered(observation, context.tally)
+        observation.count(context.usage)
+        self.observer.answered(observation, context.usage)
         body = encode(content)
         if len(body) > self.limits.answer:  # by what JSON escapes, or by its errors
             raise AnswerTooLarge(self.limits.answer)
@@ -207,8 +207,8 @@ class Observed:
             raise refused from None
 
 
-def stats(tally: Tally) -> dict[str, int]:
-    return {"roundTrips": tally.round_trips, "commands": tally.commands}
+def stats(usage: BackendUsage) -> dict[str, int]:
+    return {"roundTrips": usage.round_trips, "commands": usage.commands}
 
 
 async def close(events: object) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.calls import Call
-from engine.clients import Client, Tally
+from engine.clients import BackendUsage, Client
 
 
 @dataclass(slots=True)
@@ -25,11 +25,11 @@ class Observation:
     trace_id: str | None = None
     span: Any = None  # of those who trace
 
-    def count(self, tally: Tally) -> None:
+    def count(self, usage: BackendUsage) -> None:
         """One answer more."""
         self.answers += 1
-        self.round_trips += tally.round_trips
-        self.commands += tally.commands
+        self.round_trips += usage.round_trips
+        self.commands += usage.commands
 
 
 class Observer(Protocol):
@@ -39,7 +39,7 @@ class Observer(Protocol):
     def ended(self, observation: Observation) -> None:
         """It had its last answer or its refusal, or its client has no interest any more."""
 
-    def answered(self, observation: Observation, tally: Tally) -> None:
+    def answered(self, observation: Observation, usage: BackendUsage) -> None:
         """An operation has one answer more, at this cost."""
 
     def refused(self, code: str, client: Client, request_id: str) -> None:
@@ -55,7 +55,7 @@ class Unobserved:
     def ended(self, observation: Observation) -> None:
         pass
 
-    def answered(self, observation: Observation, tally: Tally) -> None:
+    def answered(self, observation: Observation, usage: BackendUsage) -> None:
         pass
 
     def refused(self, code: str, client: Client, request_id: str) -> None:

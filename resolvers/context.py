@@ -11,7 +11,7 @@ from strawberry.dataloader import DataLoader
 from resolvers.dataloader import Reads
 from resolvers.live import Live
 from resolvers.rate_limits import WriteRates
-from store.client.client import Tally, tally
+from store.client.client import RedisUsage, current_usage
 from store.errors import Unauthenticated
 from store.sessions import Session, parse_token
 from store.store import Store
@@ -36,8 +36,8 @@ class Context:
         self.live = live or Live(store)
         self.address = address
         self.rates = rates or USUAL_RATES
-        self.tally = Tally()
-        tally.set(self.tally)
+        self.usage = RedisUsage()
+        current_usage.set(self.usage)
         self._expired_pins: list[str] = []
         self._go_on_as(parse_token(token) if token else None)
 

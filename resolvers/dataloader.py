@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from store import feeds, listings, queries
-from store.client.client import Connection
+from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
 from store.listings import Listing, Page, Window
@@ -78,7 +78,7 @@ class Loader:
     needs no task and wakes nobody for it.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: RedisClient) -> None:
         self._connection = connection
         self._questions: dict[Read[Any], Question] = {}
         self._gathering: Batch | None = None
@@ -149,7 +149,7 @@ class Reads:
         self._store = store
         self._login = login
         self._known_login: Login | None = None
-        self._loader = Loader(store.site.connection)
+        self._loader = Loader(store.site.redis)
         self._began = monotonic()
         self._seen: dict[RecordType[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
@@ -277,7 +277,7 @@ class Reads:
 
     async def _stored(self, kind: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
         site = self._store.site
-        if self._login and not self._known_login and site.connection.is_of_one:
+        if self._login and not self._known_login and site.redis.has_one_server:
             kept: list[T | None] = queries.cached(site, kind, ids)
             if all(kept):
                 await self.login()  # with its reply comes what has changed of these

@@ -17,7 +17,7 @@ from caches import Hashed, memo, shared_cache
 from resolvers.context import Context
 from resolvers.errors import BadInput, of_each
 from store import records, validation
-from store.client.tracking_cache import FEW
+from store.client.tracking_cache import MAX_CACHED_VOTERS
 from store.listings import Listing, Page, Window
 from store.ranking import snapshots
 from store.ranking.formulas import PAGE_SIZE
@@ -343,7 +343,7 @@ def of_names(
     listing: str, names: Sequence[str], asked: Asked, pattern: re.Pattern[str], node: Callable[[str], T]
 ) -> Connection[T]:
     """A page of names, which are in the order of their lower case and all of a pattern. One of few is kept."""
-    if len(names) > FEW:
+    if len(names) > MAX_CACHED_VOTERS:
         return _of_names(listing, names, asked, pattern, node)
     key = Hashed(listing, tuple(names), asked, pattern, node)
     known: Connection[T] | None = PAGES.get(key)

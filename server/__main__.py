@@ -156,7 +156,7 @@ def _store(url: str) -> str:
     from store.client import urls
 
     try:
-        urls.read(url)
+        urls.parse(url)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
     return url

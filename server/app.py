@@ -32,7 +32,7 @@ from server.observability.metrics import Metrics
 from server.observability.observer import Watch
 from server.settings import Settings, WrongSetting
 from store import events
-from store.client.tracking_cache import Room
+from store.client.tracking_cache import TrackingCaches
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
 from store.store import Store
@@ -81,9 +81,9 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     guard = limits.pages_of_others(settings)
     budget = CacheBudget(settings.cache_mb)
     budget.apply()
-    room = Room(budget.share("records"))
-    budget.measure("records", room)
-    app = Application(lifespan=partial(_lifespan, settings, room), middleware=[guard] if guard else [])
+    tracking_caches = TrackingCaches(budget.share("records"))
+    budget.measure("records", tracking_caches)
+    app = Application(lifespan=partial(_lifespan, settings, tracking_caches), middleware=[guard] if guard else [])
     app.state.rates = rates = limits.rates(settings, budget)
     app.state.watch = watch = Watch(Metrics(budget), Logs(settings), tracing.from_environment())
     app.state.log = log = log_stream.install()
@@ -120,12 +120,14 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
 
 
 @asynccontextmanager
-async def _lifespan(settings: Settings, room: Room, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
-    app.state.store = store = await open_store(settings, room)
+async def _lifespan(
+    settings: Settings, tracking_caches: TrackingCaches, app: Starlette
+) -> AsyncIterator[dict[str, asyncio.Event]]:
+    app.state.store = store = await open_store(settings, tracking_caches)
     listening = events.connect(settings.redis_url or "", store.site.partitions)
     async with (
         listening as heard,
-        config.keep_current(store.site.rankings, store.site.connection, heard),
+        config.keep_current(store.site.rankings, store.site.redis, heard),
         shared_rates.shared(app.state.rates, store),
         app.state.watch.metrics.published(),
     ):
@@ -164,7 +166,9 @@ def trusted_documents(settings: Settings) -> dict[str, str]:
         raise WrongSetting(f"UPVOTE_TRUSTED_DOCUMENTS={error}") from error
 
 
-async def open_store(settings: Settings, room: Room | None = None, *, strict: bool = True) -> Store:
+async def open_store(
+    settings: Settings, tracking_caches: TrackingCaches | None = None, *, strict: bool = True
+) -> Store:
     assert settings.redis_url is not None, "whoever starts us has started our own Valkey, or was given another"
     return await Store.open(
         settings.redis_url,
@@ -172,9 +176,9 @@ async def open_store(settings: Settings, room: Room | None = None, *, strict: bo
         settings.partitions,
         settings.kept_orders,
         session_lifetime=settings.session_ttl,
-        confirming=settings.confirming_replicas,
-        cached=settings.cache,
-        room=room,
+        confirming_replicas=settings.confirming_replicas,
+        cached_keys=settings.cache,
+        tracking_caches=tracking_caches,
         strict=strict,
         bounded_hashing=settings.rate_limits == "on",
     )
@@ -193,7 +197,7 @@ async def healthz(request: Request) -> Response:
 
 async def readyz(request: Request) -> Response:
     try:
-        await request.app.state.store.site.connection.ping()
+        await request.app.state.store.site.redis.ping()
     except StoreUnavailable:
         return JSONResponse({"status": "unavailable", "store": "does not answer"}, status_code=503)
     refusal = await request.app.state.store.site.write_error()

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
-from store.client.tracking_cache import CACHED
+from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.keys import SLOTS
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 
@@ -51,7 +51,7 @@ def _listed(text: str) -> list[str]:
 def _route(url: str) -> str:
     from store.client import urls  # it takes its time, and a Valkey of our own has none
 
-    urls.read(url)
+    urls.parse(url)
     return url
 
 
@@ -101,7 +101,9 @@ class Settings(BaseModel):
     session_ttl: int = Field(DAY, ge=1, description="how long an unused session lasts, in seconds")
     workers: int = Field(1, ge=1, description="how many processes answer")
     cache: int = Field(
-        CACHED, ge=0, description="how many articles and users a process keeps in memory, as long as they are true"
+        DEFAULT_CACHED_KEYS,
+        ge=0,
+        description="how many articles and users a process keeps in memory, as long as they are true",
     )
     cache_mb: int = Field(
         128, ge=48, description="how many megabytes all caches of a process hold at most, those articles and users too"

@@ -22,7 +22,7 @@ async def run(site: Site, sessions: Sessions, script: Script, p: int, actor: Act
     """
     if isinstance(actor, Session) and actor.slot % site.partitions != p:
         actor = await sessions.username(actor)
-    return await site.connection.run(command(site, script, p, actor, *arguments))
+    return await site.redis.run(command(site, script, p, actor, *arguments))
 
 
 def command(site: Site, script: Script, p: int, actor: Actor, *arguments: Argument) -> Command:

@@ -15,7 +15,7 @@ from typing import NoReturn, Self
 from store import keys
 from store.client import urls
 from store.client.connection import Unreachable
-from store.client.pubsub import Ears
+from store.client.pubsub import Subscriber
 
 CAPACITY = 100  # events that a subscriber may have pending
 CHECK_INTERVAL = 2.0  # seconds after which the link has to prove, again and again, that it hears whatever is published
@@ -155,9 +155,9 @@ class Events:
 async def connect(url: str, partitions: int) -> AsyncIterator[Events]:
     """Hear of everything that changes in a store, over one link, which is made anew whenever it is lost."""
     events, connected = Events(), asyncio.Event()
-    ears = Ears(urls.read(url), events.receive)
+    subscriber = Subscriber(urls.parse(url), events.receive)
     channels = [keys.events(p) for p in range(partitions)]
-    task = asyncio.create_task(_supervise(ears, channels, events, connected))
+    task = asyncio.create_task(_supervise(subscriber, channels, events, connected))
     try:
         await connected.wait()
         yield events
@@ -165,13 +165,15 @@ async def connect(url: str, partitions: int) -> AsyncIterator[Events]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        ears.close()
+        subscriber.close()
 
 
-async def _supervise(ears: Ears, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
+async def _supervise(
+    subscriber: Subscriber, channels: Sequence[str], events: Events, connected: asyncio.Event
+) -> NoReturn:
     while True:
         try:
-            await _listen(ears, channels, events, connected)
+            await _listen(subscriber, channels, events, connected)
         except Unreachable as error:
             logger.warning("the connection that listens for changes was lost: %s", error)
         except Exception:  # nobody else starts us again
@@ -179,17 +181,19 @@ async def _supervise(ears: Ears, channels: Sequence[str], events: Events, connec
         await asyncio.sleep(RECONNECT_PAUSE)
 
 
-async def _listen(ears: Ears, channels: Sequence[str], events: Events, connected: asyncio.Event) -> NoReturn:
+async def _listen(
+    subscriber: Subscriber, channels: Sequence[str], events: Events, connected: asyncio.Event
+) -> NoReturn:
     """Tell what is heard; first, as soon as all channels are heard, that something may have been missed."""
-    ear = await ears.connected()
+    connection = await subscriber.connected()
     try:
-        await ear.subscribe(channels)
+        await connection.subscribe(channels)
         connected.set()
         events.dispatch(Event(EventKind.MISSED))
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(ear.lost(), CHECK_INTERVAL)
+                await asyncio.wait_for(connection.lost(), CHECK_INTERVAL)
                 raise Unreachable("it was closed")
-            await ears.check(ear)
+            await subscriber.check(connection)
     finally:
-        ear.close()
+        connection.close()

@@ -60,7 +60,7 @@ class Follows:
         if isinstance(follower, Session):
             follower = await self._sessions.username(follower)
         key = keys.user(self._site.home_of_user(followee), followee)
-        name = await self._site.connection.run(("HGET", key, "name"))
+        name = await self._site.redis.run(("HGET", key, "name"))
         if name is None:
             raise NotFound(f"there is no user:{followee.lower()}", "userId")
         if name == follower:
@@ -69,9 +69,9 @@ class Follows:
 
     async def _set(self, follower: str, followee: str, since: int | str) -> Followed:
         p = self._site.home_of_user(followee)
-        await self._site.connection.run(FOLLOW.command([keys.followers(p, followee), keys.closed(p)], follower, since))
+        await self._site.redis.run(FOLLOW.command([keys.followers(p, followee), keys.closed(p)], follower, since))
         p = self._site.home_of_user(follower)
-        (status,) = await self._site.connection.run(
+        (status,) = await self._site.redis.run(
             FOLLOW.command([keys.following(p, follower), keys.closed(p)], followee, since)
         )
         return Followed(follower, followee, status == "changed")

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from caches import shared_cache
 from store import keys, records
 from store.client.commands import Command
-from store.client.tracking_cache import FEW, Cache
+from store.client.tracking_cache import MAX_CACHED_VOTERS, TrackingCache
 from store.records import VOTES_BY_VALUE, Vote
 from store.scripts.registry import VOTER_VOTES
 from store.site import Site
@@ -74,12 +74,12 @@ def _cached(
     kind: RecordType[Any],
     ids: Sequence[Any],
     since: float,
-    find: Callable[[Cache, int, Sequence[Any]], list[T | None]],
+    find: Callable[[TrackingCache, int, Sequence[Any]], list[T | None]],
 ) -> list[T | None]:
     """What is found of ids in what is known of the servers of their partitions as of an instant or later."""
     found: dict[Any, T | None] = {}
     for p, part in _homes(site, kind, ids).items():
-        cache = site.connection.cache(kind.key(p, ""), since)
+        cache = site.redis.cache(kind.key(p, ""), since)
         known: list[T | None] = find(cache, p, part) if cache else [None] * len(part)
         if part is ids:
             return known
@@ -121,7 +121,7 @@ def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
 
 def _by_name(names: list[str]) -> tuple[str, ...]:
     """Those of few come again as they came before: they are the same object, which what was made of it is found by."""
-    if len(names) > FEW:
+    if len(names) > MAX_CACHED_VOTERS:
         return _sorted(names)
     given = tuple(names)
     known: tuple[str, ...] | None = SORTED.get(given)

@@ -42,7 +42,7 @@ class Attempts:
         Raises:
             RateLimited: a window is full. The attempt then counts in none of them. One more round trip.
         """
-        replies = await self._site.connection.pipeline([self._counting(window) for window in windows])
+        replies = await self._site.redis.pipeline([self._counting(window) for window in windows])
         counted = [window for window, (status, *_) in zip(windows, replies, strict=True) if status == "counted"]
         taking_back: list[Command] = [("LPOP", self._key(window)) for window in counted]
         if len(counted) < len(windows):
@@ -52,7 +52,7 @@ class Attempts:
 
     async def take_back(self, commands: Sequence[Command]) -> None:
         """Run the commands that `count` returned: each removes the newest attempt of a window. One round trip."""
-        await self._site.connection.pipeline(commands)
+        await self._site.redis.pipeline(commands)
 
     def _counting(self, window: SlidingWindow) -> Command:
         times = (self._site.clock(), window.seconds * 1000)
@@ -83,7 +83,7 @@ class TokenBuckets:
             for pairs in (list(subjects.items()) for subjects in subjects_of.values())
             for start in range(0, len(pairs), MAX_BUCKETS)
         ]
-        replies = await self.site.connection.pipeline([self._taking(batch, taken) for batch in batches])
+        replies = await self.site.redis.pipeline([self._taking(batch, taken) for batch in batches])
         return {
             subject: float(left)
             for batch, reply in zip(batches, replies, strict=True)

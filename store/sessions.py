@@ -93,7 +93,7 @@ class Sessions:
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username), keys.closed(p)]
         times = (self._site.clock(), grant.login.expires_at, lifetime)
-        (status,) = await self._site.connection.run(
+        (status,) = await self._site.redis.run(
             OPEN_SESSION.command(script_keys, password_hash, username, session.digest, *times)
         )
         if status == "changed":
@@ -109,7 +109,7 @@ class Sessions:
             StoreUnavailable: the store is being moved, or was: the session is still open in the other one.
         """
         p = session.slot % self._site.partitions
-        (status,) = await self._site.connection.run(END_SESSION.command([self._key(session), keys.closed(p)]))
+        (status,) = await self._site.redis.run(END_SESSION.command([self._key(session), keys.closed(p)]))
         if status == "missing":
             raise Unauthenticated
 
@@ -129,7 +129,7 @@ class Sessions:
         lifetime = self._site.session_lifetime * 1000
         command = RENEW_SESSION.command(script_keys, login.username, session.digest, renewed.expires_at, lifetime)
         with suppress(StoreUnavailable):
-            await self._site.connection.run(command)
+            await self._site.redis.run(command)
 
     async def username(self, session: Session) -> str:
         """
@@ -139,7 +139,7 @@ class Sessions:
             Unauthenticated: the session has ended, or never was.
         """
         read = self.read(session)
-        login = read.result(await self._site.connection.run(read.command))
+        login = read.result(await self._site.redis.run(read.command))
         if login is None or login.expires_at < self._site.clock():
             raise Unauthenticated
         return login.username
@@ -147,7 +147,7 @@ class Sessions:
     async def usernames(self, sessions: Sequence[Session]) -> list[str | None]:
         """Whose sessions they are or were until just now; None where there is none. One round trip."""
         reads = [self.read(session) for session in sessions]
-        replies = await self._site.connection.pipeline([read.command for read in reads])
+        replies = await self._site.redis.pipeline([read.command for read in reads])
         logins = [read.result(reply) for read, reply in zip(reads, replies, strict=True)]
         return [login.username if login else None for login in logins]
 

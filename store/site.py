@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from store import keys
-from store.client.client import Connection
+from store.client.client import RedisClient
 from store.client.commands import MARK_LIFETIME, Command
 from store.ranking.config import Rankings
 from store.ranking.formulas import Policy
@@ -18,7 +18,7 @@ MOST_TRIED = 16  # partitions, to see whether writes are refused
 class Site:
     """`clock` gives unix milliseconds; `session_lifetime` is in seconds."""
 
-    connection: Connection
+    redis: RedisClient
     partitions: int
     policy: Policy
     clock: Callable[[], int]
@@ -47,7 +47,7 @@ class Site:
         writes: list[Command] = [
             ("SET", keys.mark(p), 1, "PX", MARK_LIFETIME, "XX") for p in range(min(self.partitions, MOST_TRIED))
         ]
-        return await self.connection.refusal(writes)
+        return await self.redis.refusal(writes)
 
     def partition_and_digest(self, subject: str) -> tuple[int, str]:
         """The partition and the SHA-256 of what a client said: no such text becomes part of a key."""

@@ -7,9 +7,9 @@ from typing import Self
 
 from store import keys
 from store.articles import Articles
-from store.client.client import Connection
+from store.client.client import RedisClient
 from store.client.commands import Command
-from store.client.tracking_cache import CACHED, Room
+from store.client.tracking_cache import DEFAULT_CACHED_KEYS, TrackingCaches
 from store.errors import StoreMismatch
 from store.follows import Follows
 from store.maintenance.restore import MARK
@@ -47,9 +47,9 @@ class Store:
         *,
         clock: Callable[[], int] = unix_milliseconds,
         session_lifetime: int = SESSION_LIFETIME,
-        confirming: int = 0,
-        cached: int = CACHED,
-        room: Room | None = None,
+        confirming_replicas: int = 0,
+        cached_keys: int = DEFAULT_CACHED_KEYS,
+        tracking_caches: TrackingCaches | None = None,
         strict: bool = True,
         bounded_hashing: bool = True,
     ) -> Self:
@@ -57,24 +57,24 @@ class Store:
         Connect to a store; one that is used for the first time is made with these settings. Two round trips, and two
         more for a new store. Of `orders`, only a new store keeps these, and `reindex` changes which.
 
-        Writes wait until `confirming` replicas have them; up to `cached` articles and users of each server are kept
-        here, as long as they are true, within the bytes of `room`. Not `strict`, it also opens a store that was made
-        with another policy: for `verify`, which rebuilds the indexes. Not `bounded_hashing`, nobody is refused because
-        many passwords wait to be hashed: they wait as long as they are not cancelled.
+        Writes wait for `confirming_replicas` replicas. Up to `cached_keys` articles and users of each server are cached
+        in this process, in `tracking_caches`. Not `strict`, it also opens a store that was made with another policy:
+        for `verify`, which rebuilds the indexes. Not `bounded_hashing`, nobody is refused because many passwords wait
+        to be hashed: they wait as long as they are not cancelled.
 
         Raises:
             StoreMismatch: it was made with other settings, or something is being restored into it.
             StoreUnavailable: Redis does not answer.
         """
-        policy, connection = policy or Policy(), Connection(url, confirming, cached, room)
+        policy, redis = policy or Policy(), RedisClient(url, confirming_replicas, cached_keys, tracking_caches)
         try:
-            partitions = await _agree(connection, policy, partitions, orders, strict)
+            partitions = await _agree(redis, policy, partitions, orders, strict)
             rankings = Rankings()
-            await rankings.read(connection)
+            await rankings.read(redis)
         except BaseException:
-            await connection.close()
+            await redis.close()
             raise
-        site = Site(connection, partitions, policy, clock, session_lifetime, rankings)
+        site = Site(redis, partitions, policy, clock, session_lifetime, rankings)
         sessions = Sessions(site)
         attempts = Attempts(site)
         users = Users(site, sessions, attempts, Passwords(clock, is_bounded=bounded_hashing))
@@ -82,25 +82,25 @@ class Store:
 
     async def close(self) -> None:
         self.users.close()
-        await self.site.connection.close()
+        await self.site.redis.close()
 
 
 async def _agree(
-    connection: Connection, policy: Policy, partitions: int | None, orders: Sequence[Order], strict: bool
+    redis: RedisClient, policy: Policy, partitions: int | None, orders: Sequence[Order], strict: bool
 ) -> int:
     """The number of partitions, once the store and the settings say the same."""
     settings: dict[str, float | None] = {"partitions": partitions, **policy.kept_in_indexes()}
     reading: Command = ("HMGET", keys.store(), *settings, MARK)
-    *kept, restoring = await connection.run(reading)
+    *kept, restoring = await redis.run(reading)
     is_new = 0
     if None in kept:  # else nothing is written: a store whose disk is full can be opened, too
         made = [(name, value or 1) for name, value in settings.items()]
-        is_new, *_ = await connection.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
-        *kept, restoring = await connection.run(reading)
+        is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
+        *kept, restoring = await redis.run(reading)
     if restoring is not None:
         raise StoreMismatch("what is restored into this store is not whole: do it again, or empty the store")
     if is_new:
-        await _keep(connection, partitions or 1, orders)
+        await _keep(redis, partitions or 1, orders)
     for (name, value), known in zip(settings.items(), kept, strict=True):
         if value is not None and float(known) != value and (strict or name == "partitions"):
             advice = "" if name == "partitions" else "; `verify --repair` rebuilds the indexes with the new value"
@@ -108,9 +108,9 @@ async def _agree(
     return int(kept[0])
 
 
-async def _keep(connection: Connection, partitions: int, orders: Sequence[Order]) -> None:
+async def _keep(redis: RedisClient, partitions: int, orders: Sequence[Order]) -> None:
     """Let a new store keep these orders; one that is told nothing keeps them all."""
     if len(orders) < len(Order):
         fields = [("HSET", keys.ranking(p), ORDERS_FIELD, orders_to_write(orders)) for p in range(partitions)]
         names = " ".join(order.value for order in Order if order in orders)
-        await connection.pipeline([*fields, ("HSETNX", keys.store(), "orders", names)])
+        await redis.pipeline([*fields, ("HSETNX", keys.store(), "orders", names)])

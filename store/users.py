@@ -76,7 +76,7 @@ class Users:
         p = self._site.home_of_user(username)
         script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]
         hashed = await self._passwords.hashed(new)
-        (status,) = await self._site.connection.run(CHANGE_PASSWORD.command(script_keys, known, hashed, session.digest))
+        (status,) = await self._site.redis.run(CHANGE_PASSWORD.command(script_keys, known, hashed, session.digest))
         if status == "changed":
             raise BadCredentials
         return username
@@ -88,7 +88,7 @@ class Users:
         script_keys = [keys.user(p, username), *session_keys, keys.closed(p)]
         times = (self._site.clock(), lifetime, grant.login.expires_at)
         command = REGISTER.command(script_keys, username, password_hash, *times, session.digest)
-        (status,) = await self._site.connection.run(command)
+        (status,) = await self._site.redis.run(command)
         if status == "taken":
             raise UsernameTaken(username)
         return grant
@@ -108,7 +108,7 @@ class Users:
         name, known = None, None
         if validation.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
-            name, known = await self._site.connection.run(("HMGET", key, "name", "password"))
+            name, known = await self._site.redis.run(("HMGET", key, "name", "password"))
         if not await self._passwords.matches(password, known) or name is None:
             raise BadCredentials
         return str(name), str(known)

@@ -153,5 +153,5 @@ async def registered(store: Store, username: str) -> str:
     """A user without a password, made as an import makes them: hashing takes its time."""
     key = keys.user(store.site.home_of_user(username), username)
     fields = ("name", username, "joined", store.site.clock(), "karma", 0)
-    await store.site.connection.run(("HSET", key, *fields))
+    await store.site.redis.run(("HSET", key, *fields))
     return username

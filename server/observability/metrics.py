@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from caches import CacheBudget
-from engine import Observation, Tally
+from engine import BackendUsage, Observation
 from server.observability.counts import Counts, Name
 
 FOLDER = "METRICS_OF_WORKERS"  # the variable that tells worker processes what they share
@@ -101,10 +101,10 @@ class Metrics(Collector):
         for code in observation.codes:
             numbers[self._counts.place("errors", series.name, code)] += 1
 
-    def answered(self, observation: Observation, tally: Tally) -> None:
+    def answered(self, observation: Observation, usage: BackendUsage) -> None:
         series = self._series(observation)
-        self._numbers[series.round_trips] += tally.round_trips
-        self._numbers[series.commands] += tally.commands
+        self._numbers[series.round_trips] += usage.round_trips
+        self._numbers[series.commands] += usage.commands
 
     def refused(self, code: str) -> None:
         self._numbers[self._counts.place("refusals", code)] += 1

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine import Client, Observation, Tally
+from engine import BackendUsage, Client, Observation
 from server.observability.logs import Logs
 from server.observability.metrics import Metrics
 from server.observability.tracing import Tracing, trace_id_of
@@ -23,8 +23,8 @@ class Watch:
         self.logs.ended(observation)
         self.tracing.ended(observation)
 
-    def answered(self, observation: Observation, tally: Tally) -> None:
-        self.metrics.answered(observation, tally)
+    def answered(self, observation: Observation, usage: BackendUsage) -> None:
+        self.metrics.answered(observation, usage)
 
     def refused(self, code: str, client: Client, request_id: str) -> None:
         self.metrics.refused(code)

@@ -12,49 +12,55 @@ from hiredis import ReplyError
 
 from store.client import retry, urls
 from store.client.cluster import Cluster
-from store.client.commands import Command, in_full
-from store.client.connection import Link, connected
-from store.client.nodes import Confirmed, Connect, Node, Server
+from store.client.commands import Command, as_eval
+from store.client.connection import Connection, connected
+from store.client.nodes import Connect, NodeClient, ReplicatedWrites, Server
 from store.client.sentinel import primary
-from store.client.tracking_cache import Cache, Room
-from store.client.urls import Kind, Route
+from store.client.tracking_cache import TrackingCache, TrackingCaches
+from store.client.urls import RedisURL, Topology
 from store.errors import StoreUnavailable
 from store.scripts.registry import VOTER_VOTES
 
-BUDGET = 2.0  # seconds that a pipeline may take in all, with what is sent again
-BUDGET_OF_MANY = 4.0  # where a failover is waited for
+RETRY_TIME = 2.0  # seconds that a pipeline may take in all, with what is sent again
+FAILOVER_RETRY_TIME = 4.0  # where a failover is waited for
 PAUSES = (0.01, 0.25)  # seconds: the first before something is sent again, and the longest
 
 
 @dataclass(slots=True)
-class Tally:
+class RedisUsage:
     """What a request cost: how often it waited for Redis, and for how many commands."""
 
     round_trips: int = 0
     commands: int = 0
 
 
-tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
+current_usage: ContextVar[RedisUsage | None] = ContextVar("redis_usage", default=None)
 
 
-class Connection:
+class RedisClient:
     """Connects when it is first used, and again whenever a link was lost."""
 
-    def __init__(self, url: str, confirming: int = 0, cached: int = 0, room: Room | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        confirming_replicas: int = 0,
+        cached_keys: int = 0,
+        tracking_caches: TrackingCaches | None = None,
+    ) -> None:
         """
         Writes wait until so many replicas have them. So many hashes are kept of each server, those of
-        all servers within the bytes of a room.
+        all servers within the bytes of `tracking_caches`.
 
         Raises ValueError where the URL is none of a store.
         """
-        route = urls.read(url)
-        self._server = server_of(route, confirming, cached, room or Room())
-        self._kind = route.kind
+        parsed = urls.parse(url)
+        self._server = server_of(parsed, confirming_replicas, cached_keys, tracking_caches or TrackingCaches())
+        self._kind = parsed.kind
 
     @property
-    def is_of_one(self) -> bool:
+    def has_one_server(self) -> bool:
         """Whether everything is sent to one server."""
-        return self._kind is not Kind.CLUSTER
+        return self._kind is not Topology.CLUSTER
 
     async def close(self) -> None:
         self._server.close()
@@ -71,7 +77,7 @@ class Connection:
         errors = [reply for reply in replies if type(reply) is ReplyError and retry.kind(reply) not in retry.AT_ONCE]
         return str(retry.unavailable(errors)) if errors else None
 
-    def cache(self, key: str, since: float) -> Cache | None:
+    def cache(self, key: str, since: float) -> TrackingCache | None:
         """
         What was read of the server that has this key, as it was at an instant of the monotonic clock, or later.
 
@@ -134,12 +140,12 @@ class Connection:
 
     async def _again(self, server: Server, commands: Sequence[Command], replies: list[Any], started: float) -> None:
         """Send again what failed for a reason that may pass, until that is over or the time is."""
-        deadline = started + (BUDGET if self._kind is Kind.SERVER else BUDGET_OF_MANY)
+        deadline = started + (RETRY_TIME if self._kind is Topology.SERVER else FAILOVER_RETRY_TIME)
         sent, pause = started, PAUSES[0]
         while passing := [place for place in _failed(replies) if retry.kind(replies[place]) in retry.PASSING]:
             kinds = {retry.kind(replies[place]) for place in passing}
             if kinds & retry.ELSEWHERE:
-                server.doubt(sent)
+                server.mark_stale(sent)
             if sent > started or not kinds <= retry.AT_ONCE:
                 await asyncio.sleep(pause * random.uniform(0.5, 1))
                 pause = min(2 * pause, PAUSES[1])
@@ -156,27 +162,29 @@ class Connection:
                 replies[place] = reply
 
 
-def server_of(route: Route, confirming: int, cached: int, room: Room) -> Server:
-    async def tracked(connecting: Awaitable[Link]) -> Link:
+def server_of(url: RedisURL, confirming_replicas: int, cached_keys: int, tracking_caches: TrackingCaches) -> Server:
+    async def tracked(connecting: Awaitable[Connection]) -> Connection:
         link = await connecting
         try:
-            if cached:
-                await link.track(Cache(cached, VOTER_VOTES.digest, room))
+            if cached_keys:
+                await link.track(TrackingCache(cached_keys, VOTER_VOTES.digest, tracking_caches))
         except BaseException:
             link.close()  # nobody else can
             raise
         return link
 
-    match route.kind:
-        case Kind.CLUSTER:
+    match url.kind:
+        case Topology.CLUSTER:
             return Cluster(
-                route.addresses,
-                lambda address: _confirmed(lambda: tracked(connected(route.connection(address), Link)), confirming),
+                url.addresses,
+                lambda address: _confirmed(
+                    lambda: tracked(connected(url.connection(address), Connection)), confirming_replicas
+                ),
             )
-        case Kind.SENTINEL:
-            return _confirmed(lambda: tracked(primary(route, Link)), confirming)
-        case Kind.SERVER:
-            return _confirmed(lambda: tracked(connected(route.connection(), Link)), confirming)
+        case Topology.SENTINEL:
+            return _confirmed(lambda: tracked(primary(url, Connection)), confirming_replicas)
+        case Topology.SERVER:
+            return _confirmed(lambda: tracked(connected(url.connection(), Connection)), confirming_replicas)
 
 
 def _is_alive(reply: Any) -> bool:
@@ -185,11 +193,11 @@ def _is_alive(reply: Any) -> bool:
 
 
 def _confirmed(connect: Connect, count: int) -> Server:
-    return Confirmed(connect, count) if count else Node(connect)
+    return ReplicatedWrites(connect, count) if count else NodeClient(connect)
 
 
 def _count(commands: Sequence[Command]) -> None:
-    if commands and (counting := tally.get()):
+    if commands and (counting := current_usage.get()):
         counting.round_trips += 1
         counting.commands += len(commands)
 
@@ -199,4 +207,4 @@ def _failed(replies: Sequence[Any]) -> list[int]:
 
 
 def _repeated(command: Command, error: ReplyError) -> Command:
-    return in_full(command) if retry.kind(error) == "NOSCRIPT" else command
+    return as_eval(command) if retry.kind(error) == "NOSCRIPT" else command

@@ -15,10 +15,10 @@ from typing import Any
 from hiredis import ReplyError
 
 from caches import memo
-from store.client.commands import Command, key_of, tag_of
-from store.client.connection import lost
+from store.client.commands import Command, hash_tag, routing_key
+from store.client.connection import lost_replies
 from store.client.nodes import Server
-from store.client.tracking_cache import Cache
+from store.client.tracking_cache import TrackingCache
 from store.client.urls import Address
 
 SLOTS = 16_384
@@ -64,11 +64,11 @@ class Cluster:
             await self._look()
         return random.sample(list(self._servers), len(self._servers))
 
-    def cache(self, key: str) -> Cache | None:
-        address = None if self._is_stale else self._primaries[slot(tag_of(key))]
+    def cache(self, key: str) -> TrackingCache | None:
+        address = None if self._is_stale else self._primaries[slot(hash_tag(key))]
         return self._servers[address].cache(key) if address else None
 
-    def doubt(self, since: float) -> None:
+    def mark_stale(self, since: float) -> None:
         if self._since < since:
             self._is_stale = True
 
@@ -79,9 +79,9 @@ class Cluster:
             server.close()
 
     def _address(self, command: Command) -> Address | None:
-        key = key_of(command)
+        key = routing_key(command)
         if key is not None:
-            return self._primaries[slot(tag_of(key))]
+            return self._primaries[slot(hash_tag(key))]
         return next((address for address in self._primaries if address), None)
 
     def _send(self, address: Address | None, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
@@ -141,7 +141,7 @@ class Cluster:
 
 
 async def _unsent(commands: Sequence[Command]) -> list[Any]:
-    return lost(commands, "no server is known that has this slot")
+    return lost_replies(commands, "no server is known that has this slot")
 
 
 @memo(1_024, 400)

@@ -29,12 +29,12 @@ def register_script(text: str, *, is_read_only: bool) -> str:
     return digest
 
 
-def in_full(command: Command) -> Command:
+def as_eval(command: Command) -> Command:
     """A script for a server that does not know it, which then does."""
     return ("EVAL", SCRIPT_TEXTS[str(command[1])], *command[2:])
 
 
-def key_of(command: Command) -> str | None:
+def routing_key(command: Command) -> str | None:
     """The key that tells where a command belongs; None where any server will do."""
     name = command[0]
     if name == "EVALSHA" or name == "EVAL":
@@ -51,14 +51,14 @@ def is_write(command: Command) -> bool:
     return command[0] not in READS
 
 
-def tag_of(key: str) -> str:
+def hash_tag(key: str) -> str:
     """What alone decides the slot of a key: the text of its hash tag, or all of it."""
     return key.partition("{")[2].partition("}")[0] or key
 
 
 def marks(commands: Sequence[Command]) -> list[Command]:
     """A write beside the last of these that belongs to a partition, which is one even where they change nothing."""
-    tags = [tag_of(key) for command in commands if "{" in (key := key_of(command) or "")]
+    tags = [hash_tag(key) for command in commands if "{" in (key := routing_key(command) or "")]
     marking: list[Command] = [("SET", keys.mark(tag), 1, "PX", MARK_LIFETIME) for tag in tags[-1:]]
     return [("ASKING",), *marking] if ("ASKING",) in commands else marking
 
@@ -71,11 +71,11 @@ class Packed(tuple[str | int | float, ...]):
 
 def packed(command: tuple[str | int | float, ...]) -> Packed:
     made = Packed(command)
-    made.text = text_of(command)
+    made.text = encode(command)
     return made
 
 
-def text_of(command: tuple[str | int | float, ...]) -> bytes:
+def encode(command: tuple[str | int | float, ...]) -> bytes:
     """A command as servers take it."""
     if isinstance(command, Packed):
         return command.text

@@ -19,8 +19,8 @@ from hiredis import PushNotification, ReplyError
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
-from store.client.commands import Command, text_of
-from store.client.tracking_cache import Cache
+from store.client.commands import Command, encode
+from store.client.tracking_cache import TrackingCache
 
 TIMEOUT = 1.0  # seconds, for a connection, for a turn and for a reply
 MOST_WAITING = 1_000  # batches without a reply: whoever comes then waits for a turn
@@ -40,7 +40,7 @@ class Batch:
     replies: list[Any] = field(default_factory=list)
 
 
-class Link(asyncio.Protocol):
+class Connection(asyncio.Protocol):
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer  # closes the socket when it is forgotten
         self._transport = writer.transport
@@ -51,10 +51,10 @@ class Link(asyncio.Protocol):
         self._unsent: list[bytes] = []
         self._turns: deque[asyncio.Future[None]] = deque()
         self._alarm: asyncio.TimerHandle | None = None
-        self.cache: Cache | None = None
+        self.cache: TrackingCache | None = None
         self.is_open = True
 
-    async def track(self, cache: Cache) -> None:
+    async def track(self, cache: TrackingCache) -> None:
         """Keep hashes that are read from now on in a cache, if the server lets us know what changes."""
         (reply,) = await self.send([cache.begin()])
         if reply == "OK":
@@ -72,14 +72,14 @@ class Link(asyncio.Protocol):
         if len(self._waiting) >= MOST_WAITING:
             await self._turn()
         if not self.is_open:
-            return lost(commands, "the link was closed")
+            return lost_replies(commands, "the link was closed")
         if len(self._waiting) >= MOST_WAITING:
             return [ReplyError("CROWDED")] * len(commands)
         batch = Batch(commands, monotonic(), self._loop.create_future())
         self._waiting.append(batch)
         if not self._unsent:
             self._loop.call_soon(self._write)
-        self._unsent += map(text_of, commands)
+        self._unsent += map(encode, commands)
         if self._alarm is None:
             self._alarm = self._loop.call_later(TIMEOUT, self._check)
         return await batch.done
@@ -108,7 +108,7 @@ class Link(asyncio.Protocol):
         while self._waiting:
             batch = self._waiting.popleft()
             if not batch.done.done():
-                batch.done.set_result(lost(batch.commands, "the connection was lost"))
+                batch.done.set_result(lost_replies(batch.commands, "the connection was lost"))
         while self._turns:
             self._call_next()
 
@@ -161,14 +161,16 @@ class Link(asyncio.Protocol):
             self._alarm = self._loop.call_later(left, self._check)
 
 
-def lost(commands: Sequence[Command], reason: object) -> list[Any]:
+def lost_replies(commands: Sequence[Command], reason: object) -> list[Any]:
     return [ReplyError(f"LOST {reason}")] * len(commands)
 
 
-AnyLink = TypeVar("AnyLink", bound=Link)
+AnyConnection = TypeVar("AnyConnection", bound=Connection)
 
 
-async def connected(connection: AbstractConnection, make: Callable[[asyncio.StreamWriter], AnyLink]) -> AnyLink:
+async def connected(
+    connection: AbstractConnection, make: Callable[[asyncio.StreamWriter], AnyConnection]
+) -> AnyConnection:
     """
     A new link, over a connection that redis-py makes.
 

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 from hiredis import ReplyError
 
 from store.client.commands import Command, is_write, marks
-from store.client.connection import MOST_WAITING, Link, Unreachable, lost
-from store.client.tracking_cache import Cache
+from store.client.connection import MOST_WAITING, Connection, Unreachable, lost_replies
+from store.client.tracking_cache import TrackingCache
 
 CONFIRMING_TIME = 0.8  # seconds that replicas have to confirm: less than a link waits for a reply
-Connect = Callable[[], Awaitable[Link]]
+Connect = Callable[[], Awaitable[Connection]]
 
 
 class Server(Protocol):
@@ -24,30 +24,30 @@ class Server(Protocol):
     async def primaries(self) -> "Sequence[Server]":
         """The servers that together hold everything."""
 
-    def cache(self, key: str) -> Cache | None:
+    def cache(self, key: str) -> TrackingCache | None:
         """What was read of the server that has a key, if there is a link to it that keeps anything."""
 
-    def doubt(self, since: float) -> None:
+    def mark_stale(self, since: float) -> None:
         """Look anew whom to ask, unless that was done after an instant of the monotonic clock."""
 
     def close(self) -> None:
         """Close what is open; it can be used again."""
 
 
-class Node:
+class NodeClient:
     """A server by one link. All who need it while it is being made wait for the same."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
-        self._link: Link | None = None
+        self._link: Connection | None = None
         self._since = 0.0
-        self._making: asyncio.Task[Link] | None = None
+        self._making: asyncio.Task[Connection] | None = None
 
     def send(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
         link = self._link
         return link.send(commands) if link and link.is_open else self._send_first(commands)
 
-    async def link(self) -> Link:
+    async def link(self) -> Connection:
         """The link, which is made unless it is open. Raises Unreachable."""
         if self._link and self._link.is_open:
             return self._link
@@ -66,16 +66,16 @@ class Node:
         try:
             link = await self.link()
         except Unreachable as error:
-            return lost(commands, error)
+            return lost_replies(commands, error)
         return await link.send(commands)
 
     async def primaries(self) -> Sequence[Server]:
         return [self]
 
-    def cache(self, key: str) -> Cache | None:
+    def cache(self, key: str) -> TrackingCache | None:
         return self._link.cache if self._link and self._link.is_open else None
 
-    def doubt(self, since: float) -> None:
+    def mark_stale(self, since: float) -> None:
         """Close the link: behind a name or a sentinel there may be another server by now."""
         if self._link and self._since < since:
             self._link.close()
@@ -87,7 +87,7 @@ class Node:
             self._link.close()
         self._link, self._making = None, None
 
-    def _take(self, making: "asyncio.Task[Link]") -> None:
+    def _take(self, making: "asyncio.Task[Connection]") -> None:
         link = None if making.cancelled() or making.exception() else making.result()
         if making is self._making:
             self._link, self._making, self._since = link, None, monotonic()
@@ -95,11 +95,11 @@ class Node:
             link.close()  # nobody waits for it any more
 
 
-async def _made(connect: Connect) -> Link:
+async def _made(connect: Connect) -> Connection:
     return await connect()
 
 
-class Confirmed:
+class ReplicatedWrites:
     """
     A server whose writes are answered once `count` of its replicas have them; reads have a link of their own.
 
@@ -109,7 +109,7 @@ class Confirmed:
     """
 
     def __init__(self, connect: Connect, count: int) -> None:
-        self._reading, self._writing = Node(connect), Node(connect)
+        self._reading, self._writing = NodeClient(connect), NodeClient(connect)
         self._count = count
         self._pending: list[tuple[Sequence[Command], asyncio.Future[list[Any]]]] = []
         self._flushing: asyncio.Task[None] | None = None
@@ -126,12 +126,12 @@ class Confirmed:
     async def primaries(self) -> Sequence[Server]:
         return [self]
 
-    def cache(self, key: str) -> Cache | None:
+    def cache(self, key: str) -> TrackingCache | None:
         return self._reading.cache(key)
 
-    def doubt(self, since: float) -> None:
-        self._reading.doubt(since)
-        self._writing.doubt(since)
+    def mark_stale(self, since: float) -> None:
+        self._reading.mark_stale(since)
+        self._writing.mark_stale(since)
 
     def close(self) -> None:
         self._reading.close()
@@ -143,7 +143,7 @@ class Confirmed:
                 link = await self._writing.link()
             except Unreachable as error:
                 group, self._pending = self._pending, []
-                replies = iter(lost([command for commands, _ in group for command in commands], error))
+                replies = iter(lost_replies([command for commands, _ in group for command in commands], error))
             else:
                 group, self._pending = self._pending[:MOST_WAITING], self._pending[MOST_WAITING:]
                 replies = iter(await self._confirmed(link, [command for commands, _ in group for command in commands]))
@@ -153,7 +153,7 @@ class Confirmed:
                     done.set_result(answer)
         self._flushing = None
 
-    async def _confirmed(self, link: Link, commands: Sequence[Command]) -> list[Any]:
+    async def _confirmed(self, link: Connection, commands: Sequence[Command]) -> list[Any]:
         wait: Command = ("WAIT", self._count, round(CONFIRMING_TIME * 1000))
         *replies, confirmed = await link.send([*commands, *marks(commands), wait])
         marked = replies[len(commands) :]

@@ -9,15 +9,15 @@ import hiredis
 
 from store.client.cluster import Cluster
 from store.client.commands import Command
-from store.client.connection import Link, Unreachable, connected
-from store.client.nodes import Node
+from store.client.connection import Connection, Unreachable, connected
+from store.client.nodes import NodeClient
 from store.client.sentinel import primary
-from store.client.urls import Address, Kind, Route
+from store.client.urls import Address, RedisURL, Topology
 
 Hear = Callable[[str], None]
 
 
-class Ear(Link):
+class SubscriberConnection(Connection):
     """`hear` is called with each message of the channels."""
 
     def __init__(self, hear: Hear, writer: asyncio.StreamWriter) -> None:
@@ -44,27 +44,27 @@ class Ear(Link):
         self._is_lost.set()
 
 
-class Ears:
+class Subscriber:
     """Makes one ear after the other, wherever one can be had."""
 
-    def __init__(self, route: Route, hear: Hear) -> None:
-        self._route = route
-        self._make = partial(Ear, hear)
-        self._cluster = Cluster(route.addresses, self._server_at)
+    def __init__(self, url: RedisURL, hear: Hear) -> None:
+        self._route = url
+        self._make = partial(SubscriberConnection, hear)
+        self._cluster = Cluster(url.addresses, self._server_at)
 
-    async def connected(self) -> Ear:
+    async def connected(self) -> SubscriberConnection:
         """A new ear. Raises Unreachable."""
         match self._route.kind:
-            case Kind.SERVER:
+            case Topology.SERVER:
                 return await connected(self._route.connection(), self._make)
-            case Kind.SENTINEL:
+            case Topology.SENTINEL:
                 return await primary(self._route, self._make)
-            case Kind.CLUSTER:
-                self._cluster.doubt(monotonic())
+            case Topology.CLUSTER:
+                self._cluster.mark_stale(monotonic())
                 address, *_ = await self._cluster.addresses()
                 return await connected(self._route.connection(address), self._make)
 
-    async def check(self, ear: Ear) -> None:
+    async def check(self, ear: SubscriberConnection) -> None:
         """Have an ear prove that it hears whatever is published. Raises Unreachable."""
         command, proof = self._proof()
         (reply,) = await ear.send([command])
@@ -76,12 +76,12 @@ class Ears:
 
     def _proof(self) -> tuple[Command, str]:
         match self._route.kind:
-            case Kind.SERVER:
+            case Topology.SERVER:
                 return ("PING",), "PONG"
-            case Kind.SENTINEL:
+            case Topology.SENTINEL:
                 return ("ROLE",), "master"
-            case Kind.CLUSTER:
+            case Topology.CLUSTER:
                 return ("CLUSTER", "INFO"), "cluster_state:ok"
 
-    def _server_at(self, address: Address) -> Node:
-        return Node(lambda: connected(self._route.connection(address), Link))
+    def _server_at(self, address: Address) -> NodeClient:
+        return NodeClient(lambda: connected(self._route.connection(address), Connection))

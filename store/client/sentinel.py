@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-from store.client.connection import AnyLink, Link, Unreachable, connected
-from store.client.urls import Address, Route
+from store.client.connection import AnyConnection, Connection, Unreachable, connected
+from store.client.urls import Address, RedisURL
 
 
-async def primary(route: Route, make: Callable[[asyncio.StreamWriter], AnyLink]) -> AnyLink:
+async def primary(url: RedisURL, make: Callable[[asyncio.StreamWriter], AnyConnection]) -> AnyConnection:
     """
     A new link to the server that the sentinels call the primary and that calls itself so.
 
@@ -15,12 +15,12 @@ async def primary(route: Route, make: Callable[[asyncio.StreamWriter], AnyLink])
         Unreachable: no sentinel answers in time, or none knows a primary that does.
     """
     reason: object = "no sentinel answers"
-    async for address in _told(route):
+    async for address in _told(url):
         if address is None:
-            reason = f"no sentinel knows the service {route.service}"
+            reason = f"no sentinel knows the service {url.service}"
             continue
         try:
-            link = await connected(route.connection(address), make)
+            link = await connected(url.connection(address), make)
         except Unreachable as error:
             reason = error
             continue
@@ -37,9 +37,9 @@ async def primary(route: Route, make: Callable[[asyncio.StreamWriter], AnyLink])
     raise Unreachable(reason)
 
 
-async def _told(route: Route) -> AsyncIterator[Address | None]:
+async def _told(url: RedisURL) -> AsyncIterator[Address | None]:
     """What the sentinels say where the primary is, each thing once; they are asked all at once."""
-    asking = [asyncio.create_task(_ask(route, sentinel)) for sentinel in route.addresses]
+    asking = [asyncio.create_task(_ask(url, sentinel)) for sentinel in url.addresses]
     told: set[Address | None] = set()
     try:
         for answer in asyncio.as_completed(asking):
@@ -56,10 +56,10 @@ async def _told(route: Route) -> AsyncIterator[Address | None]:
         await asyncio.gather(*asking, return_exceptions=True)
 
 
-async def _ask(route: Route, sentinel: Address) -> Address | None:
-    link = await connected(route.sentinel(sentinel), Link)
+async def _ask(url: RedisURL, sentinel: Address) -> Address | None:
+    link = await connected(url.sentinel(sentinel), Connection)
     try:
-        (reply,) = await link.send([("SENTINEL", "GET-MASTER-ADDR-BY-NAME", route.service)])
+        (reply,) = await link.send([("SENTINEL", "GET-MASTER-ADDR-BY-NAME", url.service)])
     finally:
         link.close()
     if isinstance(reply, Exception):

@@ -22,9 +22,9 @@ from store.records import VOTES_BY_VALUE, Vote
 Id = TypeVar("Id", bound=Hashable)
 T = TypeVar("T")
 
-CACHED = 10_000  # keys of each server, unless told otherwise
+DEFAULT_CACHED_KEYS = 10_000  # keys of each server, unless told otherwise
 LONGEST = 4_000  # characters of a hash that is worth keeping
-FEW = 200  # names, of whom it is worth keeping
+MAX_CACHED_VOTERS = 200  # names, of whom it is worth keeping
 ROOM = 24_000_000  # bytes of all caches of a store, unless told otherwise
 HASH = 2_000  # bytes of a hash, or of the record that was made of it, beside the text of its fields
 VOTE, VOTER, VOTED, NAMED = 200, 400, 300, 300  # bytes of a vote or a name, of a voter, of an article with either
@@ -32,13 +32,13 @@ VOTES_PART = 3  # of the room, votes and voters take at most one such part
 NOTHING: dict[int, Vote] = {}
 
 
-class Room:
+class TrackingCaches:
     """The bytes that the caches of a store, one for each server, may hold together."""
 
     def __init__(self, capacity: int = ROOM) -> None:
         self.capacity = capacity
         self.evictions = 0
-        self.caches: WeakSet[Cache] = WeakSet()
+        self.caches: WeakSet[TrackingCache] = WeakSet()
 
     @property
     def usage(self) -> Usage:
@@ -54,7 +54,7 @@ class Room:
         return sum([cache.vote_bytes for cache in self.caches]) > self.capacity // VOTES_PART
 
 
-class Cache:
+class TrackingCache:
     """
     Hashes of some kinds, of at most so many keys and within the bytes of a room: as they were read, then as the records
     that were made of them. And votes as a script told them, and the voters of articles that have few, ten times as
@@ -64,8 +64,8 @@ class Cache:
     script that tells a voter's votes on articles.
     """
 
-    def __init__(self, most: int, telling: str = "", room: Room | None = None) -> None:
-        self._room = room or Room()
+    def __init__(self, most: int, telling: str = "", room: TrackingCaches | None = None) -> None:
+        self._room = room or TrackingCaches()
         self._room.caches.add(self)
         self._sizes: dict[str, int] = {}  # of hashes and records in bytes, by key
         self.hash_bytes = 0
@@ -129,7 +129,7 @@ class Cache:
             if command[1] == self._telling:
                 _, _, _, _, _, voter, *numbers = command
                 self._keep_votes(voter, zip(numbers, reply, strict=True))
-            elif command[0] == "SUNION" and 0 < len(reply) <= FEW:
+            elif command[0] == "SUNION" and 0 < len(reply) <= MAX_CACHED_VOTERS:
                 self._keep_voters(number_of(str(command[1])), reply)
         elif reply and command[0] == "HGETALL" and sum(map(len, reply.values())) <= LONGEST:
             key = str(command[1])

@@ -28,17 +28,17 @@ SHAPES = {
 Address = tuple[str, int]
 
 
-class Kind(Enum):
+class Topology(Enum):
     SERVER = ""
     SENTINEL = "sentinel"
     CLUSTER = "cluster"
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class RedisURL:
     """`options` are for redis-py's connections to servers, `sentinel_options` for those to sentinels."""
 
-    kind: Kind
+    kind: Topology
     addresses: tuple[Address, ...]
     options: Mapping[str, Any]
     service: str = ""
@@ -52,9 +52,9 @@ class Route:
         return _connection(self.sentinel_options or {}, address)
 
 
-def read(url: str) -> Route:
+def parse(url: str) -> RedisURL:
     """
-    The route that a URL describes.
+    The url that a URL describes.
 
     Raises:
         ValueError: it describes none; the message has no password.
@@ -64,35 +64,37 @@ def read(url: str) -> Route:
     if not separator or base not in ("redis", "rediss", "unix") or kind not in SHAPES or (base == "unix" and kind):
         raise ValueError(f"a store's URL is {', '.join(SHAPES.values())}")
     rest, _, query = rest.partition("?")
-    if Kind(kind) is Kind.SERVER:
+    if Topology(kind) is Topology.SERVER:
         return _server(base, rest, query)
     who, at, rest = rest.rpartition("@")
     hosts, _, path = rest.partition("/")
     addresses = tuple(_address(host, kind) for host in hosts.split(","))
     service, _, db = path.partition("/")
-    if Kind(kind) is Kind.CLUSTER:
+    if Topology(kind) is Topology.CLUSTER:
         if path:
             raise ValueError(f"nothing follows the hosts of {SHAPES[kind]}: a cluster has database 0 only")
-        return Route(Kind.CLUSTER, addresses, _options(f"{base}://{who}{at}", "", query))
+        return RedisURL(Topology.CLUSTER, addresses, _options(f"{base}://{who}{at}", "", query))
     if not service:
         raise ValueError(f"the name of the service is missing: {SHAPES[kind]}")
     ours = [(name, value) for name, value in _parsed(query) if not name.startswith("sentinel_")]
     theirs = [(name.removeprefix("sentinel_"), value) for name, value in _parsed(query) if name.startswith("sentinel_")]
     theirs += [(name, value) for name, value in ours if name.startswith("ssl")]
     options = _options(f"{base}://{who}{at}", db, urlencode(ours))
-    return Route(Kind.SENTINEL, addresses, options, unquote(service), _options(f"{base}://", "", urlencode(theirs)))
+    return RedisURL(
+        Topology.SENTINEL, addresses, options, unquote(service), _options(f"{base}://", "", urlencode(theirs))
+    )
 
 
-def _server(base: str, rest: str, query: str) -> Route:
+def _server(base: str, rest: str, query: str) -> RedisURL:
     if base == "unix":
         if not rest.startswith("/") and "@/" not in rest:
             raise ValueError("the path of a unix socket is absolute: unix:///path")
         options = _built(f"unix://{rest}?{query}")
-        return Route(Kind.SERVER, (), options)
+        return RedisURL(Topology.SERVER, (), options)
     who, at, place = rest.rpartition("@")
     host, _, db = place.partition("/")
     address = _address(host, "")
-    return Route(Kind.SERVER, (address,), {**_options(f"{base}://{who}{at}", db, query), **_named(address)})
+    return RedisURL(Topology.SERVER, (address,), {**_options(f"{base}://{who}{at}", db, query), **_named(address)})
 
 
 def _address(text: str, kind: str) -> Address:

@@ -41,9 +41,9 @@ async def mend(site: Site, half: Half) -> None:
     """Make the followers say what the following said; who changes it right now leaves a half to the next walk."""
     key = followers(site, half)
     if half.following is None:
-        await site.connection.run(("ZREM", key, half.follower))
+        await site.redis.run(("ZREM", key, half.follower))
     else:
-        await site.connection.run(("ZADD", key, half.following, half.follower))
+        await site.redis.run(("ZADD", key, half.following, half.follower))
 
 
 def followers(site: Site, half: Half) -> str:
@@ -52,12 +52,12 @@ def followers(site: Site, half: Half) -> str:
 
 async def _follows(site: Site, sides: Sequence[Key]) -> list[tuple[str, str]]:
     """Follower and followee of all follows that these keys have; none of those that are nobody's."""
-    names = await site.connection.pipeline([("HGET", keys.user(side.p, side.name), "name") for side in sides])
+    names = await site.redis.pipeline([("HGET", keys.user(side.p, side.name), "name") for side in sides])
     scans = [(side, name, "0") for side, name in zip(sides, names, strict=True) if name]
     found: list[tuple[str, str]] = []
     while scans:
         commands = [("ZSCAN", side.text, cursor, "COUNT", COUNT) for side, _, cursor in scans]
-        replies = list(zip(scans, await site.connection.pipeline(commands), strict=True))
+        replies = list(zip(scans, await site.redis.pipeline(commands), strict=True))
         for (side, name, _), (_, flat) in replies:
             found += [(name, other) if side.kind == "following" else (other, name) for other in flat[::2]]
         scans = [(side, name, cursor) for (side, name, _), (cursor, _) in replies if cursor != "0"]
@@ -68,7 +68,7 @@ async def _halves(site: Site, follows: Sequence[tuple[str, str]]) -> list[Half]:
     found = []
     for start in range(0, len(follows), PAIRS):
         pairs = follows[start : start + PAIRS]
-        replies = await site.connection.pipeline(
+        replies = await site.redis.pipeline(
             [
                 command
                 for follower, followee in pairs

@@ -41,12 +41,12 @@ DUMP_ARTICLE = Script("dump_article", is_read_only=True)
 
 async def size(site: Site) -> int:
     """How many keys are walked over, each as often as it is. One round trip."""
-    return WALKS * await site.connection.size()
+    return WALKS * await site.redis.size()
 
 
 async def settings(site: Site) -> dict[str, str]:
     """What the store says of itself. One round trip."""
-    kept: dict[str, str] = await site.connection.run(("HGETALL", keys.store()))
+    kept: dict[str, str] = await site.redis.run(("HGETALL", keys.store()))
     return kept
 
 
@@ -54,7 +54,7 @@ async def copied(
     site: Site, walked: Callable[[int], object], left_out: Callable[[str], object], *, sessions: bool = False
 ) -> AsyncIterator[list[Record]]:
     """All records, some at a time. Of what is broken nothing is copied, and its key is told."""
-    orders, weights = await stored_rankings(site.connection)
+    orders, weights = await stored_rankings(site.redis)
     if orders is not None or weights:
         yield [["ranking", " ".join(ORDERS) if orders is None else orders, weights]]
     async for some in _imported(site, left_out):
@@ -71,7 +71,7 @@ async def copied(
 
 
 async def _walk(site: Site, walked: Callable[[int], object]) -> AsyncIterator[list[Key]]:
-    async for texts in site.connection.scan(SCANNED):
+    async for texts in site.redis.scan(SCANNED):
         found = [key for text in texts if (key := key_kinds.key(site, text))]
         for start in range(0, len(found), COPIED):
             yield found[start : start + COPIED]
@@ -101,7 +101,7 @@ async def _imported(site: Site, left_out: Callable[[str], object]) -> AsyncItera
     for p in range(site.partitions):
         cursor = ""
         while cursor != "0":
-            cursor, flat = await site.connection.run(("HSCAN", keys.imported(p), cursor or "0", "COUNT", SCANNED))
+            cursor, flat = await site.redis.run(("HSCAN", keys.imported(p), cursor or "0", "COUNT", SCANNED))
             stories = records.pairs(flat).items()
             found = ((f"{keys.imported(p)} {story}", ["imported", {story: number}]) for story, number in stories)
             if some := _whole(found, left_out):
@@ -113,7 +113,7 @@ async def _articles(site: Site, found: Sequence[Key], left_out: Callable[[str], 
         DUMP_ARTICLE.command([key.text, keys.voted(key.p, key.name), keys.downvoted(key.p, key.name)]) for key in found
     ]
     read: list[tuple[str, Record]] = []
-    for key, (flat, up, down) in zip(found, await site.connection.pipeline(scripts), strict=True):
+    for key, (flat, up, down) in zip(found, await site.redis.pipeline(scripts), strict=True):
         if flat:
             fields = _usable(key.text, records.pairs(flat), left_out)
             read.append((key.text, ["article", int(key.name), fields, up, down]))
@@ -121,7 +121,7 @@ async def _articles(site: Site, found: Sequence[Key], left_out: Callable[[str], 
 
 
 async def _follows(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:
-    replies = await site.connection.pipeline(
+    replies = await site.redis.pipeline(
         [
             command
             for key in found
@@ -141,7 +141,7 @@ async def _follows(site: Site, found: Sequence[Key], left_out: Callable[[str], o
 
 async def _users(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:
     read: list[tuple[str, Record]] = []
-    replies = await site.connection.pipeline([("HGETALL", key.text) for key in found])
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     for key, fields in zip(found, replies, strict=True):
         if fields.get("name", "").lower() == key.name:
             read.append((key.text, ["user", _usable(key.text, fields, left_out)]))
@@ -152,7 +152,7 @@ async def _users(site: Site, found: Sequence[Key], left_out: Callable[[str], obj
 
 async def _posted(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:
     commands = [command for key in found for command in (("GET", key.text), ("PTTL", key.text))]
-    replies = await site.connection.pipeline(commands)
+    replies = await site.redis.pipeline(commands)
     now = site.clock()
     read: list[tuple[str, Record]] = [
         (key.text, ["posted", *key.name.split(":"), value, now + left])
@@ -163,7 +163,7 @@ async def _posted(site: Site, found: Sequence[Key], left_out: Callable[[str], ob
 
 
 async def _sessions(site: Site, found: Sequence[Key], left_out: Callable[[str], object]) -> list[Record]:
-    values = await site.connection.pipeline([("GET", key.text) for key in found])
+    values = await site.redis.pipeline([("GET", key.text) for key in found])
     read: list[tuple[str, Record]] = []
     for key, value in zip(found, values, strict=True):
         if value:
@@ -174,7 +174,7 @@ async def _sessions(site: Site, found: Sequence[Key], left_out: Callable[[str], 
 
 async def _sequences(site: Site, left_out: Callable[[str], object]) -> Record:
     """0 where one cannot be used: the next number is of its time then."""
-    given = await site.connection.pipeline([("GET", keys.sequence(p)) for p in range(site.partitions)])
+    given = await site.redis.pipeline([("GET", keys.sequence(p)) for p in range(site.partitions)])
     sequences = [_count(text or "0") for text in given]
     for p, sequence in enumerate(sequences):
         if sequence is None:

@@ -48,7 +48,7 @@ async def bring_in(store: Store, stories: Sequence[Story], voters: Sequence[str]
     One round trip. The voters vote for those that are open to votes, as many as each has votes. Each story is a script
     of its own: whatever ends an import, it can be done again.
     """
-    replies = await store.site.connection.pipeline([_command(store, story, voters) for story in stories])
+    replies = await store.site.redis.pipeline([_command(store, story, voters) for story in stories])
     fresh = [(story, reply) for story, reply in zip(stories, replies, strict=True) if reply[0] == "imported"]
     return Brought([story for story, _ in fresh], sum(created for _, (_, _, created) in fresh))
 
@@ -64,11 +64,11 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     most_votes = max((story.votes for story in opened), default=0)
     names = [f"voter-{number:04d}" for number in range(1, min(most_votes, MOST_VOTERS) + 1)]
     users = [keys.user(store.site.home_of_user(name), name) for name in names]
-    known = await store.site.connection.pipeline([("HMGET", user, "name", "password") for user in users])
+    known = await store.site.redis.pipeline([("HMGET", user, "name", "password") for user in users])
     new = [pair for pair, user in zip(zip(users, names, strict=True), known, strict=True) if user == [None, None]]
     joined = min((story.time for story in opened), default=0)
     fields = ("joined", joined, "karma", 0)
-    await store.site.connection.pipeline([("HSET", user, "name", name, *fields) for user, name in new])
+    await store.site.redis.pipeline([("HSET", user, "name", name, *fields) for user, name in new])
     voters = [name for name, user in zip(names, known, strict=True) if user in ([None, None], [name, None])]
     return Voters(voters, len(new))
 
@@ -82,7 +82,7 @@ async def shift_to_now(store: Store, stories: Sequence[Story]) -> int:
     if not stories:
         return 0
     oldest, newest = stories[0], stories[-1]
-    p, connection = store.site.home_of_user(oldest.poster), store.site.connection
+    p, connection = store.site.home_of_user(oldest.poster), store.site.redis
     shift = store.site.clock() - newest.time
     if number := await connection.run(("HGET", keys.imported(p), oldest.id)):
         posted_at = await connection.run(("HGET", keys.article(p, number), "time"))
@@ -98,15 +98,15 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
     """
     folded = sorted({poster.lower() for poster in posters})
     users = [("HGET", keys.user(store.site.home_of_user(name), name), "name") for name in folded]
-    names = [name for name in await store.site.connection.pipeline(users) if name]
+    names = [name for name in await store.site.redis.pipeline(users) if name]
     for start in range(0, len(names), FOLLOWERS_AT_ONCE):
         pairs = [
             (name, followee)
             for place, name in enumerate(names[start : start + FOLLOWERS_AT_ONCE], start)
             for followee in _after(names, place, count)
         ]
-        await store.site.connection.pipeline([_add(store, keys.followers, followee, name) for name, followee in pairs])
-        await store.site.connection.pipeline([_add(store, keys.following, name, followee) for name, followee in pairs])
+        await store.site.redis.pipeline([_add(store, keys.followers, followee, name) for name, followee in pairs])
+        await store.site.redis.pipeline([_add(store, keys.following, name, followee) for name, followee in pairs])
     return len(names)
 
 

@@ -66,7 +66,7 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
     Raises:
         RebuildOvertaken: somebody else began to change them meanwhile.
     """
-    text = await site.connection.run(("HGET", keys.ranking(0), group))
+    text = await site.redis.run(("HGET", keys.ranking(0), group))
     before = weights_of(text or "")
     after = {name: value for name, value in {**before, **changes}.items() if value is not None}
     weights = " ".join(f"{name}={value!r}" for name, value in sorted(after.items()))
@@ -74,32 +74,32 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
     if any(before.get(name) != after.get(name) for name in BUILT_WITH):
         building = f"{weights} token={secrets.token_hex(8)}"
         for p in range(site.partitions):
-            await site.connection.run(("UNLINK", *(keys.coming(p, group, order.value) for order in WEIGHED)))
+            await site.redis.run(("UNLINK", *(keys.coming(p, group, order.value) for order in WEIGHED)))
         await _in_all(site, lambda p: ("HSET", keys.ranking(p), PENDING_PREFIX + group, building))
         await _fill(site, group, building, "", walked)
     await _settle(site, group, building, weights)
-    await site.rankings.read(site.connection)
+    await site.rankings.read(site.redis)
     return site.policy_of(group)
 
 
 async def _allow(site: Site, orders: Sequence[Order]) -> None:
     """Let clients ask for these orders, and tell all processes."""
-    await site.connection.run(("HSET", keys.store(), "orders", " ".join(order.value for order in orders)))
-    await site.connection.run(("PUBLISH", keys.events(0), "ranked 0 -"))
-    await site.rankings.read(site.connection)
+    await site.redis.run(("HSET", keys.store(), "orders", " ".join(order.value for order in orders)))
+    await site.redis.run(("PUBLISH", keys.events(0), "ranked 0 -"))
+    await site.rankings.read(site.redis)
 
 
 async def _drop(site: Site, p: int, orders: Sequence[str]) -> None:
-    names = await site.connection.run(("ZRANGE", keys.groups(p), 0, -1))
+    names = await site.redis.run(("ZRANGE", keys.groups(p), 0, -1))
     unused = [keys.index(p, order) for order in orders]
     unused += [keys.group(p, name, order) for name in names for order in orders]
     for start in range(0, len(unused), DROPPED):
-        await site.connection.run(("UNLINK", *unused[start : start + DROPPED]))
+        await site.redis.run(("UNLINK", *unused[start : start + DROPPED]))
 
 
 async def _in_all(site: Site, command: Callable[[int], Command]) -> list[Any]:
     """The replies of all partitions. One round trip."""
-    return await site.connection.pipeline([command(p) for p in range(site.partitions)])
+    return await site.redis.pipeline([command(p) for p in range(site.partitions)])
 
 
 def _times(p: int, group: str | None) -> str:
@@ -111,7 +111,7 @@ async def _fill(site: Site, group: str, building: str, added: str, walked: Walke
         cursor = ""
         while cursor != "0":
             command = actor_scripts.command(site, FILL_INDEXES, p, "", group, building, added, cursor or "0")
-            status, *reply = await site.connection.run(command)
+            status, *reply = await site.redis.run(command)
             _check(status)
             cursor, count = reply
             walked(count)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from store import actor_scripts, keys, numbering
-from store.client.client import Connection
+from store.client.client import RedisClient
 from store.client.commands import Command
 from store.errors import StoreMismatch
 from store.maintenance.dump import Record
@@ -44,47 +44,47 @@ class Restoration:
             StoreMismatch: the store is not empty, or another source was begun there.
             StoreUnavailable: it does not answer.
         """
-        connection = Connection(url)
+        redis = RedisClient(url)
         try:
-            await _take(connection, source, alone)
+            await _take(redis, source, alone)
         except BaseException:
-            await connection.close()
+            await redis.close()
             raise
         made = {"partitions": partitions, **policy.kept_in_indexes()}
         flat = [text for name, value in made.items() for text in (name, str(value))]
-        await connection.run(("HSET", keys.store(), *flat))
-        return cls(Site(connection, partitions, policy, clock, 0))
+        await redis.run(("HSET", keys.store(), *flat))
+        return cls(Site(redis, partitions, policy, clock, 0))
 
     async def put(self, records: Sequence[Record]) -> None:
         """Write some records, after those that came before them in the copy. Two round trips."""
         voters = [command for kind, *record in records if kind == "article" for command in _voters(self.site, *record)]
-        await self.site.connection.pipeline(voters)
-        await self.site.connection.pipeline(
+        await self.site.redis.pipeline(voters)
+        await self.site.redis.pipeline(
             [command for kind, *record in records for command in COMMANDS[kind](self.site, *record)]
         )
 
     async def end(self) -> None:
         """Let the store be opened. One round trip."""
-        await self.site.connection.run(("HDEL", keys.store(), MARK))
+        await self.site.redis.run(("HDEL", keys.store(), MARK))
 
     async def close(self) -> None:
-        await self.site.connection.close()
+        await self.site.redis.close()
 
 
-async def _take(connection: Connection, source: str, alone: bool) -> None:
-    size = await connection.size()
-    kept = await connection.run(("HGETALL", keys.store()))
+async def _take(redis: RedisClient, source: str, alone: bool) -> None:
+    size = await redis.size()
+    kept = await redis.run(("HGETALL", keys.store()))
     if kept.get(MARK, source) != source:
         raise StoreMismatch("another restore was interrupted in this store: empty it first")
     if MARK in kept:
         return
     if size > (1 if alone and kept else 0):
         raise StoreMismatch(f"this store is not empty: it has {size} keys")
-    await connection.run(("HSETNX", keys.store(), MARK, source))
-    if await connection.run(("HGET", keys.store(), MARK)) != source:
+    await redis.run(("HSETNX", keys.store(), MARK, source))
+    if await redis.run(("HGET", keys.store(), MARK)) != source:
         raise StoreMismatch("another restore has begun in this store")
-    if not alone and await connection.run(("HLEN", keys.store())) > 1:  # somebody came between
-        await connection.run(("HDEL", keys.store(), MARK))
+    if not alone and await redis.run(("HLEN", keys.store())) > 1:  # somebody came between
+        await redis.run(("HDEL", keys.store(), MARK))
         raise StoreMismatch("this store is not empty: a server has opened it")
 
 

@@ -55,7 +55,7 @@ class Check:
 
 async def size(site: Site) -> int:
     """How many keys `verify` walks over, each as often as it does. One round trip."""
-    return WALKS * await site.connection.size()
+    return WALKS * await site.redis.size()
 
 
 async def verify(
@@ -93,7 +93,7 @@ class _Walk:
             for text in (text for text, key in found.items() if key is None):
                 self._tell(Finding(text, "there", "no key of this store"))
             known = [key for key in found.values() if key]
-            types = await self._site.connection.pipeline([("TYPE", key.text) for key in known])
+            types = await self._site.redis.pipeline([("TYPE", key.text) for key in known])
             for key, kind in zip(known, types, strict=True):
                 readable &= kind in (key.type, "none") or await self._retype(key, kind)
         return readable
@@ -122,17 +122,17 @@ class _Walk:
     async def settings(self) -> None:
         """Last, so that a store of which not all indexes are rebuilt keeps its old values and is refused."""
         for name, value in self._site.policy.kept_in_indexes().items():
-            known = await self._site.connection.run(("HGET", keys.store(), name))
+            known = await self._site.redis.run(("HGET", keys.store(), name))
             if known is None or float(known) != value:
                 if self._repair:
-                    await self._site.connection.run(("HSET", keys.store(), name, str(value)))
+                    await self._site.redis.run(("HSET", keys.store(), name, str(value)))
                 self._tell(Finding(f"{keys.store()} {name}", known or "nothing", str(value), self._repair))
 
     async def _retype(self, key: Key, found: str) -> bool:
         """Take away what has the wrong type and can be made anew."""
         mended = self._repair and key.is_derived
         if mended:
-            await self._site.connection.run(("DEL", key.text))
+            await self._site.redis.run(("DEL", key.text))
         more = "" if mended else " before more can be verified"
         self._tell(Finding(key.text, f"a {found}", f"a {key.type}{more}", mended))
         return mended
@@ -147,7 +147,7 @@ class _Walk:
     async def _imported(self, p: int) -> None:
         key, cursor = keys.imported(p), ""
         while cursor != "0":
-            cursor, flat = await self._site.connection.run(("HSCAN", key, cursor or "0", "COUNT", SCANNED))
+            cursor, flat = await self._site.redis.run(("HSCAN", key, cursor or "0", "COUNT", SCANNED))
             given = []
             for story, number in zip(flat[::2], flat[1::2], strict=True):
                 if not key_kinds.NUMBER.fullmatch(number) or self._site.home_of_article(int(number)) != p:
@@ -160,7 +160,7 @@ class _Walk:
         """What was given to stories; it is only ever added to."""
         if not sequences:
             return
-        key, connection = keys.numbered(p), self._site.connection
+        key, connection = keys.numbered(p), self._site.redis
         places = await connection.run(("ZMSCORE", key, *sequences))
         for sequence, place in zip(sequences, places, strict=True):
             if place is None or float(place) != sequence:
@@ -173,7 +173,7 @@ class _Walk:
             yield [key for text in texts if (key := key_kinds.key(self._site, text))]
 
     async def _scan(self) -> AsyncIterator[list[str]]:
-        async for texts in self._site.connection.scan(SCANNED):
+        async for texts in self._site.redis.scan(SCANNED):
             yield texts
             if self._walked:
                 self._walked(len(texts))
@@ -181,7 +181,7 @@ class _Walk:
     async def _run(self, checks: Sequence[Check]) -> None:
         while checks:
             now, later = checks[:CHECKED], list(checks[CHECKED:])
-            replies = await self._site.connection.pipeline([self._command(check) for check in now])
+            replies = await self._site.redis.pipeline([self._command(check) for check in now])
             for check, (cursor, *flat) in zip(now, replies, strict=True):
                 for where, found, expected, mended in zip(*(flat[i::4] for i in range(4)), strict=True):
                     self._tell(Finding(where, found, expected, mended == "mended"))

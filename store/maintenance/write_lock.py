@@ -47,7 +47,7 @@ class Closing:
         await self._each("DEL")
 
     async def _each(self, command: str, *arguments: Argument) -> list[int]:
-        replies: list[int] = await self.site.connection.pipeline(
+        replies: list[int] = await self.site.redis.pipeline(
             [(command, keys.closed(p), *arguments) for p in range(self.site.partitions)]
         )
         return replies

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from store import keys
-from store.client.client import Connection
+from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
@@ -31,16 +31,16 @@ class Rankings:
     orders: tuple[Order, ...] = tuple(Order)
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    async def read(self, connection: Connection) -> None:
+    async def read(self, redis: RedisClient) -> None:
         """One round trip."""
-        orders, weights = await stored_rankings(connection)
+        orders, weights = await stored_rankings(redis)
         self.orders = orders_of(orders) if orders is not None else tuple(Order)
         self.weights = {name: weights_of(text) for name, text in weights.items()}
 
 
-async def stored_rankings(connection: Connection) -> tuple[str | None, dict[str, str]]:
+async def stored_rankings(redis: RedisClient) -> tuple[str | None, dict[str, str]]:
     """The orders that may be asked for, all where it is None, and the weights of groups. One round trip."""
-    orders, stored = await connection.pipeline(
+    orders, stored = await redis.pipeline(
         [("HGET", keys.store(), "orders"), ("HGETALL", keys.ranking(0))]  # all partitions have the same
     )
     others = (ORDERS_FIELD, REINDEX_FIELD)
@@ -71,11 +71,11 @@ def weights_of(text: str) -> dict[str, float]:
 
 
 @asynccontextmanager
-async def keep_current(rankings: Rankings, connection: Connection, events: Events) -> AsyncIterator[None]:
+async def keep_current(rankings: Rankings, redis: RedisClient, events: Events) -> AsyncIterator[None]:
     """Keep rankings as the store has them, for as long as its events are heard."""
     stirred = asyncio.Event()
     stirred.set()
-    task = asyncio.create_task(_renew(rankings, connection, stirred))
+    task = asyncio.create_task(_renew(rankings, redis, stirred))
     try:
         with events.subscribed(RANKINGS, lambda event: stirred.set()):
             yield
@@ -85,12 +85,12 @@ async def keep_current(rankings: Rankings, connection: Connection, events: Event
             await task
 
 
-async def _renew(rankings: Rankings, connection: Connection, stirred: asyncio.Event) -> NoReturn:
+async def _renew(rankings: Rankings, redis: RedisClient, stirred: asyncio.Event) -> NoReturn:
     while True:
         await stirred.wait()
         stirred.clear()
         try:
-            await rankings.read(connection)
+            await rankings.read(redis)
             continue
         except StoreUnavailable:
             pass

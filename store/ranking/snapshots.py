@@ -60,7 +60,7 @@ async def pin(site: Site, pinned: Listing, page: Page) -> PinStatus:
     if _is_full(site):
         return "refused"
     try:
-        (status,) = await site.connection.run(PIN.command(pinned.indexes, LIFETIME, *flat))
+        (status,) = await site.redis.run(PIN.command(pinned.indexes, LIFETIME, *flat))
     except StoreUnavailable:
         return "refused"
     if status == "known":

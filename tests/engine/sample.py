@@ -36,7 +36,7 @@ class StillNotToday(NotToday):
 
 
 @dataclass
-class Tally:
+class BackendUsage:
     round_trips: int = 0
     commands: int = 0
 
@@ -47,7 +47,7 @@ class Opened:
 
     client: Client
     number: int
-    tally: Tally = field(default_factory=Tally)
+    usage: BackendUsage = field(default_factory=BackendUsage)
 
     def notes(self) -> dict[str, Any]:
         return {}
@@ -112,7 +112,7 @@ class Query:
 
     @strawberry.field
     async def hello(self, info: Info, name: str = "world") -> str:
-        info.context.tally.round_trips += 1
+        info.context.usage.round_trips += 1
         return f"hello {name}"
 
     @strawberry.field

@@ -19,7 +19,7 @@ class Query:
     @strawberry.field
     async def hello(self, info: strawberry.Info, name: str | None = "world") -> str:
         await asyncio.sleep(0)
-        info.context.tally.round_trips += 1
+        info.context.usage.round_trips += 1
         return f"hello {name}"
 
     @strawberry.field
@@ -80,7 +80,7 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
     assert sorted(ended.way for ended in recorder.recorded) == ["coalesced"] * 4 + ["new"]
     assert [(ended.answers, ended.codes) for ended in recorder.recorded] == [(1, set())] * 5
     assert sum(ended.round_trips for ended in recorder.recorded) == 1
-    assert [tally.round_trips for tally in recorder.tallies] == [1]
+    assert [usage.round_trips for usage in recorder.usages] == [1]
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ async def test_each_operation_has_a_context_of_its_own(ask, contexts):
     await ask("{ hello }")
     await ask("{ hello }")
 
-    assert [context.tally.round_trips for context in contexts.opened] == [1, 1]
+    assert [context.usage.round_trips for context in contexts.opened] == [1, 1]
 
 
 async def test_introspection_is_answered(ask):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from engine import Observation, Tally
+from engine import BackendUsage, Observation
 from tests.engine.sample import serving, until
 
 CONTEXTS_TWICE = "subscription { contexts }"
@@ -18,7 +18,7 @@ class Recorder:
 
     open: int = 0
     recorded: list[Observation] = field(default_factory=list)
-    tallies: list[Tally] = field(default_factory=list)
+    usages: list[BackendUsage] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
 
     def began(self, observation):
@@ -28,8 +28,8 @@ class Recorder:
         self.open -= 1
         self.recorded.append(observation)
 
-    def answered(self, observation, tally):
-        self.tallies.append(tally)
+    def answered(self, observation, usage):
+        self.usages.append(usage)
 
     def refused(self, code, client, request_id):
         self.refusals.append((code, request_id))
@@ -46,7 +46,7 @@ def running():
 def recorder(running):
     _, recorder = running
     recorder.recorded.clear()
-    recorder.tallies.clear()
+    recorder.usages.clear()
     recorder.refusals.clear()
     return recorder
 
@@ -101,7 +101,7 @@ async def test_subscription_is_one_operation_that_sums_its_events(recorder, http
 
     [observation] = recorder.recorded
     assert (observation.answers, observation.codes) == (2, set())
-    assert [tally.round_trips for tally in recorder.tallies] == [0, 0]
+    assert [usage.round_trips for usage in recorder.usages] == [0, 0]
 
 
 async def test_subscription_that_breaks_ends_with_its_code(recorder, http):

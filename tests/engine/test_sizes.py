@@ -23,7 +23,7 @@ TEXT = "x" * 40_000
 
 
 async def pages_of(context, count=1):
-    context.tally.round_trips += 1
+    context.usage.round_trips += 1
     await asyncio.sleep(0)
     return [Page() for _ in range(count)]
 

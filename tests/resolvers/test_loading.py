@@ -6,7 +6,7 @@ import pytest
 
 from resolvers.dataloader import Loader
 from store.client import client
-from store.client.client import Tally
+from store.client.client import RedisUsage
 from store.errors import StoreUnavailable
 from store.queries import Read
 
@@ -19,11 +19,11 @@ UNREADABLE = Read(("ECHO", "four"), int)
 
 @pytest.fixture
 def loader(store) -> Loader:
-    return Loader(store.site.connection)
+    return Loader(store.site.redis)
 
 
 async def test_all_of_a_tick_leaves_as_one_pipeline_and_each_read_once(loader):
-    client.tally.set(cost := Tally())
+    client.current_usage.set(cost := RedisUsage())
     asked = loader.load([ONE, TWO]), loader.load([TWO, THREE, TWO], ONE), loader.load([])
 
     assert await asyncio.gather(*asked) == [["one", "two"], ["two", "three", "two"], []]
@@ -33,7 +33,7 @@ async def test_all_of_a_tick_leaves_as_one_pipeline_and_each_read_once(loader):
 
 
 async def test_what_is_beside_is_read_with_the_first(loader):
-    client.tally.set(cost := Tally())
+    client.current_usage.set(cost := RedisUsage())
     assert await loader.load([ONE, TWO], THREE) == ["one", "two"]
     assert await loader.load([THREE]) == ["three"]
     assert (cost.round_trips, cost.commands) == (1, 3)

@@ -328,7 +328,7 @@ async def test_fault_after_a_mutation_does_not_repeat_it(store, monkeypatch):
 
 async def _posted(store: Store) -> int:
     indexes = listings.whole(store.site, Order.TIME).indexes
-    return sum(await store.site.connection.pipeline([("ZCARD", index) for index in indexes]))
+    return sum(await store.site.redis.pipeline([("ZCARD", index) for index in indexes]))
 
 
 async def test_whatever_is_new_and_several_mutations_are_for_graphql_core(store):

@@ -31,7 +31,7 @@ async def proxy(redis_url, tmp_path) -> AsyncIterator[Proxy]:
 
 @pytest.fixture
 async def store(proxy, partitions, clock) -> AsyncIterator[Store]:
-    store = await Store.open(proxy.url, Policy(), partitions, clock=clock, cached=0)
+    store = await Store.open(proxy.url, Policy(), partitions, clock=clock, cached_keys=0)
     yield store
     await store.close()
 

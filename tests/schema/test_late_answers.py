@@ -85,4 +85,4 @@ async def asked(http, token, query, **variables):
 
 async def posted(store) -> int:
     indexes = listings.whole(store.site, Order.TIME).indexes
-    return sum(await store.site.connection.pipeline([("ZCARD", index) for index in indexes]))
+    return sum(await store.site.redis.pipeline([("ZCARD", index) for index in indexes]))

@@ -37,7 +37,7 @@ DOCUMENTS = {
 @pytest.fixture
 async def uncached(redis_url, partitions):
     """A store of several groups that keeps nothing in memory, so that each read takes its time."""
-    store = await Store.open(redis_url, partitions=partitions, clock=Clock(), cached=0)
+    store = await Store.open(redis_url, partitions=partitions, clock=Clock(), cached_keys=0)
     yield store
     await store.close()
 

@@ -22,7 +22,7 @@ from resolvers.subscriptions import RankingChange
 from schema.schema import SCHEMA
 from server.app import CODES
 from store import events
-from store.client.pubsub import Ear, Ears
+from store.client import pubsub
 from store.errors import StoreUnavailable
 from store.events import CAPACITY, Event, EventKind
 from store.ranking.formulas import Order
@@ -130,7 +130,7 @@ async def listen(store: Store, url: str, live: Live) -> AsyncIterator[Listen]:
 async def answered(store: Store) -> None:
     """Wait until what is read by now is answered, and what is about to be read, as whoever begins to listen does."""
     for _ in range(3):
-        await store.site.connection.ping()
+        await store.site.redis.ping()
 
 
 def listeners(live: Live) -> int:
@@ -508,13 +508,13 @@ async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(
     assert (await posted.heard())["id"] == known.id
     await ranking.heard()
 
-    back, connected = asyncio.Event(), Ears.connected
+    back, connected = asyncio.Event(), pubsub.Subscriber.connected
 
-    async def connected_when_back(ears: Ears) -> Ear:
+    async def connected_when_back(subscriber: pubsub.Subscriber) -> pubsub.SubscriberConnection:
         await back.wait()
-        return await connected(ears)
+        return await connected(subscriber)
 
-    monkeypatch.setattr(Ears, "connected", connected_when_back)
+    monkeypatch.setattr(pubsub.Subscriber, "connected", connected_when_back)
     kill(redis, "TYPE", "pubsub")
     await store.articles.vote(article.number, bob, Vote.UP)
     await store.articles.delete(gone.number, alice)
@@ -532,7 +532,7 @@ async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(
 async def test_subscription_outlives_a_store_that_does_not_answer(store, live, alice, monkeypatch):
     """An event is heard, and then the store fails twice before what it says can be read."""
     article = await post(store, alice)
-    replies, failures = type(store.site.connection).replies, iter([True, True])
+    replies, failures = type(store.site.redis).replies, iter([True, True])
 
     async def failing(connection: Any, commands: Any) -> Any:
         if next(failures, False):
@@ -544,7 +544,7 @@ async def test_subscription_outlives_a_store_that_does_not_answer(store, live, a
         await until(lambda: listeners(live) == 1)
         await answered(store)
         await store.articles.vote(article.number, "voter", Vote.UP)
-        monkeypatch.setattr(type(store.site.connection), "replies", failing)
+        monkeypatch.setattr(type(store.site.redis), "replies", failing)
 
         assert (await reading).votes == 2
 

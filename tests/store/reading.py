@@ -9,7 +9,7 @@ from resolvers.dataloader import Reads
 from store import keys, listings, queries
 from store.articles import Draft, Posted
 from store.client import client
-from store.client.client import Tally
+from store.client.client import RedisUsage
 from store.listings import Listing, Page, Window
 from store.maintenance import verify
 from store.maintenance.verify import Finding
@@ -20,7 +20,7 @@ from store.store import Store
 
 
 async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
-    replies = await store.site.connection.pipeline([each.command for each in wanted])
+    replies = await store.site.redis.pipeline([each.command for each in wanted])
     results = [each.result(reply) for each, reply in zip(wanted, replies, strict=True)]
     return [(await read(store, result))[0] if isinstance(result, Read) else result for result in results]
 
@@ -49,8 +49,8 @@ async def page(store: Store, listing: Listing, window: Window | None = None) -> 
 
 async def request(store: Store) -> tuple[list[Article | None], int]:
     """The newest articles as a request reads them, with what its process keeps, and for how many commands."""
-    cost = Tally()
-    client.tally.set(cost)
+    cost = RedisUsage()
+    client.current_usage.set(cost)
     reads = Reads(store, None)
     (found,) = await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
     return await reads.articles(position.number for position in found.positions), cost.commands

@@ -128,7 +128,7 @@ async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callab
 async def something(store: Store, chance: random.Random, number: int) -> None:
     """Whatever people do, also to articles that are gone, closed or not theirs."""
     p, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
-    numbers = await store.site.connection.run(("ZRANGE", keys.index(p, "time"), 0, -1))
+    numbers = await store.site.redis.run(("ZRANGE", keys.index(p, "time"), 0, -1))
     other = int(chance.choice(numbers)) if numbers else 1
     groups = chance.sample(GROUPS, chance.randrange(3))
     story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)

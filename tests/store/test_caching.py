@@ -10,7 +10,7 @@ import pytest
 from resolvers.dataloader import Reads
 from store import keys, listings, records
 from store.client import client, tracking_cache
-from store.client.client import Tally
+from store.client.client import RedisUsage
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Vote
@@ -67,7 +67,7 @@ async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
     posted = await post(store, alice)
 
     async def vote_of(voter: str) -> tuple[Vote, int]:
-        client.tally.set(cost := Tally())
+        client.current_usage.set(cost := RedisUsage())
         reads = Reads(store, None)
         await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
         (vote,) = await reads.votes([posted.number], voter)
@@ -86,7 +86,7 @@ async def test_voters_are_as_they_stand_and_read_once(store, other, alice, bob):
     posted = await post(store, alice)
 
     async def voters() -> tuple[tuple[str, ...], int]:
-        client.tally.set(cost := Tally())
+        client.current_usage.set(cost := RedisUsage())
         reads = Reads(store, None)
         await reads.articles([posted.number])
         (names,) = await reads.voters([posted.number])
@@ -105,11 +105,11 @@ async def test_what_is_kept_is_looked_at_again_once_the_session_is_read(store, r
     login = store.sessions.read(parse_token(grant.token))
 
     async def article() -> tuple[int, int]:
-        client.tally.set(cost := Tally())
+        client.current_usage.set(cost := RedisUsage())
         (article,) = await Reads(store, login).articles([posted.number])
         return article.upvotes, cost.commands
 
-    alone = 1 if store.site.connection.is_of_one else 2
+    alone = 1 if store.site.redis.has_one_server else 2
     assert [await article(), await article()] == [(1, 2), (1, alone)]
     redis.hset(keys.article(p, posted.number), "up", 7)
     assert [await article(), await article()] == [(7, 2), (7, alone)]
@@ -127,14 +127,14 @@ async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice)
 
 
 async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
-    store = await Store.open(redis_url, partitions=partitions, clock=clock, cached=5)
+    store = await Store.open(redis_url, partitions=partitions, clock=clock, cached_keys=5)
     await registered(store, "alice")
     for _ in range(9):
         await post(store, "alice")
-    await store.site.connection.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.LONGEST + 1)))
-    await store.site.connection.run(("HGETALL", keys.article(0, 7)))
+    await store.site.redis.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.LONGEST + 1)))
+    await store.site.redis.run(("HGETALL", keys.article(0, 7)))
     await request(store)
-    kept = store.site.connection.cache(keys.article(store.site.home_of_user("alice"), ""), 0)
+    kept = store.site.redis.cache(keys.article(store.site.home_of_user("alice"), ""), 0)
     await store.close()
 
     assert kept.size == 5

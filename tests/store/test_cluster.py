@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from store import events, keys, listings
-from store.client.client import BUDGET_OF_MANY, Tally, tally
+from store.client.client import FAILOVER_RETRY_TIME, RedisUsage, current_usage
 from store.client.cluster import SLOTS, slot
 from store.errors import StoreUnavailable
 from store.ranking.formulas import Order
@@ -50,7 +50,7 @@ def watchful(six: Six) -> None:
 
 @pytest.fixture
 async def store(six: Six, clock: Clock) -> AsyncIterator[Store]:
-    store = await Store.open(six.url, partitions=PARTITIONS, clock=clock, confirming=1)
+    store = await Store.open(six.url, partitions=PARTITIONS, clock=clock, confirming_replicas=1)
     yield store
     await store.close()
 
@@ -61,14 +61,14 @@ def server_of(six: Six, store: Store, number: int) -> Server:
 
 async def test_pipeline_to_all_servers_is_one_round_trip(six, clock):
     store = await Store.open(six.url, partitions=1024, clock=clock)
-    await asyncio.gather(*(store.site.connection.run(("SET", keys.sequence(p), p)) for p in range(1024)))
-    tally.set(counted := Tally())
+    await asyncio.gather(*(store.site.redis.run(("SET", keys.sequence(p), p)) for p in range(1024)))
+    current_usage.set(counted := RedisUsage())
 
-    replies = await store.site.connection.pipeline([("GET", keys.sequence(p)) for p in range(1024)])
+    replies = await store.site.redis.pipeline([("GET", keys.sequence(p)) for p in range(1024)])
     assert replies == [str(p) for p in range(1024)]
     assert (counted.round_trips, counted.commands) == (1, 1024)
-    assert await store.site.connection.size() == 1024 + 1
-    assert len({key async for keys_found in store.site.connection.scan(100) for key in keys_found}) == 1024 + 1
+    assert await store.site.redis.size() == 1024 + 1
+    assert len({key async for keys_found in store.site.redis.scan(100) for key in keys_found}) == 1024 + 1
     await store.close()
 
 
@@ -143,7 +143,7 @@ async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, f
         before = {number: len(names) for number, names in crowd.acknowledged.items()}
         await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
 
-    assert crowd.longest < BUDGET_OF_MANY + SLACK
+    assert crowd.longest < FAILOVER_RETRY_TIME + SLACK
     assert await crowd.missing() == {}
     assert await crowd.findings() == []
 
@@ -192,7 +192,7 @@ async def test_too_few_replicas_leave_a_write_unconfirmed(store, six, monkeypatc
     replica = next(server for server in six.servers if server.port == port)
     replica.send(signal.SIGSTOP)
     with monkeypatch.context() as shorter:
-        shorter.setattr(client, "BUDGET_OF_MANY", 1.5)
+        shorter.setattr(client, "FAILOVER_RETRY_TIME", 1.5)
         with pytest.raises(StoreUnavailable, match="too few replicas have confirmed"):
             await store.articles.vote(number, "bob", Vote.UP)
         assert (await article(store, number)).votes == 2, "it may hold or not"

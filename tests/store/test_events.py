@@ -40,7 +40,7 @@ async def caught_up(redis: Redis, heard: Events) -> None:
 
 async def heard_all(store: Store, heard: Events) -> None:
     """Wait until all that was published by now, by any server, is heard."""
-    connection = store.site.connection
+    connection = store.site.redis
     with heard.mailbox(events.of_listing("last")) as last:
         for number, server in enumerate(await connection._server.primaries()):
             await connection.pipeline([("PUBLISH", keys.events(0), f"imported {number} nobody last")], server)

@@ -68,7 +68,7 @@ async def _filled(store, posted):
             commands.append(("ZADD", keys.posters(p), max(times), name))
         if each:
             commands.append(("ZADD", keys.following(store.site.home_of_user(VIEWER), VIEWER), 1, name))
-    await store.site.connection.pipeline(commands)
+    await store.site.redis.pipeline(commands)
     return sorted(feed, reverse=True)
 
 

@@ -43,7 +43,7 @@ async def test_page_among_articles_alike_is_one_short_step(store, redis, clock):
         Article(each * keys.SLOTS, "", None, None, "", clock.now + each * MINUTE, None, 9 + each % 8, 0, 0, ())
         for each in range(1, 5_001)
     ]
-    pipeline = store.site.connection.pipeline
+    pipeline = store.site.redis.pipeline
     await pipeline([orders.places(store, order, articles) for order in (Order.VOTES, Order.GRAVITY)])
     clock.advance(40 * DAY)
     listed = sorted_by_hand(store, Order.GRAVITY, articles, clock.now)

@@ -13,11 +13,11 @@ from tests.servers import until
 
 
 async def test_empty_batch_sends_nothing_and_waits_for_nothing(store):
-    assert await store.site.connection.pipeline([]) == []
+    assert await store.site.redis.pipeline([]) == []
 
 
 async def test_replies_belong_to_whoever_asked(store):
-    connection = store.site.connection
+    connection = store.site.redis
     asked = [connection.pipeline([("ECHO", f"{each}-{turn}") for turn in range(each % 5)]) for each in range(200)]
 
     answers = await asyncio.gather(*asked)
@@ -25,7 +25,7 @@ async def test_replies_belong_to_whoever_asked(store):
 
 
 async def test_whoever_goes_away_takes_no_replies_of_others(store):
-    connection = store.site.connection
+    connection = store.site.redis
     gone = asyncio.ensure_future(connection.run(("ECHO", "gone")))
     await asyncio.sleep(0)
     gone.cancel()
@@ -51,7 +51,7 @@ async def test_votes_of_one_tick_leave_in_one_write(store, redis, alice):  # iss
 
 
 async def test_lost_connection_is_made_anew_and_nobody_learns_of_it(store, redis):
-    connection = store.site.connection
+    connection = store.site.redis
     before = await connection.run(("CLIENT", "ID"))
     kill(redis, "TYPE", "normal")
 
@@ -61,17 +61,17 @@ async def test_lost_connection_is_made_anew_and_nobody_learns_of_it(store, redis
 @pytest.mark.one_server
 async def test_store_that_does_not_answer_in_time_is_unavailable(store, redis, monkeypatch):
     monkeypatch.setattr(link, "TIMEOUT", 0.2)
-    monkeypatch.setattr(client, "BUDGET", 0.4)
-    await store.site.connection.close()
+    monkeypatch.setattr(client, "RETRY_TIME", 0.4)
+    await store.site.redis.close()
     redis.client_pause(30_000, all=False)
     try:
-        asked = [store.site.connection.run(("SET", "store", "it")) for _ in range(3)]
+        asked = [store.site.redis.run(("SET", "store", "it")) for _ in range(3)]
         answers = await asyncio.gather(*asked, return_exceptions=True)
     finally:
         redis.client_unpause()
 
     assert [str(answer) for answer in answers] == ["the store does not answer"] * 3
-    assert await store.site.connection.run(("ECHO", "back")) == "back"
+    assert await store.site.redis.run(("ECHO", "back")) == "back"
 
 
 @pytest.mark.one_server
@@ -79,30 +79,30 @@ async def test_who_comes_when_too_many_wait_has_to_wait_for_a_turn(store, redis,
     monkeypatch.setattr(link, "MOST_WAITING", 2)
     redis.client_pause(300, all=True)
 
-    answers = await asyncio.gather(*(store.site.connection.run(("ECHO", f"{turn}")) for turn in range(9)))
+    answers = await asyncio.gather(*(store.site.redis.run(("ECHO", f"{turn}")) for turn in range(9)))
     assert answers == [f"{turn}" for turn in range(9)]
 
 
 @pytest.mark.one_server
 async def test_whose_turn_does_not_come_in_time_is_refused(store, redis, monkeypatch):
-    monkeypatch.setattr(client, "BUDGET", 0.3)
+    monkeypatch.setattr(client, "RETRY_TIME", 0.3)
     monkeypatch.setattr(link, "MOST_WAITING", 1)
     monkeypatch.setattr(link, "TIMEOUT", 30)
-    first = asyncio.create_task(store.site.connection.run(("BLPOP", "answer", 0)))
+    first = asyncio.create_task(store.site.redis.run(("BLPOP", "answer", 0)))
     await asyncio.to_thread(until, lambda: redis.info("clients")["blocked_clients"] == 1)
     monkeypatch.setattr(link, "TIMEOUT", 0.1)
 
-    asked = [store.site.connection.run(("ECHO", "here")) for _ in range(3)]
+    asked = [store.site.redis.run(("ECHO", "here")) for _ in range(3)]
     refused = await asyncio.gather(*asked, return_exceptions=True)
     redis.rpush("answer", "at last")
     assert [str(each) for each in refused] == ["too many wait for the store"] * 3
     assert await first == ["answer", "at last"]
-    assert await store.site.connection.run(("ECHO", "here")) == "here"
+    assert await store.site.redis.run(("ECHO", "here")) == "here"
 
 
 @pytest.mark.one_server
 async def test_refused_command_is_a_fault_of_its_batch_alone(store):
-    connection = store.site.connection
+    connection = store.site.redis
     good, bad = await asyncio.gather(
         connection.run(("ECHO", "good")), connection.run(("HGET", "store")), return_exceptions=True
     )
@@ -118,6 +118,6 @@ async def test_scripts_are_loaded_when_the_server_has_forgotten_them(store, redi
 
 
 async def test_nothing_answers_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(client, "BUDGET", 0.2)
+    monkeypatch.setattr(client, "RETRY_TIME", 0.2)
     with pytest.raises(StoreUnavailable, match="the store does not answer"):
         await Store.open(f"unix://{tmp_path}/nothing")

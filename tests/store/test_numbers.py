@@ -32,7 +32,7 @@ def story(clock) -> Story:
 async def imported(store: Store, story: Story) -> int:
     await bring_in(store, [story])
     p = store.site.home_of_user(story.poster)
-    return int(await store.site.connection.run(("HGET", keys.imported(p), story.id)))
+    return int(await store.site.redis.run(("HGET", keys.imported(p), story.id)))
 
 
 async def test_newest_of_equal_articles_is_first_whatever_partition_it_is_in(store, clock):  # L1

@@ -36,7 +36,7 @@ async def test_flood_of_passwords_waits_beside_other_requests(store, clock, gate
     waiting = Passwords(clock, threads=1, waiting=2)
     flood = [asyncio.create_task(waiting.matches(PASSWORD, "hash")) for _ in range(5)]
     done, _ = await asyncio.wait(flood, return_when=asyncio.FIRST_EXCEPTION)
-    await store.site.connection.ping()
+    await store.site.redis.ping()
 
     assert [type(task.exception()) for task in done] == [RateLimited] * 2
     assert {task.exception().retry_at for task in done} == {clock.now + 1_000}

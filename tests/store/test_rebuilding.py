@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from store import events, keys
-from store.client.client import Connection
+from store.client.client import RedisClient
 from store.errors import RebuildOvertaken
 from store.maintenance import reindex, verify
 from store.ranking import config
@@ -105,10 +105,10 @@ class Killed(Exception):
     pass
 
 
-class Killing(Connection):
+class Killing(RedisClient):
     """A connection of a process that is killed after so many round trips, half-way through one."""
 
-    def __init__(self, connection: Connection, left: int) -> None:
+    def __init__(self, connection: RedisClient, left: int) -> None:
         self._connection, self._left = connection, left
 
     async def run(self, command):
@@ -126,11 +126,9 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
     """Whether a reindex was killed after so many round trips; if not, it has ended."""
     site = store.site
     try:
-        await reindex.reindex(
-            replace(site, connection=Killing(site.connection, round_trips)), orders, lambda count: None
-        )
+        await reindex.reindex(replace(site, redis=Killing(site.redis, round_trips)), orders, lambda count: None)
     except Killed:
-        await site.rankings.read(site.connection)
+        await site.rankings.read(site.redis)
         return True
     return False
 
@@ -227,8 +225,8 @@ async def test_only_one_of_two_rebuilds_at_once_counts(scene):
 
 async def test_other_processes_hear_of_it(store, redis_url, clock):
     other = await Store.open(redis_url, clock=clock)
-    ears = events.connect(redis_url, other.site.partitions)
-    async with ears as heard, config.keep_current(other.site.rankings, other.site.connection, heard):
+    listening = events.connect(redis_url, other.site.partitions)
+    async with listening as heard, config.keep_current(other.site.rankings, other.site.redis, heard):
         await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
         await reindex.reindex(store.site, FEW, lambda count: None)
         async with asyncio.timeout(10):

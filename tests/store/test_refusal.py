@@ -24,7 +24,7 @@ async def test_store_that_takes_no_writes_says_why(store, redis):
     redis.execute_command("ACL", "SETUSER", "default", "-@write")
     try:
         refusal = await store.site.write_error()
-        await store.site.connection.ping()
+        await store.site.redis.ping()
     finally:
         redis.execute_command("ACL", "SETUSER", "default", "allcommands")
     assert refusal is not None and "too little room" in refusal

@@ -3,29 +3,29 @@
 import pytest
 
 from store.client import urls
-from store.client.urls import Kind
+from store.client.urls import Topology
 
 
 def test_server_has_an_address_and_options():
-    route = urls.read("redis://alice:s%40cret@[::1]:6380/3?health_check_interval=5")
+    route = urls.parse("redis://alice:s%40cret@[::1]:6380/3?health_check_interval=5")
 
-    assert (route.kind, route.addresses) == (Kind.SERVER, (("::1", 6380),))
+    assert (route.kind, route.addresses) == (Topology.SERVER, (("::1", 6380),))
     connection = route.connection()
     assert (connection.host, connection.port, connection.db) == ("::1", 6380, 3)
     assert (connection.username, connection.password) == ("alice", "s@cret")
 
 
 def test_socket_has_a_path():
-    connection = urls.read("unix://alice:secret@/run/valkey.sock?db=2").connection()
+    connection = urls.parse("unix://alice:secret@/run/valkey.sock?db=2").connection()
 
     assert (connection.path, connection.username, connection.db) == ("/run/valkey.sock", "alice", 2)
 
 
 def test_sentinels_have_passwords_of_their_own():
     url = "redis+sentinel://alice:secret@one:1,two/upvote/3?sentinel_password=other"
-    route = urls.read(url)
+    route = urls.parse(url)
 
-    assert (route.kind, route.service) == (Kind.SENTINEL, "upvote")
+    assert (route.kind, route.service) == (Topology.SENTINEL, "upvote")
     assert route.addresses == (("one", 1), ("two", 26379))
     server, sentinel = route.connection(("there", 7)), route.sentinel(("one", 1))
     assert (server.host, server.port, server.db, server.password) == ("there", 7, 3, "secret")
@@ -33,9 +33,9 @@ def test_sentinels_have_passwords_of_their_own():
 
 
 def test_cluster_has_seeds_and_one_password_for_all():
-    route = urls.read("rediss+cluster://:secret@one:1,two?ssl_cert_reqs=none")
+    route = urls.parse("rediss+cluster://:secret@one:1,two?ssl_cert_reqs=none")
 
-    assert (route.kind, route.addresses) == (Kind.CLUSTER, (("one", 1), ("two", 6379)))
+    assert (route.kind, route.addresses) == (Topology.CLUSTER, (("one", 1), ("two", 6379)))
     connection = route.connection(("three", 3))
     assert (connection.host, connection.port, connection.password) == ("three", 3, "secret")
     assert type(connection).__name__ == "SSLConnection"
@@ -62,5 +62,5 @@ def test_cluster_has_seeds_and_one_password_for_all():
 )
 def test_other_urls_are_refused(url, reason):
     with pytest.raises(ValueError, match=reason.replace("?", r"\?")) as refused:
-        urls.read(url.replace("://", "://alice:secret@", 1) if "unix" not in url else url)
+        urls.parse(url.replace("://", "://alice:secret@", 1) if "unix" not in url else url)
     assert "secret" not in str(refused.value)

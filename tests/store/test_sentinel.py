@@ -8,7 +8,7 @@ import pytest
 
 from store import events
 from store.client import client
-from store.client.client import BUDGET_OF_MANY
+from store.client.client import FAILOVER_RETRY_TIME
 from store.errors import StoreUnavailable
 from store.store import Store
 from tests.conftest import Clock, registered
@@ -36,7 +36,7 @@ def setup(running: Watched) -> Watched:
 
 @pytest.fixture
 async def store(setup: Watched, clock: Clock) -> AsyncIterator[Store]:
-    store = await Store.open(setup.url, partitions=1, clock=clock, confirming=1)
+    store = await Store.open(setup.url, partitions=1, clock=clock, confirming_replicas=1)
     yield store
     await store.close()
 
@@ -55,7 +55,7 @@ async def test_one_sentinel_that_answers_is_enough(setup, clock):
 
 @pytest.mark.one_server
 async def test_service_that_no_sentinel_knows_is_unavailable(setup, clock, monkeypatch):
-    monkeypatch.setattr(client, "BUDGET_OF_MANY", 0.3)
+    monkeypatch.setattr(client, "FAILOVER_RETRY_TIME", 0.3)
     with pytest.raises(StoreUnavailable) as refused:
         await Store.open(setup.url.replace("/upvote", "/another"), partitions=1, clock=clock)
     assert "no sentinel knows the service another" in str(refused.value.__cause__)
@@ -74,7 +74,7 @@ async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, setup,
         before = {number: len(names) for number, names in crowd.acknowledged.items()}
         await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
         assert crowd.gap < GAP + SLACK
-        assert crowd.longest < BUDGET_OF_MANY + SLACK
+        assert crowd.longest < FAILOVER_RETRY_TIME + SLACK
         with heard.mailbox(events.of_article(crowd.articles[0])) as mailbox:
             assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.VOTED
 

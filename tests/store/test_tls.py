@@ -53,14 +53,14 @@ async def test_store_is_reached_over_tls(port, certificate, clock, partitions):
 
 
 async def test_server_that_nobody_vouches_for_is_refused(port, monkeypatch):
-    monkeypatch.setattr(client, "BUDGET", 0.2)
+    monkeypatch.setattr(client, "RETRY_TIME", 0.2)
     with pytest.raises(StoreUnavailable) as refused:
         await Store.open(f"rediss://127.0.0.1:{port}")
     assert "certificate verify failed" in str(refused.value.__cause__)
 
 
 async def test_wrong_password_is_told_to_whoever_starts_the_server(redis_url, monkeypatch):
-    monkeypatch.setattr(client, "BUDGET", 0.2)
+    monkeypatch.setattr(client, "RETRY_TIME", 0.2)
     with pytest.raises(StoreUnavailable) as refused:
         await Store.open(redis_url.replace("unix://", "unix://nobody:secret@"))
     assert "invalid username-password pair" in str(refused.value.__cause__)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from store.client.client import Tally, tally
+from store.client.client import RedisUsage, current_usage
 from store.rate_limits import TokenBuckets
 from store.store import Store
 
@@ -45,8 +45,8 @@ async def test_clock_that_is_behind_refills_nothing(buckets, clock):
 
 @pytest.mark.one_server
 async def test_many_buckets_take_one_round_trip(buckets):
-    counted = Tally()
-    tally.set(counted)
+    counted = RedisUsage()
+    current_usage.set(counted)
     left = await buckets.take({f"address {number}": number for number in range(350)})
 
     assert left == {f"address {number}": 100 - number for number in range(350)}

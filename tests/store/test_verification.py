@@ -169,7 +169,7 @@ async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
     monkeypatch.setattr(dangling_follows, "_halves", look_before_and_after)
     key = keys.followers(site.home_of_user("dave"), "dave")
-    await site.connection.run(("ZADD", key, 1, "carol"))
+    await site.redis.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
     await asyncio.wait_for(seen.wait(), PATIENCE)
     await scene.store.follows.follow("carol", "dave")
