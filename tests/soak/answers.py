@@ -548,8 +548,8 @@ def _change_password(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     return {"user": request.model.change_password(request.token, given["currentPassword"], given["newPassword"])}
 
 
-def _post(request: Request, given: Any, number: int | None) -> dict[str, Any]:
-    article, replayed = request.model.post(request.token, given, number or 0)
+def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
+    article, replayed = request.model.post(request.token, given, number)
     return {"article": article, "replayed": replayed}
 
 

@@ -6,7 +6,7 @@ orders are computed from the votes when somebody asks. `version` counts the chan
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -166,7 +166,9 @@ class Model:
         self.sessions.clear()
         self.reached.count("all sessions run out")
 
-    def post(self, token: str | None, given: Mapping[str, Any], number: int) -> tuple[Article | None, bool]:
+    def post(
+        self, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[], int]
+    ) -> tuple[Article | None, bool]:
         """The article, None if it was deleted since, and whether this was a replay."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
@@ -181,6 +183,7 @@ class Model:
         poster, asked = self.actor(token), (title, link or None, content or None, tuple(sorted(groups)))
         if key is not None and key in poster.posted and self.now - poster.posted[key][0] <= DAY:
             return self._replayed(*poster.posted[key], asked)
+        number = number_of_new()
         article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
         if number in self.numbers:
             raise AssertionError(f"number {number} was given out twice")

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tests.soak.answers import Answer, Request, answer
@@ -42,7 +43,7 @@ class Run:
         self.positions: dict[str, Position] = {}
         self.users: dict[str, str] = {}  # by token, ended or not
         self.refused = 0
-        self._hidden: dict[Ref, int] = {}  # numbers of articles whose ids are not in the answer
+        self._hidden: dict[int, list[int]] = {}  # by operation, numbers of articles whose ids are not in its answer
 
     async def step(self, step: Step) -> None:
         """
@@ -115,8 +116,7 @@ class Run:
         nodes = found["data"]["user"]["articles"]["nodes"] if found["data"]["user"] else []
         fresh = sorted(number_of(each["id"]) for each in nodes if number_of(each["id"]) not in self.model.numbers)
         seen = {number_of(data[key]["article"]["id"]) for key in posts if key not in hidden}
-        for key, number in zip(hidden, [each for each in fresh if each not in seen], strict=False):
-            self._hidden[Ref(operation.number, (key, "article", "id"))] = number
+        self._hidden[operation.number] = [each for each in fresh if each not in seen]
 
     def _compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
         after = self._expected(operation, {})
@@ -177,16 +177,26 @@ class Run:
         for key, name in operation.mutations:
             payload = data.get(key) or {}
             ref = Ref(operation.number, (key, "article", "id"))
-            if name == "post" and (payload.get("article") or ref in self._hidden):
-                id = payload["article"]["id"] if payload.get("article") else f"article:{self._hidden[ref]}"
-                hints[key] = number_of(id)
+            if name == "post" and payload.get("article"):
+                id = payload["article"]["id"]
+                hints[key] = partial(int, number_of(id))
                 self._note_article(ref, id, number_of(id))
+            elif name == "post":
+                hints[key] = partial(self._take_hidden, operation, ref)
             elif name in ("register", "logIn") and payload.get("token"):
                 hints[key] = payload["token"]
                 self._note_session(operation, key, payload["token"])
             elif name == "deleteArticle":
                 self._note_deleted(resolved(operation.variables, self.texts)[f"i_{key}"]["articleId"])
         return hints
+
+    def _take_hidden(self, operation: Operation, ref: Ref) -> int:
+        """The number of the next article that an operation posted without showing its id. The model refuses some."""
+        numbers = self._hidden.get(operation.number)
+        assert numbers, "an article was to be posted, and none was"
+        number = numbers.pop(0)
+        self._note_article(ref, f"article:{number}", number)
+        return number
 
     def _note_article(self, ref: Ref, id: str, number: int) -> None:
         if number not in self.known.articles:
