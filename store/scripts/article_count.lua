@@ -1,7 +1,7 @@
--- How many articles some users of one partition have posted.
+-- Count the articles that some users of one partition have posted.
 -- KEYS  1 timeline:{p}: (a username in lower case is appended)
--- ARGV  the usernames
--- Reply the sum
+-- ARGV  usernames
+-- Reply the number of articles
 local sum = 0
 for _, name in ipairs(ARGV) do sum = sum + redis.call("ZCARD", KEYS[1] .. string.lower(name)) end
 return sum

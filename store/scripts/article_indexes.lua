@@ -1,38 +1,41 @@
--- Put after prelude.lua and before the scripts that add articles, regroup and delete them: what those share.
+-- Functions that add an article to the indexes and remove it. Stands after prelude.lua, before the scripts that post,
+-- import, restore, regroup and delete articles. It takes no KEYS and no ARGV of its own.
 
-local function join(article, group)
-  local rules = rules_of({group})
-  for _, order in ipairs(rules.orders) do put_in_group(article, order, group, rules, value(article, order, SITE)) end
+local function add_to_group(article, group)
+  local ranking = read_ranking({group})
+  for _, order in ipairs(ranking.orders) do
+    set_in_group(article, order, group, ranking, order_value(article, order, SITE_WEIGHTS))
+  end
   redis.call("ZADD", GROUPS, 0, group)
 end
 
-local function leave(article, group)
+local function remove_from_group(article, group)
   for _, order in ipairs(ORDERS) do redis.call("ZREM", GROUP .. group .. ":" .. order, article.member) end
-  for order in pairs(WEIGHED) do redis.call("ZREM", COMING .. group .. ":" .. order, article.member) end
+  for order in pairs(WEIGHTED_BY) do redis.call("ZREM", COMING .. group .. ":" .. order, article.member) end
   if redis.call("EXISTS", GROUP .. group .. ":time") == 0 then redis.call("ZREM", GROUPS, group) end
 end
 
--- Gives a new article its places: in every index, its groups, the poster's timeline.
-local function list(article)
-  rank(article)
+-- Adds a new article to every index, its groups, and the timeline of its poster.
+local function add_to_indexes(article)
+  update_indexes(article)
   for _, group in ipairs(article.groups) do redis.call("ZADD", GROUPS, 0, group) end
   redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
   redis.call("ZADD", POSTERS, "GT", article.time, article.poster)
 end
 
--- Writes a new article with its hash and its places.
-local function publish(article, title, link, content, imported)
+-- Writes the hash of a new article and adds it to the indexes.
+local function write_article(article, title, link, content, imported)
   local hash = ARTICLE .. article.number
   redis.call("HSET", hash, "title", title, "poster", article.poster, "time", article.time,
     "up", article.up, "down", article.down, "groups", table.concat(article.groups, " "))
   if link ~= "" then redis.call("HSET", hash, "link", link) end
   if content ~= "" then redis.call("HSET", hash, "content", content) end
   if imported > 0 then redis.call("HSET", hash, "imported", imported) end
-  list(article)
+  add_to_indexes(article)
 end
 
--- Takes an article from its poster's timeline, and the poster from those who posted if it was their last.
-local function retract(article)
+-- Removes an article from the timeline of its poster, and a poster without any other article from POSTERS.
+local function remove_from_timeline(article)
   local timeline = TIMELINE .. string.lower(article.poster)
   redis.call("ZREM", timeline, article.member)
   local newest = redis.call("ZRANGE", timeline, 0, 0, "REV", "WITHSCORES")
@@ -43,50 +46,50 @@ local function retract(article)
   end
 end
 
--- Who voted up; nobody where voting has closed.
-local function remember(article, voters)
+-- Adds voters to the set of upvotes, unless voting is closed.
+local function add_voters(article, voters)
   if article.time + window < now then return end
   for _, voter in ipairs(voters) do redis.call("SADD", VOTED .. article.number, voter) end
-  expire(VOTED, article)
+  expire_voters(VOTED, article)
 end
 
--- Numbers: store/numbering.py says what they are made of.
-local END, FIRST_OF_STORIES = 2 ^ 43, 2 ^ 37 + 1
+-- Article numbers: see store/numbering.py.
+local MAX_SEQUENCE, FIRST_OF_STORIES = 2 ^ 43, 2 ^ 37 + 1
 
-local function number_of(sequence, slot)
-  if sequence >= END then error({err = "ERR no number is left for this time"}) end
+local function make_number(sequence, slot)
+  if sequence >= MAX_SEQUENCE then error({err = "ERR no number is left for this time"}) end
   return string.format("%.0f", sequence * 1024 + slot)
 end
 
--- The number of a post: later than all others of this partition.
+-- The number of a new post: higher than that of any earlier post of this partition.
 local function next_number(slot)
   local last = tonumber(redis.call("GET", SEQUENCE) or 0)
   local sequence = math.max(2 * now, last + 2 - last % 2)
-  local number = number_of(sequence, slot)
+  local number = make_number(sequence, slot)
   redis.call("SET", SEQUENCE, string.format("%.0f", sequence))
   return number
 end
 
--- The first sequence from one on that no story has. Those that stories have stand in NUMBERED without a gap from one
--- rank to another where the difference of their sequences is twice that of their ranks.
-local function free_from(sequence)
+-- The first sequence at or after `sequence` that no story has. NUMBERED holds the sequences of stories; between two
+-- ranks all are taken if the difference of the sequences is twice that of the ranks. So a binary search finds the gap.
+local function first_free_sequence(sequence)
   local rank = redis.call("ZRANK", NUMBERED, string.format("%.0f", sequence))
   if not rank then return sequence end
   local taken, beyond = 0, redis.call("ZCARD", NUMBERED) - rank
   while beyond - taken > 1 do
     local middle = math.floor((taken + beyond) / 2)
-    local there = redis.call("ZRANGE", NUMBERED, rank + middle, rank + middle)[1]
-    if tonumber(there) == sequence + 2 * middle then taken = middle else beyond = middle end
+    local found = redis.call("ZRANGE", NUMBERED, rank + middle, rank + middle)[1]
+    if tonumber(found) == sequence + 2 * middle then taken = middle else beyond = middle end
   end
   return sequence + 2 * beyond
 end
 
--- The number of a story, by its own time.
+-- The number of an imported story, derived from its posting time.
 local function story_number(time, slot)
-  local sequence = free_from(math.max(2 * time + 1, FIRST_OF_STORIES))
-  while redis.call("EXISTS", ARTICLE .. number_of(sequence, slot)) == 1 do -- NUMBERED was lost
-    sequence = free_from(sequence + 2)
+  local sequence = first_free_sequence(math.max(2 * time + 1, FIRST_OF_STORIES))
+  while redis.call("EXISTS", ARTICLE .. make_number(sequence, slot)) == 1 do -- NUMBERED was lost
+    sequence = first_free_sequence(sequence + 2)
   end
   redis.call("ZADD", NUMBERED, sequence, string.format("%.0f", sequence))
-  return number_of(sequence, slot)
+  return make_number(sequence, slot)
 end

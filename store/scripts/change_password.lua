@@ -1,9 +1,9 @@
 -- Change a password, and end all other sessions of its user.
--- KEYS  1 user:{p}:NAME   2 sessions:{p}:NAME   3 session:{p}:, which a digest is appended to   4 closed:{p}
--- ARGV  1 the password hash that was checked   2 the new hash   3 digest of the session that goes on
--- Reply {"done"} | {"changed"}
+-- KEYS  1 user:{p}:NAME   2 sessions:{p}:NAME   3 session:{p}: (a digest is appended)   4 closed:{p}
+-- ARGV  1 the password hash that was verified   2 the new hash   3 digest of the session to keep
+-- Reply {"done"} | {"changed"} if the stored hash is no longer the verified one
 --
--- Sent again, as it may be when its reply was lost, it finds its own hash, which is salted and nobody else's.
+-- If the reply is lost, the script is sent again and finds the new hash, which is salted and therefore unique.
 local known = redis.call("HGET", KEYS[1], "password")
 if known == ARGV[2] then return {"done"} end
 if known ~= ARGV[1] then return {"changed"} end

@@ -1,19 +1,20 @@
--- Write the places of some articles in indexes that are being built: of orders that are added, or of a group's new
--- weights. Whoever votes meanwhile writes them too.
--- ARGV  7 group, or ""   8 what RANKING has of it while it is built   9 the orders that are added, space between
---       10 cursor
--- Reply {"filled", cursor to go on from, or "0", how many articles} | {"stale"} when something else is built now
+-- Write some articles, from a cursor on, to indexes that are being built: those of added orders, or those of a group by
+-- its new weights. Scripts that write meanwhile write to these indexes, too.
+-- KEYS  see prelude.lua
+-- ARGV  1-6 see prelude.lua   7 group, or "" for orders   8 token of the rebuild, as RANKING holds it
+--       9 the added orders, separated by spaces   10 ZSCAN cursor
+-- Reply {"filled", next cursor, "0" at the end, number of articles} | {"stale"} if another rebuild has begun
 local group = ARGV[7]
 if redis.call("HGET", RANKING, group == "" and "REINDEX" or "next:" .. group) ~= ARGV[8] then return {"stale"} end
 
-local added = words(ARGV[9])
+local added = split(ARGV[9])
 local function fill(article)
-  local rules = rules_of(article.groups)
-  for _, order in ipairs(group == "" and added or {}) do put(article, order, rules) end
-  for _, order in ipairs(group ~= "" and rules.coming[group] and rules.orders or {}) do
-    if WEIGHED[order] then
-      local place = value(article, order, rules.coming[group])
-      redis.call("ZADD", COMING .. group .. ":" .. order, place, article.member)
+  local ranking = read_ranking(article.groups)
+  for _, order in ipairs(group == "" and added or {}) do set_in_order(article, order, ranking) end
+  for _, order in ipairs(group ~= "" and ranking.coming[group] and ranking.orders or {}) do
+    if WEIGHTED_BY[order] then
+      local value = order_value(article, order, ranking.coming[group])
+      redis.call("ZADD", COMING .. group .. ":" .. order, value, article.member)
     end
   end
 end
@@ -21,7 +22,7 @@ end
 local source = group == "" and INDEX.time or GROUP .. group .. ":time"
 local cursor, found = unpack(redis.call("ZSCAN", source, ARGV[10], "COUNT", 40))
 for i = 1, #found, 2 do
-  local article = find(string.format("%.0f", tonumber(found[i])))
+  local article = find_article(string.format("%.0f", tonumber(found[i])))
   if article then fill(article) end
 end
 return {"filled", cursor, #found / 2}

@@ -1,6 +1,6 @@
--- Set or end one side of a follow.
+-- Add or remove one side of a follow.
 -- KEYS  1 followers:{p}:NAME or following:{p}:NAME   2 closed:{p}
--- ARGV  1 username of the other side   2 since when (unix milliseconds), or "" to end it
+-- ARGV  1 username of the other side   2 when the follow began (unix milliseconds), or "" to remove it
 -- Reply {"changed"} | {"same"}
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 

@@ -1,9 +1,12 @@
--- Bring in one story of elsewhere as an article at its own time, once. Its points are votes without voters, but for
--- the poster and those named.
--- ARGV  7 the story's own id   8 title   9 link or ""   10 content or ""   11 group names, space between
---       12 slot of the poster   13 posting time (unix milliseconds)   14 votes   15 known voters, space between
--- Reply {"imported", number, how many users were created} | {"known", number}
-check_open()
+-- Import a story of another site as an article with its own posting time, once. The poster and the known voters are in
+-- the voter set; all other votes are counted without a voter.
+-- KEYS  see prelude.lua
+-- ARGV  1-6 see prelude.lua; the actor is the poster, who is created if there is no such user
+--       7 id of the story on the other site   8 title   9 link or ""   10 content or ""
+--       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
+--       15 known voters, separated by spaces
+-- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before
+require_open()
 local known = redis.call("HGET", IMPORTED, ARGV[7])
 if known then return {"known", known} end
 
@@ -14,15 +17,15 @@ local created = 1 - redis.call("EXISTS", account)
 if created == 1 then redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0) end
 poster = redis.call("HGET", account, "name")
 
-local voters = words(ARGV[15])
+local voters = split(ARGV[15])
 voters[#voters + 1] = poster
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
-  poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = words(ARGV[11]),
+  poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),
 }
-publish(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
-remember(article, voters)
-credit(article, article.up - 1)
+write_article(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
+add_voters(article, voters)
+add_karma(article, article.up - 1)
 redis.call("HSET", IMPORTED, ARGV[7], number)
-tell("imported", article, article.groups)
+publish_event("imported", article, article.groups)
 return {"imported", number, created}

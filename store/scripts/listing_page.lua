@@ -1,13 +1,15 @@
--- One partition's share of a page of a listing, highest first, ties by the higher member.
+-- Read the part of a page of a listing that one partition holds: by value, then by member, highest first.
 -- KEYS  1 the index
--- ARGV  1 lowest and 2 highest value that is listed, as ZCOUNT takes them   3 "down" or "up": which way the page goes on
---       4 how many   5 how many to skip   6 value and 7 member of the position to go on from, or ""
--- Reply "how many of the listing are above the share, how many the listing has, member, value, ...", with spaces between:
--- one text is read, and known again, quicker than a list
+-- ARGV  1 lowest and 2 highest value of the listing, as ZCOUNT takes them
+--       3 "down": the entries that follow a position; "up": those that precede it
+--       4 number of entries   5 entries to skip at the top, if there is no position
+--       6 value and 7 member of the position, or ""
+-- Reply "above total member value ...": entries of the listing above these, entries of the whole listing, then these.
+--       One string with spaces between is decoded and cached faster than a list.
 local key, lowest, highest, direction = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local count, skip = tonumber(ARGV[4]), tonumber(ARGV[5])
 
--- Ranks from the top: the listing is [top, bottom).
+-- The listing has the ranks from `top` to `bottom` - 1, counted from the highest value of the index.
 local top = highest == "+inf" and 0 or redis.call("ZCARD", key) - redis.call("ZCOUNT", key, "-inf", highest)
 local total = redis.call("ZCOUNT", key, lowest, highest)
 local bottom = top + total
@@ -26,7 +28,7 @@ else
   from = math.max(top, to - count)
 end
 
-local share = from < to and redis.call("ZRANGE", key, from, to - 1, "REV", "WITHSCORES") or {}
-table.insert(share, 1, total)
-table.insert(share, 1, from - top)
-return table.concat(share, " ")
+local reply = from < to and redis.call("ZRANGE", key, from, to - 1, "REV", "WITHSCORES") or {}
+table.insert(reply, 1, total)
+table.insert(reply, 1, from - top)
+return table.concat(reply, " ")

@@ -1,5 +1,7 @@
--- Move a user's mark in their feed forward, never back.
--- ARGV  7 value and 8 member of the newest place seen   9 the latest time that a mark can have (unix milliseconds)
+-- Move the mark of the newest article seen in the actor's feed forward, never back.
+-- KEYS  see prelude.lua
+-- ARGV  1-6 see prelude.lua   7 value (unix milliseconds) and 8 member of the newest position seen
+--       9 latest time that a mark can have (unix milliseconds): a stored mark beyond it is replaced
 -- Reply {"marked", username} | {"unauthenticated"}
 local viewer = actor()
 if not viewer then return {"unauthenticated"} end

@@ -1,8 +1,8 @@
--- Open a session for a user whose password is still the one that was checked.
+-- Open a session for a user, if the password hash is still the one that was verified.
 -- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME   4 closed:{p}
--- ARGV  1 the password hash that was checked, or ""   2 username   3 digest   4 now   5 when the session ends
---       6 its lifetime (all times in unix milliseconds)
--- Reply {"opened"} | {"changed"}
+-- ARGV  1 the password hash that was verified, or ""   2 username   3 digest of the session
+--       4 now (unix milliseconds)   5 when the session ends (unix milliseconds)   6 its lifetime (milliseconds)
+-- Reply {"opened"} | {"changed"} if the stored hash is no longer the verified one
 if ARGV[1] ~= "" and redis.call("HGET", KEYS[1], "password") ~= ARGV[1] then return {"changed"} end
 if redis.call("EXISTS", KEYS[4]) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("SET", KEYS[2], ARGV[2] .. " " .. ARGV[5], "PX", ARGV[6])

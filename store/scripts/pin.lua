@@ -1,6 +1,6 @@
--- Keep the first places of a listing as they stand at an instant, unless somebody was faster.
--- KEYS  1 pin
--- ARGV  1 how long to keep them (milliseconds)   then value, member of each
+-- Store the first positions of a listing as they are at an instant, unless that pin exists.
+-- KEYS  1 pin:{p}:LISTING:INSTANT
+-- ARGV  1 time to live (milliseconds)   then value, member of each position
 -- Reply {"pinned"} | {"known"}
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"known"} end
 

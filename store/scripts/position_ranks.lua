@@ -1,7 +1,7 @@
--- How many of one partition stand above each of some places of an index, and which is the nearest of them.
+-- Find the ranks of some positions in an index of one partition, and the entry just above each.
 -- KEYS  1 the index
--- ARGV  1 value and 2 member of the first place, and so on
--- Reply {how many, member, value; ...} for each place; without any, member and value are ""
+-- ARGV  value and member of each position
+-- Reply for each position: number of entries above it, member and value of the lowest of them, or "" and ""
 local reply = {}
 for i = 1, #ARGV, 2 do
   local rank = rank_of(KEYS[1], ARGV[i], ARGV[i + 1], false)

@@ -1,10 +1,10 @@
--- Create a user whose name is free, and log them in.
+-- Create a user and open a session, if the username is free.
 -- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME   4 closed:{p}
--- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 the session's lifetime (milliseconds)
+-- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 lifetime of the session (milliseconds)
 --       5 when the session ends (unix milliseconds)   6 its digest
 -- Reply {"registered"} | {"taken"}
 --
--- Sent again, as it may be when its reply was lost, it knows the user by the session, which is nobody else's.
+-- If the reply is lost, the script is sent again and finds its own session: the digest is random.
 if redis.call("EXISTS", KEYS[2]) == 1 then return {"registered"} end
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end
 if redis.call("EXISTS", KEYS[4]) == 1 then return redis.error_reply("CLOSED to writes") end

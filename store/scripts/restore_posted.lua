@@ -1,5 +1,6 @@
--- Write the idempotency key of a post, unless the copy has no such article.
--- KEYS  1 posted:{p}:NAME:DIGEST   2 article:{p}:N   ARGV  1 value   2 how long it stays (milliseconds)
+-- Write the idempotency key of a post, unless the article is missing.
+-- KEYS  1 posted:{p}:NAME:DIGEST   2 article:{p}:N
+-- ARGV  1 value   2 time to live (milliseconds)
 -- Reply {"restored"} | {"missing"}
 if redis.call("EXISTS", KEYS[2]) == 0 then return {"missing"} end
 redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])

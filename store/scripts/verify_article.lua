@@ -26,15 +26,15 @@ expect_number(article.hash, "down", article.fields.down, article.down)
 expect_expiry(voted, article.closes + GRACE)
 expect_expiry(downvoted, article.closes + GRACE)
 
-local rules, kept, whole = rules_of(article.groups), {}, {}
-for _, order in ipairs(rules.orders) do kept[order] = true end
-for _, order in ipairs(words(ARGV[9])) do whole[order] = true end
+local ranking, kept, whole = read_ranking(article.groups), {}, {}
+for _, order in ipairs(ranking.orders) do kept[order] = true end
+for _, order in ipairs(split(ARGV[9])) do whole[order] = true end
 local is_rebuilt = redis.call("HEXISTS", RANKING, "REINDEX") == 1
 
 local function expect_places(order)
-  expect_place(INDEX[order], article.member, kept[order] and value(article, order, SITE))
+  expect_place(INDEX[order], article.member, kept[order] and order_value(article, order, SITE_WEIGHTS))
   for _, group in ipairs(article.groups) do
-    local place = kept[order] and value(article, order, rules.own[group] or SITE)
+    local place = kept[order] and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
     expect_place(GROUP .. group .. ":" .. order, article.member, place)
   end
 end

@@ -13,7 +13,7 @@ local function kept(key, pattern, instant, longest)
   local found = redis.call("GET", key)
   if not found then return end
   if not string.find(found, pattern) then return report(key, found, "usable") end
-  expect_expiry(key, tonumber(words(found)[instant]) + longest)
+  expect_expiry(key, tonumber(split(found)[instant]) + longest)
 end
 
 local function owned(key)

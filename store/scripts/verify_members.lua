@@ -19,7 +19,7 @@ local function belongs(member)
   if redis.call("EXISTS", hash) == 0 then return false end
   if kind == "timeline" then return string.lower(redis.call("HGET", hash, "poster") or name) == name end
   if kind == "coming" and redis.call("HEXISTS", RANKING, "next:" .. group) == 0 then return false end
-  return kind ~= "group" and kind ~= "coming" or has(words(redis.call("HGET", hash, "groups") or group), group)
+  return kind ~= "group" and kind ~= "coming" or has(split(redis.call("HGET", hash, "groups") or group), group)
 end
 
 local cursor, found = unpack(redis.call("ZSCAN", index, ARGV[10], "COUNT", COUNT))

@@ -77,7 +77,7 @@ local function examine(number)
   end
   local article = {
     number = number, member = string.format("%016.0f", tonumber(number)), hash = hash, fields = fields, torn = torn,
-    poster = fields.poster, time = tonumber(fields.time), groups = words(fields.groups or ""), closes = closes,
+    poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""), closes = closes,
     counted = counted, up = tonumber(fields.up), down = tonumber(fields.down),
   }
   if counted and not torn[1] then count(article) end
