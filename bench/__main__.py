@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
     names = list(PEERS) if chosen.peers == "all" else [name.strip() for name in chosen.peers.split(",")]
     peers = list(installed([PEERS["upvote"], *(PEERS[name] for name in names if name != "upvote")]))
+    if chosen.before:
+        peers.append(servers.before(chosen.before.resolve()))
     queries = [QUERIES[name] for name in chosen.queries or QUERIES]
     for workers in chosen.workers:
         os.sched_setaffinity(0, {servers.OTHER_CORE} if workers == 1 else set(servers.CORES))
@@ -107,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="The project beside its peers.")
     parser.add_argument("queries", nargs="*", metavar="QUERY", help=f"some of {', '.join(QUERIES)}; all unless given")
     parser.add_argument("--peers", default="all", help=f"some of: {'; '.join(PEERS)}; commas between")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="another checkout, to compare versions")
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each server answers in a round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--unequal", action="store_true", help="no two requests alike, so that each is executed")

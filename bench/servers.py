@@ -28,12 +28,15 @@ UVICORN = [sys.executable, "-m", "uvicorn", "--log-level", "warning", "--no-acce
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """`command` starts it; `answers` are the queries that it knows; `settings` are environment variables."""
+    """
+    `command` starts it in `folder`; `answers` are the queries that it knows; `settings` are environment variables.
+    """
 
     name: str
     command: list[str]
     answers: frozenset[str] = EVERYTHING
     settings: tuple[tuple[str, str], ...] = ()
+    folder: Path = ROOT
 
     @property
     def is_node(self) -> bool:
@@ -56,6 +59,11 @@ PEERS = {
         Peer("ready", [*UVICORN, "bench.limits:ready"], frozenset({"page"})),
     )
 }
+
+
+def before(folder: Path) -> Peer:
+    """Another checkout of the project, started with the packages of this one."""
+    return Peer("before", OURS, PYTHON, QUIET, folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) ->
     with log.open("ab") as errors:
         process = subprocess.Popen(
             [*peer.command, *options],
-            cwd=NODE if peer.is_node else ROOT,
+            cwd=NODE if peer.is_node else peer.folder,
             env={**_clean(), **environment, **ours, **theirs, **dict(peer.settings)},
             stdout=subprocess.DEVNULL,
             stderr=errors,
