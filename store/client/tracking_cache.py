@@ -7,6 +7,7 @@ it have been heard, and what is found here then is what reading it again would g
 through whatever process. The link's end is the end of what is kept here.
 """
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from sys import getsizeof
 from typing import Any, TypeVar
@@ -30,6 +31,7 @@ HASH = 2_000  # bytes of a hash, or of the record that was made of it, beside th
 VOTE, VOTER, VOTED, NAMED = 200, 400, 300, 300  # bytes of a vote or a name, of a voter, of an article with either
 VOTES_PART = 3  # of the room, votes and voters take at most one such part
 NOTHING: dict[int, Vote] = {}
+ARTICLE_NUMBER = re.compile(r"[0-9]{1,16}")
 
 
 class TrackingCaches:
@@ -208,5 +210,6 @@ class TrackingCache:
 
 
 def number_of(key: str) -> int:
-    """The number of the article that a key is about."""
-    return int(key.rpartition(":")[2])
+    """The number of the article that a key is about; 0, which no article has, for keys of others."""
+    number = key.rpartition(":")[2]
+    return int(number) if ARTICLE_NUMBER.fullmatch(number) else 0
