@@ -16,7 +16,7 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from server.__main__ import main
+from server.cli.main import main
 
 STORIES = 20_052
 AUTHORS = 15_000  # of whom some 9 000 post

@@ -19,7 +19,7 @@ def run(number: int, listener: socket.socket, parent: "Connection[object, object
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     threading.Thread(target=_answer, args=(parent,), name="parent", daemon=True).start()
 
-    from server.cli.serve import serve
+    from server.http_server import serve
     from server.observability import log_stream, logs
     from server.settings import read_settings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.__main__ import main
+from server.cli.main import main
 from server.settings import PREFIX, Settings
 from store import keys
 from tests.server.conftest import serving

@@ -1,9 +1,9 @@
 """
-Files of backups. What their records mean is not known here.
+The file format of backups. The contents of records are defined in `store.maintenance.dump`.
 
-    magic      16 bytes: what this is, and the version of the format
-    frames     4 bytes of length, then as many of records: a JSON array, deflated; the first frame is the header
-    trailer    4 bytes of zero, 8 of how many frames there were, then the SHA-256 of all that is before it
+    magic      16 bytes: the name and version of the format
+    frames     each 4 bytes of length and a deflated JSON array of records; the first frame is the header
+    trailer    4 zero bytes, 8 bytes with the number of frames, and the SHA-256 of everything before it
 """
 
 import os
@@ -24,20 +24,20 @@ from server.errors import CommandError
 MAGIC = b"upvote backup 1\n"
 LENGTH = struct.Struct(">I")
 COUNT = struct.Struct(">Q")
-FRAME_BYTES = 1_000_000  # about, before they are deflated
+FRAME_BYTES = 1_000_000  # about, before compression
 DIGEST_BYTES = 32
 CHUNK_BYTES = 1_000_000
-MOST_BYTES = 2**30  # of an inflated frame: about ten times what the largest article takes, with its voters
-SHORTEST = len(MAGIC) + LENGTH.size + COUNT.size  # without frames
+MAX_FRAME_BYTES = 2**30  # inflated: about ten times the largest article with its voters
+MIN_BYTES = len(MAGIC) + LENGTH.size + COUNT.size  # without frames
 
 
 class BrokenBackup(CommandError):
-    """The file is no backup, or not the whole one that was written."""
+    """The file is not a backup, or it was changed or cut off."""
 
 
 @dataclass(slots=True)
-class Writing:
-    """A file that grows by frames; `records` are waiting to fill one."""
+class Archive:
+    """A backup that is being written, frame by frame; `waiting` are the records of the next frame."""
 
     file: BinaryIO
     frames: int = 0
@@ -70,22 +70,22 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path, header: dict[str, Any]) -> Iterator[Writing]:
+def writing(path: Path, header: dict[str, Any]) -> Iterator[Archive]:
     """
-    Write a backup that only its owner may read. It takes its name when it is whole and on the disk, and not before.
+    Write a backup that only its owner may read. The file gets its name when it is complete and synced to disk.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     part = path.with_name(f"{path.name}.part")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            started = Writing(file)
-            started.write(MAGIC)
-            started.add(header)
-            started.flush()
-            yield started
-            started.end()
+            archive = Archive(file)
+            archive.write(MAGIC)
+            archive.add(header)
+            archive.flush()
+            yield archive
+            archive.end()
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
@@ -96,7 +96,7 @@ def writing(path: Path, header: dict[str, Any]) -> Iterator[Writing]:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A backup that is as it was written: its header, its digest, and how many frames of records follow."""
+    """A backup whose digest is correct. `frames` does not count the header."""
 
     path: Path
     header: dict[str, Any]
@@ -108,36 +108,36 @@ class Checked:
         The records, frame by frame.
 
         Raises:
-            BrokenBackup: a frame is no array of records, or there are not as many as the file says.
+            BrokenBackup: a frame is not an array of records, or the number of frames is wrong.
         """
         return islice(_frames(self.path), 1, None)
 
 
 def checked(path: Path) -> Checked:
     """
-    Read a whole backup, without keeping it, and compare it with its digest.
+    Read a whole file and compare it with its digest.
 
     Raises:
-        BrokenBackup: a bit of it is not as it was written, or missing, or too much.
-        OSError: it cannot be read.
+        BrokenBackup: the file was changed or cut off.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
-            raise BrokenBackup(f"{path} is no backup, or was made by another version of Upvote")
+            raise BrokenBackup(f"{path} is not a backup, or was made by another version of Upvote")
         end = os.fstat(file.fileno()).st_size - DIGEST_BYTES
         digest = _digest(file, end)
-        if end < SHORTEST or file.read() != digest:
-            raise BrokenBackup(f"{path} is not as it was written: it was cut off or changed")
+        if end < MIN_BYTES or file.read() != digest:
+            raise BrokenBackup(f"{path} was changed or cut off")
         file.seek(end - COUNT.size)
         (frames,) = COUNT.unpack(file.read(COUNT.size))
     first = next(_frames(path), [])
     if len(first) != 1 or type(first[0]) is not dict:
-        raise BrokenBackup(f"{path}: frame 1 is no header, which is one object")
+        raise BrokenBackup(f"{path}: frame 1 is not a header, which is one object")
     return Checked(path, first[0], digest.hex(), frames - 1)
 
 
 def _digest(file: BinaryIO, end: int) -> bytes:
-    """Of all before a place, where the file is read on then."""
+    """The digest of everything before a position, at which reading continues."""
     file.seek(0)
     digest = sha256()
     while part := file.read(min(CHUNK_BYTES, max(end - file.tell(), 0))):
@@ -157,21 +157,21 @@ def _frames(path: Path) -> Iterator[list[Any]]:
         is_at_end = file.tell() == end
         (count,) = COUNT.unpack(file.read(COUNT.size))
     if not is_at_end or count != number:
-        raise BrokenBackup(f"{path}: it says that it has {count} frames, but the last one is frame {number}")
+        raise BrokenBackup(f"{path}: it should have {count} frames, but has {number}")
 
 
 def _records(deflated: bytes, where: str) -> list[Any]:
     try:
         inflating = zlib.decompressobj()
-        text = inflating.decompress(deflated, MOST_BYTES)
+        text = inflating.decompress(deflated, MAX_FRAME_BYTES)
     except zlib.error as error:
         raise BrokenBackup(f"{where} cannot be inflated: {error}") from error
-    if len(text) == MOST_BYTES or not inflating.eof or inflating.unused_data:
-        raise BrokenBackup(f"{where} does not end where it should, or is larger than {MOST_BYTES:,} bytes")
+    if len(text) == MAX_FRAME_BYTES or not inflating.eof or inflating.unused_data:
+        raise BrokenBackup(f"{where} ends at the wrong byte, or is larger than {MAX_FRAME_BYTES:,} bytes")
     try:
         records = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise BrokenBackup(f"{where} is no JSON: {error}") from error
+        raise BrokenBackup(f"{where} is not JSON: {error}") from error
     if type(records) is not list:
-        raise BrokenBackup(f"{where} is no array of records")
+        raise BrokenBackup(f"{where} is not an array of records")
     return records

@@ -1,18 +1,25 @@
-"""The command `demo`: serve a store of its own that holds a small sample, and is forgotten when the server ends."""
+"""The command `demo`: serves a small sample from a temporary store, which is deleted when the server ends."""
 
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from server.cli import import_stories, session
-from server.cli.import_stories import Options
-from server.settings import Settings
+from server.cli import session
+from server.cli.import_stories import Options, import_stories
+from server.cli.serve import serve
+from server.settings import read_settings
 
 SAMPLE = Path(__file__).parents[1] / "sample.csv"
 
 
-def run(settings: Settings) -> int:
+def add_arguments(parser: ArgumentParser) -> None:
+    """It has none."""
+
+
+def run(arguments: Namespace) -> int:
+    settings = read_settings()
     with TemporaryDirectory(prefix="upvote-demo-") as folder:
-        own = settings.model_copy(update={"data_dir": Path(folder), "redis_url": None})
-        with session.store_of(own) as opened:
-            import_stories.run(opened, SAMPLE, Options(shift_to_now=True, with_voters=True))
-            return session.serve(opened)
+        temporary = settings.model_copy(update={"data_dir": Path(folder), "redis_url": None})
+        with session.running_store(temporary) as opened:
+            import_stories(opened, SAMPLE, Options(shift_to_now=True, with_voters=True))
+            return serve(opened)

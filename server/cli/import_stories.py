@@ -1,26 +1,25 @@
-"""The command `import`: stories from a file into the store, with a bar for those who wait and a summary for all."""
+"""The command `import`: brings the stories of a CSV or JSON lines file into the store, and prints a summary."""
 
-import asyncio
 import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
+from rich.progress import Progress
 
-from server.app import open_store
-from server.cli import session, stories
-from server.settings import Settings
-from store.maintenance import import_stories
+from server.cli import session, story_file
+from server.cli.progress import bars
+from server.settings import Settings, read_settings
+from store.maintenance import import_stories as importing
 from store.maintenance.import_stories import Brought, Story, Voters
 from store.store import Store, unix_milliseconds
 
-BATCH = 500  # stories that leave together, fewer if they have many votes: each may bring a voter's name
+BATCH = 500  # stories in one round trip, fewer if they have many votes: each vote may bring the name of a voter
 BATCH_VOTES = 50_000
 SHOWN = 20  # bad lines
+MOST_FOLLOWED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,18 @@ class Options:
     shift_to_now: bool = False
     with_voters: bool = False
     follow: int = 0
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="has id, title, url, points, comments, author, created_at")
+    parser.add_argument("--shift-to-now", action="store_true", help="move all times so that the newest story is now")
+    parser.add_argument("--with-voters", action="store_true", help="create voters for stories still open to votes")
+    parser.add_argument("--follow", type=_count, default=0, metavar="N", help="let each author follow N others")
+
+
+def run(arguments: Namespace) -> int:
+    options = Options(arguments.shift_to_now, arguments.with_voters, arguments.follow)
+    return import_stories(read_settings(), arguments.file, options)
 
 
 @dataclass(slots=True)
@@ -48,51 +59,39 @@ class Tally:
     def __str__(self) -> str:
         seconds = time.monotonic() - self.started
         return (
-            f"imported {self.imported}, known already {self.known}, bad lines {self.bad}, new users {self.users}, "
+            f"imported {self.imported}, already known {self.known}, bad lines {self.bad}, new users {self.users}, "
             f"groups {len(self.groups)}, {seconds:.1f} seconds, {(self.imported + self.known) / seconds:.0f} a second"
         )
 
 
-class Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.finished_speed or task.speed or 0:,.0f}/s")
-
-
-def run(settings: Settings, file: Path, options: Options) -> int:
+def import_stories(settings: Settings, file: Path, options: Options) -> int:
     """
-    Import a file's stories that are not known yet. However it ends, the same command goes on from there.
+    Import the stories of a file that are not in the store yet. If it is interrupted, the same command continues.
 
     Raises:
         OSError, NotStories: the file cannot be read.
     """
     tally = Tally()
     with bars() as progress:
-        found = stories.in_groups(read(file, tally, progress))
-        with session.store_of(settings, joining=True) as opened:
+        stories = story_file.with_groups(read(file, tally, progress))
+        with session.running_store(settings, join=True) as opened:
             try:
-                asyncio.run(_import(opened, found, options, tally, progress))
+                session.run(opened, lambda store: _import(store, stories, options, tally, progress))
             finally:
                 progress.stop()
                 print(tally)
     return 0
 
 
-def bars() -> Progress:
-    """Bars for those who wait at a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal)
-
-
 def read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
     """
-    A file's stories in their order, not yet in groups; bad lines are counted, and the first of them told.
+    The stories of a file in order, without groups. Bad lines are counted, and the first of them printed.
 
     Raises:
         OSError, NotStories: the file cannot be read.
     """
     found = []
-    for story in progress.track(stories.read(file, unix_milliseconds()), description="read"):
+    for story in progress.track(story_file.read(file, unix_milliseconds()), description="read"):
         if isinstance(story, Story):
             found.append(story)
             continue
@@ -101,38 +100,28 @@ def read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
             print(f"line {story.number}: {story.reason}", file=sys.stderr)
     if tally.bad > SHOWN:
         print(f"and {tally.bad - SHOWN} more bad lines", file=sys.stderr)
-    return stories.in_order(found)
+    return story_file.in_order(found)
 
 
-async def _import(
-    settings: Settings, found: Sequence[Story], options: Options, tally: Tally, progress: Progress
-) -> None:
-    store = await open_store(settings)
-    try:
-        if options.shift_to_now:
-            found = await _shifted(store, found)
-        voters = await import_stories.create_voters(store, found) if options.with_voters else Voters((), 0)
-        tally.users += voters.created
-        task = progress.add_task("import", total=len(found))
-        for batch in _batches(found):
-            tally.add(batch, await import_stories.bring_in(store, batch, voters.names))
-            progress.advance(task, len(batch))
-        if options.follow:
-            followers = await import_stories.follow(store, (story.poster for story in found), options.follow)
-            print(f"{followers} users follow {min(options.follow, max(followers - 1, 0))} others each")
-    finally:
-        await store.close()
+async def _import(store: Store, stories: Sequence[Story], options: Options, tally: Tally, progress: Progress) -> None:
+    if options.shift_to_now:
+        shift = await importing.shift_to_now(store, stories)
+        stories = [replace(story, time=story.time + shift) for story in stories]
+    voters = await importing.create_voters(store, stories) if options.with_voters else Voters((), 0)
+    tally.users += voters.created
+    task = progress.add_task("import", total=len(stories))
+    for batch in _batches(stories):
+        tally.add(batch, await importing.bring_in(store, batch, voters.names))
+        progress.advance(task, len(batch))
+    if options.follow:
+        followers = await importing.follow(store, (story.poster for story in stories), options.follow)
+        print(f"{followers} users follow {min(options.follow, max(followers - 1, 0))} others each")
 
 
-async def _shifted(store: Store, found: Sequence[Story]) -> Sequence[Story]:
-    shift = await import_stories.shift_to_now(store, found)
-    return [replace(story, time=story.time + shift) for story in found]
-
-
-def _batches(found: Sequence[Story]) -> Iterator[list[Story]]:
+def _batches(stories: Sequence[Story]) -> Iterator[list[Story]]:
     batch: list[Story] = []
     votes = 0
-    for story in found:
+    for story in stories:
         batch.append(story)
         votes += story.votes
         if len(batch) == BATCH or votes >= BATCH_VOTES:
@@ -140,3 +129,10 @@ def _batches(found: Sequence[Story]) -> Iterator[list[Story]]:
             batch, votes = [], 0
     if batch:
         yield batch
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if not 0 <= count <= MOST_FOLLOWED:
+        raise ValueError
+    return count

@@ -1,69 +1,84 @@
-"""The command `move`: a store to another place, while it can be read, and when to switch."""
+"""The command `move`: copies a store to an empty one while it can be read, and says when to switch."""
 
-import asyncio
 import secrets
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from server.app import open_store
 from server.cli import session
-from server.cli.backup import Tally, batches, policy_of
+from server.cli.backup import Tally
 from server.cli.progress import bar
-from server.settings import Settings
+from server.cli.restore import batches
+from server.settings import Settings, read_settings
+from store.client import urls
+from store.keys import SLOTS
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.maintenance.write_lock import Closing
+from store.ranking.formulas import BUILT_WITH, Policy
 from store.store import Store, unix_milliseconds
 
 
-def run(settings: Settings, to: str, partitions: int | None) -> int:
-    """
-    Copy a store to an empty place and leave it closed for writes; 1 where something broken had to be left out.
+def add_arguments(parser: ArgumentParser) -> None:
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("--to", type=_url, metavar="URL", help="an empty store: a server, a cluster or sentinels")
+    place.add_argument("--undo", action="store_true", help="let a store that was moved accept writes again")
+    parser.add_argument(
+        "--partitions", type=_partitions, metavar="N", help="number of partitions of the copy; as before by default"
+    )
 
-    Whatever stops it, the store takes writes again, and the copy is opened by nobody.
+
+def run(arguments: Namespace) -> int:
+    settings = read_settings()
+    return undo(settings) if arguments.undo else move(settings, arguments.to, arguments.partitions)
+
+
+def move(settings: Settings, to: str, partitions: int | None) -> int:
+    """
+    Copy a store to an empty one and leave it closed for writes. Returns 1 if damaged data was left out.
+
+    If the move fails, the store accepts writes again, and no server opens the incomplete copy.
 
     Raises:
-        StoreMismatch: the other place is not empty, or the store was written to meanwhile.
-        StoreUnavailable: one of the two does not answer.
+        StoreMismatch: the target is not empty, or the store was written to meanwhile.
+        StoreUnavailable: one of the two stores does not answer.
     """
     tally = Tally()
-    with session.store_of(settings, joining=True) as opened:
-        count = asyncio.run(_run(opened, to, partitions, tally))
-    print(f"moved {tally} into {count} partitions; this store takes no more writes")
-    print(f"now start the servers with the new UPVOTE_REDIS_URL and UPVOTE_PARTITIONS={count}")
+
+    async def copy(store: Store) -> int:
+        header = await dump.settings(store.site)
+        count = partitions or store.site.partitions
+        policy = _policy(header, settings)
+        restoration = await Restoration.begin(to, secrets.token_hex(), count, policy, unix_milliseconds)
+        try:
+            await _copy(store, restoration, tally)
+        finally:
+            await restoration.close()
+        return count
+
+    count = session.run(settings, copy, strict=False)
+    print(f"moved {tally} into {count} partitions; this store refuses writes now")
+    print(f"start the servers with the new UPVOTE_REDIS_URL and UPVOTE_PARTITIONS={count}")
     return int(tally.broken > 0)
 
 
 def undo(settings: Settings) -> int:
-    """Let a store that was moved take writes again."""
-    with session.store_of(settings, joining=True) as opened:
-        asyncio.run(_undo(opened))
-    print("this store takes writes again; what it was moved to goes its own way")
+    """Let a store that was moved accept writes again."""
+
+    async def unlock(store: Store) -> None:
+        await Closing(store.site).end()
+
+    session.run(settings, unlock, strict=False)
+    print("this store accepts writes again; the copy does not receive them")
     return 0
 
 
-async def _run(settings: Settings, to: str, partitions: int | None, tally: Tally) -> int:
-    store = await open_store(settings, strict=False)
-    try:
-        made_with = await dump.settings(store.site)
-        count = partitions or store.site.partitions
-        policy = policy_of(made_with, settings)
-        restoration = await Restoration.begin(to, secrets.token_hex(), count, policy, unix_milliseconds)
-        try:
-            await _move(store, restoration, tally)
-        finally:
-            await restoration.close()
-    finally:
-        await store.close()
-    return count
-
-
-async def _move(store: Store, restoration: Restoration, tally: Tally) -> None:
+async def _copy(store: Store, restoration: Restoration, tally: Tally) -> None:
     closing = Closing(store.site)
     try:
         await closing.begin()
         with bar("move", await dump.size(store.site)) as walked:
             async for records in dump.copied(store.site, walked, tally.leave_out, sessions=True):
-                for some in batches(records):
-                    await restoration.put(some)
+                for batch in batches(records):
+                    await restoration.put(batch)
                     await closing.renew()
                 for record in records:
                     tally.add(record)
@@ -75,9 +90,22 @@ async def _move(store: Store, restoration: Restoration, tally: Tally) -> None:
     await closing.settle()
 
 
-async def _undo(settings: Settings) -> None:
-    store = await open_store(settings, strict=False)
+def _policy(header: dict[str, str], settings: Settings) -> Policy:
+    """The policy of the store that is copied. Weights that an older store does not name have their defaults."""
+    weights = {name: float(header[name]) for name in BUILT_WITH if name in header}
+    return Policy(int(header["good_votes"]), voting_window=settings.voting_window, **weights)
+
+
+def _url(url: str) -> str:
     try:
-        await Closing(store.site).end()
-    finally:
-        await store.close()
+        urls.parse(url)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
+    return url
+
+
+def _partitions(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= SLOTS or count & (count - 1):
+        raise ArgumentTypeError(f"{text} is not a power of two up to {SLOTS}")
+    return count

@@ -1,73 +1,84 @@
-"""The commands `reindex` and `ranking`: which orders a store keeps, and the weights of its groups."""
+"""The command `ranking`: `show [GROUP]` prints ranking weights, `set GROUP NAME=VALUE ...` changes those of a group."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 
-from server.app import open_store
 from server.cli import session
 from server.cli.progress import bar
-from server.settings import Settings
-from store.maintenance import reindex as rebuilding
+from server.settings import WrongSetting, read_settings
+from store import validation
+from store.errors import Invalid
+from store.maintenance import reindex
 from store.ranking.formulas import WEIGHTS, Order, Policy
+from store.store import Store
+
+OF_THE_SITE = "site"
 
 
-def reindex(settings: Settings) -> int:
-    """Let the store keep the orders of the settings and no others, while servers go on."""
-    with session.store_of(settings, joining=True) as opened:
-        asyncio.run(_reindex(opened))
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="show | set")
+
+    show = actions.add_parser("show", help="print the orders of the store, and the weights of the site and its groups")
+    show.add_argument("group", nargs="?", type=_group, metavar="GROUP")
+    show.set_defaults(action=_show)
+
+    change = actions.add_parser("set", help="give a group its own weights")
+    change.add_argument("group", type=_group, metavar="GROUP")
+    change.add_argument(
+        "changes",
+        nargs="+",
+        type=_change,
+        metavar="NAME=VALUE",
+        help=f"{', '.join(WEIGHTS)}; the value `{OF_THE_SITE}` restores the weight of the site",
+    )
+    change.set_defaults(action=_set)
+
+
+def run(arguments: Namespace) -> int:
+    session.run(read_settings(), lambda store: arguments.action(store, arguments))
     return 0
 
 
-def show(settings: Settings, group: str | None) -> int:
-    """Print the orders that are kept, and the weights of the site and of groups, or of one group."""
-    with session.store_of(settings, joining=True) as opened:
-        asyncio.run(_show(opened, group))
-    return 0
+async def _show(store: Store, arguments: Namespace) -> None:
+    rankings, group = store.site.rankings, arguments.group
+    if group is None:
+        print(order_names(rankings.orders))
+        print("site: " + _text(store.site.policy))
+    for name in sorted(rankings.weights) if group is None else [group]:
+        print(f"{name}: " + _text(store.site.policy_of(name)))
 
 
-def set_weights(settings: Settings, group: str, changes: Mapping[str, float | None]) -> int:
-    """Give a group weights of its own, or the site's again, while servers go on."""
-    with session.store_of(settings, joining=True) as opened:
-        asyncio.run(_set_weights(opened, group, changes))
-    return 0
+async def _set(store: Store, arguments: Namespace) -> None:
+    """Change a group's weights and rebuild its indexes, while servers run."""
+    group = arguments.group
+    with bar(group, await reindex.size(store.site, group)) as walked:
+        policy = await reindex.set_weights(store.site, group, dict(arguments.changes), walked)
+    print(f"{group}: " + _text(policy))
 
 
-async def _reindex(settings: Settings) -> None:
-    store = await open_store(settings)
-    try:
-        with bar("reindex", await rebuilding.size(store.site)) as walked:
-            await rebuilding.reindex(store.site, settings.kept_orders, walked)
-        print(_kept(store.site.rankings.orders))
-    finally:
-        await store.close()
-
-
-async def _show(settings: Settings, group: str | None) -> None:
-    store = await open_store(settings)
-    try:
-        rankings = store.site.rankings
-        if group is None:
-            print(_kept(rankings.orders))
-            print("site: " + _text(store.site.policy))
-        for name in sorted(rankings.weights) if group is None else [group]:
-            print(f"{name}: " + _text(store.site.policy_of(name)))
-    finally:
-        await store.close()
-
-
-async def _set_weights(settings: Settings, group: str, changes: Mapping[str, float | None]) -> None:
-    store = await open_store(settings)
-    try:
-        with bar(group, await rebuilding.size(store.site, group)) as walked:
-            policy = await rebuilding.set_weights(store.site, group, changes, walked)
-        print(f"{group}: " + _text(policy))
-    finally:
-        await store.close()
-
-
-def _kept(orders: Sequence[Order]) -> str:
-    return "kept: " + ", ".join(order.name for order in orders)
+def order_names(orders: Sequence[Order]) -> str:
+    return "orders: " + ", ".join(order.name for order in orders)
 
 
 def _text(policy: Policy) -> str:
     return " ".join(f"{name}={getattr(policy, name):g}" for name in WEIGHTS)
+
+
+def _group(text: str) -> str:
+    try:
+        return validation.group(text, "group")
+    except Invalid as error:
+        raise ArgumentTypeError(error.message) from error
+
+
+def _change(text: str) -> tuple[str, float | None]:
+    """The name of a weight and its value, checked by the rules of the setting of the same name."""
+    name, _, value = text.partition("=")
+    if name not in WEIGHTS:
+        raise ArgumentTypeError(f"{name} is not a weight; the weights are {', '.join(WEIGHTS)}")
+    if value == OF_THE_SITE:
+        return name, None
+    try:
+        return name, getattr(read_settings(**{name: value}), name)
+    except WrongSetting as error:
+        raise ArgumentTypeError(str(error)) from error

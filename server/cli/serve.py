@@ -1,95 +1,83 @@
-"""What answers: this process, or as many of its own as are wanted."""
+"""The command `serve`: listens at the address, starts the store, and then the HTTP server."""
 
-import asyncio
-import logging
+import errno
+import gc
 import os
+import signal
 import socket
 import sys
-from functools import partial
-from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-import uvicorn
-
-from server import limits
-from server.app import create, open_store, trusted_documents
-from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
-from server.observability import logs, metrics
-from server.settings import Settings
-from server.supervisor import Supervisor, listeners
-from server.worker import GRACE_SECONDS
-
-NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every answer: what its Content-Type says, it is
-
-logger = logging.getLogger("upvote")
+from server.cli import session
+from server.managed_valkey.server import ORPHAN_SECONDS
+from server.observability import log_stream
+from server.settings import Settings, read_settings
 
 
-def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
-    """
-    Say where, and answer until a signal comes. `opened` are the settings with the URL of a store that runs.
-
-    Raises:
-        WrongSetting, StoreError: what every worker would fail on, before anything is said.
-    """
-    logs.configure(opened)
-    asyncio.run(_check(opened))
-    os.environ.update(opened.environment())  # for the workers, which read it
-    _announce(settings, listener)
-    _run(opened, listener)
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--trusted-documents", metavar="FILE", help="documents that graphql-codegen or Relay wrote")
+    parser.add_argument("--only-trusted", action="store_const", const="on", help="refuse all other documents")
 
 
-async def _check(settings: Settings) -> None:
-    trusted_documents(settings)
-    store = await open_store(settings)
-    kept = store.site.rankings.orders
-    if settings.orders and set(kept) != set(settings.kept_orders):
-        names = ",".join(order.name for order in kept)
-        print(f"UPVOTE_ORDERS={settings.orders}: this store keeps {names} until `reindex`", file=sys.stderr)
-    await store.close()
-
-
-def _announce(settings: Settings, listener: socket.socket) -> None:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = f"http://{host}:{listener.getsockname()[1]}"
-    data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
-    try:
-        print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
-    except OSError as error:
-        logger.warning("serving at %s, which cannot be printed: %s", address, error.strerror)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where the rest goes when Python ends
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _run(settings: Settings, listener: socket.socket) -> None:
-    if settings.workers == 1:
-        serve(settings, listener)
-        return
-    with TemporaryDirectory(prefix="upvote-metrics-", ignore_cleanup_errors=True) as folder:
-        os.environ[metrics.FOLDER] = folder
-        logging.getLogger().addHandler(logs.Counting(metrics.Metrics().logged))
-        Supervisor(listeners(listener, settings.workers)).run()
-
-
-def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
-    """Answer in this process, which is a worker of this number, until a signal comes."""
-    limiter = limits.limiter(settings)
-    config = uvicorn.Config(
-        partial(create, settings, limiter, worker),
-        factory=True,
-        http=partial(LimitedHttp, limiter),  # type: ignore[arg-type]  # it is called, and nothing else
-        ws=partial(LimitedWebSocket, limiter),  # type: ignore[arg-type]  # likewise
-        ws_max_size=limits.max_request(),
-        ws_per_message_deflate=False,
-        access_log=False,
-        log_config=None,  # ours is for all
-        log_level="warning",
-        server_header=False,
-        headers=[NO_SNIFFING],
-        proxy_headers=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+def run(arguments: Namespace) -> int:
+    return serve(
+        read_settings(trusted_documents=arguments.trusted_documents, only_trusted=arguments.only_trusted),
     )
-    uvicorn.Server(config).run(sockets=[listener])
+
+
+def serve(settings: Settings) -> int:
+    """Serve until a signal comes. Requests in progress are completed first."""
+    log_stream.install()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    with (
+        _listening(settings) as listener,
+        session.running_store(settings, on_failure=_stop, meanwhile=_http_server) as opened,
+    ):
+        _http_server()(settings, opened, listener)
+    return 0
+
+
+def _http_server() -> Callable[[Settings, Settings, socket.socket], None]:
+    """Import the HTTP server. This takes longer than our own Valkey needs to load its data, so both run at once."""
+    gc.disable()  # imported objects are never freed
+    from server.http_server import run
+
+    gc.freeze()
+    gc.enable()
+    return run
+
+
+def _stop() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    """A listening socket. Workers of a killed server may hold the address for a moment, so binding is tried again."""
+    deadline = time.monotonic() + ORPHAN_SECONDS
+    while True:
+        try:
+            listener = _listener(settings)
+            break
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                address = f"UPVOTE_HOST={settings.host}, UPVOTE_PORT={settings.port}"
+                raise OSError(f"{address}: {error.strerror}") from error
+            time.sleep(0.05)
+    with listener:
+        yield listener
+
+
+def _listener(settings: Settings) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+        listener.listen()  # early connections wait in the backlog until the server accepts them
+    except OSError:
+        listener.close()
+        raise
+    return listener

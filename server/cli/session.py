@@ -1,91 +1,56 @@
-"""Serving: one socket, our own Valkey unless there is another, and then what answers."""
+"""Where a command gets its store from: the one that UPVOTE_REDIS_URL names, or a Valkey of our own."""
 
-import errno
-import gc
-import os
-import signal
-import socket
-import sys
-import time
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from server.managed_valkey import server
-from server.observability import log_stream
 from server.settings import Settings, WrongSetting
+from store.store import Store
+
+T = TypeVar("T")
 
 
-def serve(settings: Settings) -> int:
-    """Serve until a signal comes. What is being answered then is answered first."""
-    log_stream.install()
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    with _listening(settings) as listener, store_of(settings, _stop, _answering) as opened:
-        _answering()(settings, opened, listener)
-    return 0
+def run(settings: Settings, action: Callable[[Store], Awaitable[T]], *, strict: bool = True) -> T:
+    """
+    Open the store, run an action on it, and close it.
+
+    Without `strict`, the store is opened even if its indexes were built with other settings.
+    """
+    with running_store(settings, join=True) as opened:
+        return asyncio.run(_run(opened, action, strict))
 
 
-def _answering() -> Callable[[Settings, Settings, socket.socket], None]:
-    """What answers. To import it takes longer than our own Valkey loads its data, so that is done meanwhile."""
-    gc.disable()  # what is imported stays
-    from server.cli.serve import run
+async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], strict: bool) -> T:
+    from server.app import open_store  # slow: imported while our own Valkey already runs
 
-    gc.freeze()
-    gc.enable()
-    return run
-
-
-def _stop() -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
+    store = await open_store(settings, strict=strict)
+    try:
+        return await action(store)
+    finally:
+        await store.close()
 
 
 @contextmanager
-def store_of(
+def running_store(
     settings: Settings,
-    given_up: Callable[[], object] = lambda: None,
+    on_failure: Callable[[], object] = lambda: None,
     meanwhile: Callable[[], object] = lambda: None,
     *,
-    joining: bool = False,
+    join: bool = False,
 ) -> Iterator[Settings]:
     """
-    The settings with the URL of a store that runs: the one they name, or our own.
+    Yield the settings with the URL of a store that runs: the one that they name, or our own Valkey.
 
-    `joining`, our own is that of a server which keeps it already, if there is one. `given_up` is called where it ended
-    and does not start again, `meanwhile` while it loads its data.
+    With `join`, a Valkey that a server has started on the same data is used. `on_failure` is called if our own Valkey
+    ends and cannot be restarted, `meanwhile` while it loads its data.
     """
     if settings.redis_url:
         yield settings
         return
     if settings.confirming_replicas:
-        raise WrongSetting(f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: our own Valkey has none")
-    keep = server.joined if joining else server.running
-    with keep(settings.data_dir, settings.durability, given_up, meanwhile, settings.disk_reserve) as url:
+        raise WrongSetting(f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: our own Valkey has no replicas")
+    start = server.joined if join else server.running
+    with start(settings.data_dir, settings.durability, on_failure, meanwhile, settings.disk_reserve) as url:
         yield settings.model_copy(update={"redis_url": url})
-
-
-@contextmanager
-def _listening(settings: Settings) -> Iterator[socket.socket]:
-    """A socket at the address. Workers of a killed server may take a moment to give it back."""
-    deadline = time.monotonic() + server.ORPHAN_SECONDS
-    while True:
-        try:
-            listener = _listener(settings)
-            break
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
-                address = f"UPVOTE_HOST={settings.host}, UPVOTE_PORT={settings.port}"
-                raise OSError(f"{address}: {error.strerror}") from error
-            time.sleep(0.05)
-    with listener:
-        yield listener
-
-
-def _listener(settings: Settings) -> socket.socket:
-    listener = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
-        listener.listen()  # who connects from now on waits until we answer
-    except OSError:
-        listener.close()
-        raise
-    return listener

@@ -1,27 +1,36 @@
-"""The command `verify`: a line for what is broken, a bar for those who wait, and whether anything stays broken."""
+"""The command `verify`: prints one line for each inconsistency of the store, and repairs what can be derived."""
 
-import asyncio
+from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 
-from server.app import open_store
 from server.cli import session
 from server.cli.progress import bar
-from server.settings import Settings
-from store.maintenance import reindex, verify
+from server.settings import Settings, read_settings
+from store.maintenance import reindex
+from store.maintenance import verify as verification
 from store.maintenance.verify import Finding
+from store.store import Store
 
 SHOWN = 100
-UNFINISHED = "a reindex was interrupted, or is still running: run it again; what it was building is not verified"
+UNFINISHED = "a reindex is unfinished: run `reindex` again; the orders that it builds are not checked"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--repair", action="store_true", help="repair what can be derived from other data")
+
+
+def run(arguments: Namespace) -> int:
+    return verify(read_settings(), arguments.repair)
 
 
 @dataclass(slots=True)
 class Report:
-    """Prints the first findings, and counts all."""
+    """Prints the first findings and counts all of them."""
 
     broken: int = 0
     mended: int = 0
 
-    def tell(self, finding: Finding) -> None:
+    def add(self, finding: Finding) -> None:
         self.broken += 1
         self.mended += finding.mended
         if self.broken <= SHOWN:
@@ -31,33 +40,28 @@ class Report:
         if not self.broken:
             return "nothing is broken"
         more = f"and {self.broken - SHOWN} more\n" if self.broken > SHOWN else ""
-        return f"{more}broken {self.broken}, mended {self.mended}"
+        return f"{more}broken {self.broken}, repaired {self.mended}"
 
 
-def run(settings: Settings, repair: bool) -> int:
-    """Report every broken invariant of the store; 1 where something is left broken."""
+def verify(settings: Settings, repair: bool) -> int:
+    """Report each inconsistency of the store. Returns 1 if any is not repaired."""
     report = Report()
-    with session.store_of(settings, joining=True) as opened:
-        asyncio.run(_verify(opened, repair, report))
+
+    async def check(store: Store) -> None:
+        if await reindex.is_unfinished(store.site):
+            print(UNFINISHED)
+        with bar("verify", await verification.size(store.site)) as walked:
+            await verification.verify(store.site, report.add, repair=repair, walked=walked)
+
+    session.run(settings, check, strict=False)
     print(report)
     return int(report.broken > report.mended)
 
 
-async def _verify(settings: Settings, repair: bool, report: Report) -> None:
-    store = await open_store(settings, strict=False)
-    try:
-        if await reindex.is_unfinished(store.site):
-            print(UNFINISHED)
-        with bar("verify", await verify.size(store.site)) as walked:
-            await verify.verify(store.site, report.tell, repair=repair, walked=walked)
-    finally:
-        await store.close()
-
-
 def _end(finding: Finding) -> str:
-    return " (mended)" if finding.mended else ""
+    return " (repaired)" if finding.mended else ""
 
 
 def _printable(text: str) -> str:
-    """Text on one line; what a broken store holds may be anything."""
+    """The text on one line: a damaged store may hold any bytes."""
     return text if text.isprintable() else repr(text)[1:-1]

@@ -15,8 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from server.cli import import_stories
-from server.cli.import_stories import Options
+from server.cli.import_stories import Options, import_stories
 from server.settings import Settings
 from tests.servers import PATIENCE
 
@@ -118,7 +117,7 @@ def filled(tmp_path: Path, redis_url: str) -> Settings:
     stories = tmp_path / "stories.csv"
     stories.write_text(HEADER + "".join(map(line, range(300))))
     settings = Settings(redis_url=redis_url, partitions=8)
-    import_stories.run(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
+    import_stories(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
     return settings
 
 

@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from server.cli.rows import BadLine, NotStories
-from server.cli.stories import in_groups, in_order, read
+from server.cli.story_file import BadLine, NotStories, in_order, read, with_groups
 from store.maintenance.import_stories import Story
 
 NOW = 1_470_311_520_000  # 2016-08-04T11:52:00Z
@@ -96,14 +95,14 @@ def test_points_below_one_count_as_one(found, points):
         ({"author": "a"}, "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
         ({"author": "Zoë"}, "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
         ({"author": None}, "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
-        ({"points": "many"}, "points is no whole number up to 1000000"),
-        ({"points": 1.5}, "points is no whole number up to 1000000"),
-        ({"points": "٣"}, "points is no whole number up to 1000000"),
-        ({"points": 1_000_001}, "points is no whole number up to 1000000"),
-        ({"points": "9" * 5000}, "points is no whole number up to 1000000"),
-        ({"created_at": "yesterday"}, "created_at is no date and time like 2016-08-04T11:52:00Z"),
-        ({"created_at": None}, "created_at is no date and time like 2016-08-04T11:52:00Z"),
-        ({"created_at": "2016-02-30T00:00:00Z"}, "created_at is no date and time like 2016-08-04T11:52:00Z"),
+        ({"points": "many"}, "points is not a whole number up to 1000000"),
+        ({"points": 1.5}, "points is not a whole number up to 1000000"),
+        ({"points": "٣"}, "points is not a whole number up to 1000000"),
+        ({"points": 1_000_001}, "points is not a whole number up to 1000000"),
+        ({"points": "9" * 5000}, "points is not a whole number up to 1000000"),
+        ({"created_at": "yesterday"}, "created_at is not a date and time like 2016-08-04T11:52:00Z"),
+        ({"created_at": None}, "created_at is not a date and time like 2016-08-04T11:52:00Z"),
+        ({"created_at": "2016-02-30T00:00:00Z"}, "created_at is not a date and time like 2016-08-04T11:52:00Z"),
         ({"created_at": "1969-12-31T23:59:59Z"}, "created_at is before 1970 or in the future"),
         ({"created_at": "0001-01-01T00:00:00+14:00"}, "created_at is before 1970 or in the future"),
         ({"created_at": "2016-08-04T11:52:00.001Z"}, "created_at is before 1970 or in the future"),
@@ -116,9 +115,9 @@ def test_line_that_breaks_a_rule_is_told_and_the_others_are_read(found, changes,
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("7,A title\n", "it has 2 columns, the first line 7"),
-        (LINE.replace("\n", ",more\n"), "it has 8 columns, the first line 7"),
-        ("complete nonsense\n", "it has 1 columns, the first line 7"),
+        ("7,A title\n", "it has 2 columns, the first line has 7"),
+        (LINE.replace("\n", ",more\n"), "it has 8 columns, the first line has 7"),
+        ("complete nonsense\n", "it has 1 columns, the first line has 7"),
         (LINE.replace("A year", '"A" year'), "',' expected after '\"'"),
         (LINE.replace("A year", "A\0year"), "title has a character that is not allowed at place 2"),
     ],
@@ -150,7 +149,7 @@ def test_two_unclosed_quotation_marks_cost_their_two_lines(found):
 def test_numbers_of_lines_count_quoted_newlines(found):
     quoted = LINE.replace("A year of rivers", '"\nA year of rivers\n"')
 
-    assert found(HEADER + quoted + "nonsense\n") == [STORY, BadLine(5, "it has 1 columns, the first line 7")]
+    assert found(HEADER + quoted + "nonsense\n") == [STORY, BadLine(5, "it has 1 columns, the first line has 7")]
 
 
 def test_bytes_that_are_no_utf_8_are_told(found):
@@ -174,7 +173,7 @@ def test_line_that_is_no_json_object_is_told(found, text):
 
 
 def test_second_story_of_an_id_is_told(found):
-    assert found(line() + line(title="Another")) == [STORY, BadLine(2, "the story of line 1 has the same id")]
+    assert found(line() + line(title="Another")) == [STORY, BadLine(2, "line 1 has a story with the same id")]
 
 
 def test_bad_story_does_not_take_the_id(found):
@@ -196,7 +195,9 @@ def test_order_is_by_time_then_id_as_a_number():
 
 
 def grouped(*titles_and_links):
-    return [s.groups for s in in_groups([Story("7", title, link, "Marlow", 0, 1) for title, link in titles_and_links])]
+    return [
+        s.groups for s in with_groups([Story("7", title, link, "Marlow", 0, 1) for title, link in titles_and_links])
+    ]
 
 
 @pytest.mark.parametrize(

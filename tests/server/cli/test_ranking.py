@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from server.__main__ import main
+from server.cli.main import main
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 from tests.servers import until
 
@@ -30,7 +30,7 @@ def test_commands_change_what_a_server_answers(tmp_path):
         assert live.ask(PAGE % "TIME")["errors"][0]["message"] == "TIME is not kept here; kept are SCORE, HOT"
 
         reindexed = command("reindex", data_dir=tmp_path, orders="SCORE,TIME")
-        assert (reindexed.stdout, reindexed.stderr) == ("kept: SCORE, TIME\n", "")
+        assert (reindexed.stdout, reindexed.stderr) == ("orders: SCORE, TIME\n", "")
         until(lambda: "data" in live.ask(PAGE % "TIME"))
         assert live.ask(PAGE % "TIME")["data"]["articles"]["totalCount"] == 1
         assert live.ask(PAGE % "HOT")["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
@@ -40,14 +40,17 @@ def test_commands_change_what_a_server_answers(tmp_path):
         until(lambda: live.ask(STANDING)["data"]["articles"]["nodes"][0]["standing"]["terms"][1]["value"] == 100)
         shown = command("ranking", "show", data_dir=tmp_path).stdout.splitlines()
         assert [line.split()[:2] for line in shown] == [
-            ["kept:", "SCORE,"],
+            ["orders:", "SCORE,"],
             ["site:", "vote_score=432"],
             ["show:", "vote_score=100"],
         ]
 
     with serving(tmp_path, orders="SCORE,HOT") as live:
         assert live.ask(PAGE % "TIME")["data"]["articles"]["totalCount"] == 1
-        assert "UPVOTE_ORDERS=SCORE,HOT: this store keeps SCORE,TIME until `reindex`" in live.errors.read_text()
+        assert (
+            "UPVOTE_ORDERS=SCORE,HOT: the orders of this store are SCORE,TIME; `reindex` changes them"
+            in live.errors.read_text()
+        )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,7 @@ def test_commands_change_what_a_server_answers(tmp_path):
     [
         (("ranking", "set", "show", "vote_score=-1"), "UPVOTE_VOTE_SCORE=-1: Input should be greater than 0"),
         (("ranking", "set", "show", "vote_score"), "UPVOTE_VOTE_SCORE=: Input should be a valid number"),
-        (("ranking", "set", "show", "votes=1"), "votes is no weight: these are vote_score, hot_seconds"),
+        (("ranking", "set", "show", "votes=1"), "votes is not a weight; the weights are vote_score, hot_seconds"),
         (("ranking", "show", "no group"), "a group's name is 1 to 50"),
     ],
 )

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from server.cli import verify
+from server.cli.verify import verify
 from server.settings import Settings
 from store import keys
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
@@ -30,7 +30,7 @@ def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess
 
 
 def test_store_that_is_whole_is_said(settings, capsys):
-    assert verify.run(settings, repair=False) == 0
+    assert verify(settings, repair=False) == 0
     assert capsys.readouterr().out == "nothing is broken\n"
 
 
@@ -38,62 +38,62 @@ def test_what_is_broken_is_a_line_each_until_it_is_mended(settings, redis, capsy
     redis.zadd(keys.groups(0), {"show": 0, "ask": 0})
     lines = [f"{keys.groups(0)} {name}: 0, should be nothing" for name in ("ask", "show")]
 
-    assert verify.run(settings, repair=False) == 1
-    assert sorted(capsys.readouterr().out.splitlines()) == ["broken 2, mended 0", *lines]
-    assert verify.run(settings, repair=True) == 0
+    assert verify(settings, repair=False) == 1
+    assert sorted(capsys.readouterr().out.splitlines()) == ["broken 2, repaired 0", *lines]
+    assert verify(settings, repair=True) == 0
     assert sorted(capsys.readouterr().out.splitlines()) == [
-        "broken 2, mended 2",
-        *(f"{line} (mended)" for line in lines),
+        "broken 2, repaired 2",
+        *(f"{line} (repaired)" for line in lines),
     ]
-    assert verify.run(settings, repair=False) == 0
+    assert verify(settings, repair=False) == 0
 
 
 def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, capsys, filled):
     """Half of its indexes are there; what else is broken is told."""
-    line = "a reindex was interrupted, or is still running: run it again; what it was building is not verified"
+    line = "a reindex is unfinished: run `reindex` again; the orders that it builds are not checked"
     for p in range(8):
         redis.hset(keys.ranking(p), mapping={"ORDERS": "score time votes hot", "REINDEX": "a token"})
         redis.delete(keys.index(p, "hot"), keys.index(p, "best"), keys.group(p, "ask", "hot"))
     redis.hset(keys.store(), "orders", "score votes")
     capsys.readouterr()
 
-    assert verify.run(filled, repair=False) == 0
+    assert verify(filled, repair=False) == 0
     assert capsys.readouterr().out.splitlines() == [line, "nothing is broken"]
 
     redis.delete(keys.index(3, "votes"))
-    assert verify.run(filled, repair=True) == 0
+    assert verify(filled, repair=True) == 0
     shown, *findings, summary = capsys.readouterr().out.splitlines()
     assert shown == line and findings and {finding.split()[0] for finding in findings} == {keys.index(3, "votes")}
-    assert summary == f"broken {len(findings)}, mended {len(findings)}"
+    assert summary == f"broken {len(findings)}, repaired {len(findings)}"
 
 
 def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
     redis.zadd(keys.good(0), dict.fromkeys(GHOSTS, 1))
 
-    assert verify.run(settings, repair=False) == 1
+    assert verify(settings, repair=False) == 1
     *lines, more, summary = capsys.readouterr().out.splitlines()
     assert len(lines) == 100
-    assert (more, summary) == ("and 50 more", "broken 150, mended 0")
+    assert (more, summary) == ("and 50 more", "broken 150, repaired 0")
 
 
 def test_what_cannot_be_mended_is_left_and_told(settings, redis, capsys):
     redis.set(b"\xff\nodd", "odd")
 
-    assert verify.run(settings, repair=True) == 1
-    assert capsys.readouterr().out == "\\udcff\\nodd: there, should be no key of this store\nbroken 1, mended 0\n"
+    assert verify(settings, repair=True) == 1
+    assert capsys.readouterr().out == "\\udcff\\nodd: there, should be no key of this store\nbroken 1, repaired 0\n"
     assert redis.get(b"\xff\nodd") == "odd"
 
 
 def test_new_policy_is_taken_over(settings, redis, capsys):
-    assert verify.run(settings, repair=False) == 0
+    assert verify(settings, repair=False) == 0
     changed = settings.model_copy(update={"vote_score": 100.0})
     capsys.readouterr()
 
-    assert verify.run(changed, repair=False) == 1
+    assert verify(changed, repair=False) == 1
     assert capsys.readouterr().out.splitlines()[0] == "store vote_score: 432.0, should be 100.0"
-    assert verify.run(changed, repair=True) == 0
+    assert verify(changed, repair=True) == 0
     assert redis.hget(keys.store(), "vote_score") == "100.0"
-    assert verify.run(changed, repair=False) == 0
+    assert verify(changed, repair=False) == 0
 
 
 def test_our_own_valkey_is_verified(tmp_path):
@@ -116,7 +116,7 @@ def test_server_may_go_on_meanwhile(tmp_path, redis_url, redis):
         listed = live.ask("{ articles { nodes { title } } }")["data"]["articles"]["nodes"]
 
     assert mended.returncode == 0
-    assert mended.stdout.splitlines()[-1] == "broken 1, mended 1"
+    assert mended.stdout.splitlines()[-1] == "broken 1, repaired 1"
     assert listed == [{"title": "Redis in Action"}]
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.import_stories import Options, run
-from server.cli.rows import NotStories
+from server.cli.import_stories import Options, import_stories
+from server.cli.story_file import NotStories
 from server.managed_valkey import server
 from server.settings import Settings
 from store.maintenance.import_stories import bring_in
@@ -18,7 +18,7 @@ from tests.store.reading import everything
 pytestmark = pytest.mark.routed
 
 SUMMARY = re.compile(
-    r"imported (\d+), known already (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "
+    r"imported (\d+), already known (\d+), bad lines (\d+), new users (\d+), groups (\d+), \d+\.\d seconds, "
     r"\d+ a second\n"
 )
 DAY = 86_400_000
@@ -38,8 +38,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_authors_follow_those_after_them_by_name(settings, file, redis, capsys):
-    run(settings, file, Options(follow=3))
-    run(settings, file, Options(follow=3))
+    import_stories(settings, file, Options(follow=3))
+    import_stories(settings, file, Options(follow=3))
 
     assert "30 users follow 3 others each" in capsys.readouterr().out
     following = {key.rpartition(":")[2]: redis.zrange(key, 0, -1) for key in redis.scan_iter("following:*")}
@@ -71,17 +71,17 @@ def voters_differ(redis) -> list[str]:
 
 
 def test_summary_counts_what_was_done(settings, file, capsys):
-    assert run(settings, file, Options()) == 0
+    assert import_stories(settings, file, Options()) == 0
     assert summary(capsys) == (1200, 0, 0, 30, 4)
 
 
 @pytest.mark.parametrize("options", [Options(), Options(shift_to_now=True, with_voters=True)])
 def test_repeat_changes_nothing(settings, file, redis, capsys, options):
-    run(settings, file, options)
+    import_stories(settings, file, options)
     before = everything(redis)
     capsys.readouterr()
 
-    assert run(settings, file, options) == 0
+    assert import_stories(settings, file, options) == 0
     assert summary(capsys) == (0, 1200, 0, 0, 0)
     assert everything(redis) == before
 
@@ -98,9 +98,9 @@ def test_import_that_was_interrupted_goes_on_as_it_began(settings, file, redis, 
     options = Options(shift_to_now=True, with_voters=True)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr("store.maintenance.import_stories.bring_in", interrupted)
-        run(settings, file, options)
+        import_stories(settings, file, options)
     first = summary(capsys)
-    run(settings, file, options)
+    import_stories(settings, file, options)
 
     assert first[:2] == (500, 0)
     assert summary(capsys)[:2] == (700, 500)
@@ -110,7 +110,7 @@ def test_import_that_was_interrupted_goes_on_as_it_began(settings, file, redis, 
 
 def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
     before = unix_milliseconds()
-    run(settings, file, Options(shift_to_now=True))
+    import_stories(settings, file, Options(shift_to_now=True))
 
     assert before <= times(redis)[-1] <= unix_milliseconds()
     assert {redis.scard(key) for key in redis.scan_iter("voted:*")} == {1}
@@ -118,7 +118,7 @@ def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
 
 
 def test_voters_are_as_many_as_the_votes(settings, file, redis):
-    run(settings, file, Options(shift_to_now=True, with_voters=True))
+    import_stories(settings, file, Options(shift_to_now=True, with_voters=True))
 
     opened = list(redis.scan_iter("voted:*"))
     assert max(redis.scard(key) for key in opened) == 49
@@ -132,18 +132,18 @@ def test_bad_lines_are_shown_and_counted_and_the_rest_is_imported(settings, file
     content = file.read_text()
     file.write_text(content + "nonsense\n" * 25)
 
-    assert run(settings, file, Options()) == 0
+    assert import_stories(settings, file, Options()) == 0
     printed = capsys.readouterr()
     shown = printed.err.splitlines()
-    assert shown[0] == "line 1202: it has 1 columns, the first line 7"
-    assert shown[19:] == ["line 1221: it has 1 columns, the first line 7", "and 5 more bad lines"]
-    assert printed.out.startswith("imported 1200, known already 0, bad lines 25, ")
+    assert shown[0] == "line 1202: it has 1 columns, the first line has 7"
+    assert shown[19:] == ["line 1221: it has 1 columns, the first line has 7", "and 5 more bad lines"]
+    assert printed.out.startswith("imported 1200, already known 0, bad lines 25, ")
 
 
 def test_file_of_bad_lines_only_imports_nothing(settings, tmp_path, capsys):
     (tmp_path / "stories.jsonl").write_text("{}\n")
 
-    assert run(settings, tmp_path / "stories.jsonl", Options(shift_to_now=True, with_voters=True)) == 0
+    assert import_stories(settings, tmp_path / "stories.jsonl", Options(shift_to_now=True, with_voters=True)) == 0
     assert summary(capsys) == (0, 0, 1, 0, 0)
 
 
@@ -152,10 +152,10 @@ def test_file_that_cannot_be_read_leaves_the_data_alone(tmp_path):
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
 
     with pytest.raises(NotStories):
-        run(own, tmp_path / "picture.png", Options())
+        import_stories(own, tmp_path / "picture.png", Options())
     for unreadable in (tmp_path, tmp_path / "nothing.csv"):
         with pytest.raises(OSError):
-            run(own, unreadable, Options())
+            import_stories(own, unreadable, Options())
 
     assert not (tmp_path / "data").exists()
 

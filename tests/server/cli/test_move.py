@@ -6,8 +6,9 @@ import pytest
 from redis import Redis
 
 from resolvers.rate_limits import WriteRates
-from server.__main__ import main
-from server.cli import move, verify
+from server.cli.main import main
+from server.cli.move import move, undo
+from server.cli.verify import verify
 from server.settings import Settings
 from store import keys, listings
 from store.articles import Draft
@@ -22,8 +23,8 @@ from store.sessions import parse_token
 from store.store import Store
 from tests import servers
 from tests.conftest import registered
+from tests.server.cli.test_backup import stored
 from tests.server.conftest import POST, REGISTER, serving
-from tests.server.test_backups import stored
 from tests.store.reading import everything, numbers, post, profile
 
 LOG_IN = """mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }"""
@@ -44,7 +45,7 @@ def test_moved_store_is_the_same_and_all_stay_logged_in(filled, empty, capsys):
     with serving(Path("unused"), redis_url=filled.redis_url) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
-        assert move.run(filled, empty.redis_url, 64) == 0
+        assert move(filled, empty.redis_url, 64) == 0
         refused = {live.ask(write, token)["errors"][0]["extensions"]["code"] for write in (POST, LOG_IN, LOG_OUT)}
         read = live.ask("{ viewer { username karma } }", token)["data"]["viewer"]
     with serving(Path("unused"), redis_url=empty.redis_url) as live:
@@ -53,14 +54,14 @@ def test_moved_store_is_the_same_and_all_stay_logged_in(filled, empty, capsys):
 
     assert refused == {"UNAVAILABLE"}
     assert "moved 301 articles, 80 users into 64 partitions" in capsys.readouterr().out
-    assert verify.run(empty, repair=False) == 0
+    assert verify(empty, repair=False) == 0
 
 
 def test_move_to_a_cluster_keeps_every_id_count_and_order(filled, tmp_path):
     with servers.cluster(tmp_path) as six:
         there = Settings(redis_url=six.url)
-        assert move.run(filled, six.url, 16) == 0
-        assert verify.run(there, repair=False) == 0
+        assert move(filled, six.url, 16) == 0
+        assert verify(there, repair=False) == 0
         assert asyncio.run(orders(there)) == asyncio.run(orders(filled))
 
 
@@ -88,7 +89,7 @@ async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(
     assert everything(redis) == before
     assert (await profile(store, "alice")).karma == 0
 
-    await asyncio.to_thread(move.undo, Settings(redis_url=redis_url))
+    await asyncio.to_thread(undo, Settings(redis_url=redis_url))
     for write in (writes[0], writes[1], writes[5], writes[8]):
         await write()
 
@@ -148,13 +149,13 @@ def test_move_that_fails_lets_the_store_go_on(filled, empty, monkeypatch):
     before = stored(filled)
     monkeypatch.setattr(Restoration, "put", failing)
     with pytest.raises(StoreUnavailable):
-        move.run(filled, empty.redis_url, None)
+        move(filled, empty.redis_url, None)
 
     assert stored(filled) == before
     with pytest.raises(StoreMismatch, match="not whole"):
         asyncio.run(Store.open(empty.redis_url))
     with pytest.raises(StoreMismatch, match="another restore was interrupted"):
-        move.run(filled, empty.redis_url, None)
+        move(filled, empty.redis_url, None)
 
 
 def test_write_in_between_is_noticed(filled, empty, monkeypatch):
@@ -168,7 +169,7 @@ def test_write_in_between_is_noticed(filled, empty, monkeypatch):
 
     monkeypatch.setattr(Restoration, "put", slow)
     with pytest.raises(StoreMismatch, match="written to while it was moved"):
-        move.run(filled, empty.redis_url, None)
+        move(filled, empty.redis_url, None)
     with pytest.raises(StoreMismatch, match="not whole"):
         asyncio.run(Store.open(empty.redis_url))
 
@@ -177,7 +178,7 @@ def test_store_in_use_is_not_moved_into(filled):
     before = stored(filled)
 
     with pytest.raises(StoreMismatch, match="not empty"):
-        move.run(filled, filled.redis_url, 2)
+        move(filled, filled.redis_url, 2)
     assert stored(filled) == before
 
 
@@ -185,7 +186,7 @@ def test_store_in_use_is_not_moved_into(filled):
     ("arguments", "said"),
     [
         (["--to", "http://example.com"], "a store's URL is redis://"),
-        (["--to", "redis://127.0.0.1", "--partitions", "3"], "3 is no power of two up to 1024"),
+        (["--to", "redis://127.0.0.1", "--partitions", "3"], "3 is not a power of two up to 1024"),
         ([], "one of the arguments --to --undo is required"),
     ],
 )

@@ -6,9 +6,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from tests.server.cli.test_serve import run
 from tests.server.conftest import serving
 from tests.server.test_logs import digest
-from tests.server.test_serving import run
 
 HELLO = "query Hello { __typename }"
 TRUSTED = {"documentId": f"sha256:{digest(HELLO)}"}

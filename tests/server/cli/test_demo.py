@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from server.cli.demo import SAMPLE
-from server.cli.stories import in_groups, read
+from server.cli.story_file import read, with_groups
 from store.store import unix_milliseconds
 from tests.server.conftest import POST, REGISTER, ROOT, Live, environment
 
@@ -46,7 +46,7 @@ def test_demo_serves_the_sample_with_voting_open(demo):
     answer = demo.ask(FIELDS)["data"]
     opened = [article for article in answer["articles"]["nodes"] if article["isVotingOpen"]]
 
-    assert demo.printed[0].startswith("imported 60, known already 0, bad lines 0, ")
+    assert demo.printed[0].startswith("imported 60, already known 0, bad lines 0, ")
     assert answer["articles"]["totalCount"] == 60
     assert answer["frontPage"]["totalCount"] == 8
     assert answer["groups"]["nodes"] == [{"name": "ask"}, {"name": "notes-example"}, {"name": "show"}]
@@ -68,7 +68,7 @@ def test_demo_leaves_nothing_behind(demo, tmp_path, by, code):
 
 
 def test_sample_has_no_bad_line_and_some_of_everything():
-    stories = in_groups(read(SAMPLE, unix_milliseconds()))
+    stories = with_groups(read(SAMPLE, unix_milliseconds()))
 
     assert len(stories) == 60
     assert {group for story in stories for group in story.groups} == {"ask", "show", "notes-example"}

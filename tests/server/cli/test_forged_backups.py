@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from server.__main__ import main
 from server.cli import archive
-from server.cli import backup as backups
 from server.cli.archive import COUNT, LENGTH, MAGIC
+from server.cli.backup import back_up
+from server.cli.main import main
 from server.settings import Settings
 
 pytestmark = pytest.mark.one_server
@@ -28,7 +28,7 @@ DIGEST = "0" * 64
 def backup(filled: Settings, tmp_path: Path) -> Backup:
     """Header and records of a backup, one of each kind and some more."""
     file = tmp_path / "whole"
-    assert backups.back_up(filled, file) == 0
+    assert back_up(filled, file) == 0
     found = archive.checked(file)
     records = [record for some in found.records() for record in some]
     kinds = {record[0]: record for record in records}
@@ -75,7 +75,7 @@ HEADERS = {
     "partitions -8": ({"partitions": "-8"}, "the header has partitions '-8': "),
     "partitions of text": ({"partitions": "many"}, "the header has partitions 'many': Input should be a valid integer"),
     "partitions of a list": ({"partitions": []}, "the header has partitions []: Input should be a valid integer"),
-    "other partitions": ({"partitions": "16"}, "8 sequences, of 16 partitions"),
+    "other partitions": ({"partitions": "16"}, "8 sequences for 16 partitions"),
     "no good_votes": ({"good_votes": None}, "the header has no good_votes"),
     "good_votes 0": ({"good_votes": "0"}, "the header has good_votes '0'"),
     "vote_score nan": ({"vote_score": "nan"}, "the header has vote_score 'nan': Input should be a finite number"),
@@ -163,7 +163,7 @@ def test_backup_without_its_sequences_is_refused(backup, restore, empty):
     code, said = restore((backup[0], backup[1][:-1]))
 
     assert (code, contents(empty)) == (2, [])
-    assert said[0].endswith("it has 0 records of sequences, not one")
+    assert said[0].endswith("it has 0 records of sequences instead of one")
 
 
 JUNK = [None, True, 0, -1, 2**53, 2**63, 1.5, "", "x", "\0", "a b", "\ud7ff" * 70, "9" * 5_000, [], [[]], {}]
@@ -210,27 +210,27 @@ def frame(text: bytes) -> bytes:
 HEADER = frame(json.dumps([{"partitions": "1", "good_votes": "200"}]).encode())
 END = LENGTH.pack(0)
 FRAMES = {
-    "nothing": (b"", ": it was cut off or changed"),
-    "no frame": (END + COUNT.pack(0), ": frame 1 is no header"),
-    "empty header": (frame(b"[]") + END + COUNT.pack(1), ": frame 1 is no header"),
-    "header that is a list": (frame(b"[[]]") + END + COUNT.pack(1), ": frame 1 is no header"),
-    "header that is text": (frame(b'"[]"') + END + COUNT.pack(1), ": frame 1 is no array of records"),
+    "nothing": (b"", " was changed or cut off"),
+    "no frame": (END + COUNT.pack(0), ": frame 1 is not a header"),
+    "empty header": (frame(b"[]") + END + COUNT.pack(1), ": frame 1 is not a header"),
+    "header that is a list": (frame(b"[[]]") + END + COUNT.pack(1), ": frame 1 is not a header"),
+    "header that is text": (frame(b'"[]"') + END + COUNT.pack(1), ": frame 1 is not an array of records"),
     "nothing deflated": (HEADER + LENGTH.pack(3) + b"abc" + END + COUNT.pack(2), ": frame 2 cannot be inflated: "),
     "half a frame": (
         HEADER + LENGTH.pack(4) + zlib.compress(b"[]")[:4] + END + COUNT.pack(2),
-        ": frame 2 does not end",
+        ": frame 2 ends at the wrong byte",
     ),
     "two in one": (
         HEADER + LENGTH.pack(20) + zlib.compress(b"[]") + zlib.compress(b"[]")[:10] + END + COUNT.pack(2),
-        ": frame 2 does not end",
+        ": frame 2 ends at the wrong byte",
     ),
-    "no JSON": (HEADER + frame(b"[1,") + END + COUNT.pack(2), ": frame 2 is no JSON: "),
-    "not UTF-8": (HEADER + frame(b'["\xff"]') + END + COUNT.pack(2), ": frame 2 is no JSON: "),
-    "deep": (HEADER + frame(b"[" * 10**6 + b"]" * 10**6) + END + COUNT.pack(2), ": frame 2 is no JSON: "),
-    "an object": (HEADER + frame(b"{}") + END + COUNT.pack(2), ": frame 2 is no array of records"),
+    "no JSON": (HEADER + frame(b"[1,") + END + COUNT.pack(2), ": frame 2 is not JSON: "),
+    "not UTF-8": (HEADER + frame(b'["\xff"]') + END + COUNT.pack(2), ": frame 2 is not JSON: "),
+    "deep": (HEADER + frame(b"[" * 10**6 + b"]" * 10**6) + END + COUNT.pack(2), ": frame 2 is not JSON: "),
+    "an object": (HEADER + frame(b"{}") + END + COUNT.pack(2), ": frame 2 is not an array of records"),
     "a long length": (HEADER + LENGTH.pack(2**32 - 1) + COUNT.pack(2), ": frame 2 is longer than the file"),
-    "another count": (HEADER + frame(b"[]") + END + COUNT.pack(9), ": it says that it has 9 frames"),
-    "more after the end": (HEADER + frame(b"[]") + END + b"more" + COUNT.pack(2), ": it says that it has"),
+    "another count": (HEADER + frame(b"[]") + END + COUNT.pack(9), ": it should have 9 frames, but has 2"),
+    "more after the end": (HEADER + frame(b"[]") + END + b"more" + COUNT.pack(2), ": it should have "),
 }
 
 
@@ -247,11 +247,11 @@ def test_file_that_is_not_made_of_frames_is_refused(empty, tmp_path, monkeypatch
 
 
 def test_frame_that_inflates_without_end_is_refused(empty, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("server.cli.archive.MOST_BYTES", 10**6)
+    monkeypatch.setattr("server.cli.archive.MAX_FRAME_BYTES", 10**6)
     parts = HEADER + frame(b"[" + b" " * 10**7 + b"]") + END + COUNT.pack(2)
     (tmp_path / "forged").write_bytes(MAGIC + parts + sha256(MAGIC + parts).digest())
     monkeypatch.setenv("UPVOTE_REDIS_URL", empty.redis_url or "")
     code, said = run(tmp_path / "forged", capsys)
 
     assert (code, contents(empty)) == (2, [])
-    assert "frame 2 does not end where it should, or is larger than 1,000,000 bytes" in said[0]
+    assert "frame 2 ends at the wrong byte, or is larger than 1,000,000 bytes" in said[0]

@@ -7,9 +7,11 @@ import httpx
 import pytest
 from redis import Redis
 
-from server.__main__ import main
-from server.cli import backup, verify
 from server.cli.archive import BrokenBackup
+from server.cli.backup import back_up
+from server.cli.main import main
+from server.cli.restore import restore
+from server.cli.verify import verify
 from server.managed_valkey import server
 from server.settings import Settings
 from store import keys
@@ -35,15 +37,15 @@ def command(*arguments: object, **settings: object) -> "subprocess.CompletedProc
 def test_backup_and_restore_give_the_same_store(filled, empty, tmp_path, capsys):
     file = tmp_path / "backup"
     capsys.readouterr()
-    assert backup.back_up(filled, file) == 0
-    assert backup.restore(empty, file) == 0
+    assert back_up(filled, file) == 0
+    assert restore(empty, file) == 0
 
     assert capsys.readouterr().out.splitlines() == [
         f"wrote 300 articles, 79 users to {file}",
         f"restored 300 articles, 79 users from {file}",
     ]
     assert stored(empty) == stored(filled)
-    assert verify.run(empty, repair=False) == 0
+    assert verify(empty, repair=False) == 0
     assert file.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.glob("*.part")) == []
 
@@ -51,7 +53,7 @@ def test_backup_and_restore_give_the_same_store(filled, empty, tmp_path, capsys)
 @pytest.mark.one_server
 def test_file_of_which_any_byte_is_missing_changed_or_too_much_is_refused(filled, empty, tmp_path):
     file = tmp_path / "backup"
-    backup.back_up(filled, file)
+    back_up(filled, file)
     whole = file.read_bytes()
     places = [*range(0, 64), *range(64, len(whole) - 64, len(whole) // 50), *range(len(whole) - 64, len(whole))]
     for place in places:
@@ -64,27 +66,27 @@ def test_file_of_which_any_byte_is_missing_changed_or_too_much_is_refused(filled
         refused(empty, file)
 
     file.write_bytes(whole)
-    assert backup.restore(empty, file) == 0
+    assert restore(empty, file) == 0
 
 
 def refused(empty: Settings, file: Path) -> None:
     with pytest.raises(BrokenBackup, match=str(file)):
-        backup.restore(empty, file)
+        restore(empty, file)
     assert stored(empty) == {}
 
 
 def test_store_in_use_is_not_restored_into(filled, tmp_path, redis):
-    backup.back_up(filled, tmp_path / "backup")
+    back_up(filled, tmp_path / "backup")
     before = everything(redis)
 
     with pytest.raises(StoreMismatch, match="not empty"):
-        backup.restore(filled, tmp_path / "backup")
+        restore(filled, tmp_path / "backup")
     assert everything(redis) == before
 
 
 def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, monkeypatch):
     file = tmp_path / "backup"
-    backup.back_up(filled, file)
+    back_up(filled, file)
     before = file.read_bytes()
 
     def full(*_: object) -> None:
@@ -92,7 +94,7 @@ def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, mon
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="no space"):
-        backup.back_up(filled, file)
+        back_up(filled, file)
     assert file.read_bytes() == before
     assert list(tmp_path.glob("*.part")) == []
 
@@ -114,8 +116,8 @@ def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_
 
     assert (made.returncode, made.stderr) == (0, "")
     copy = Settings(data_dir=tmp_path / "copy", partitions=16)
-    assert backup.restore(copy, tmp_path / "backup") == 0
-    assert verify.run(copy, repair=False) == 0
+    assert restore(copy, tmp_path / "backup") == 0
+    assert verify(copy, repair=False) == 0
     with server.running(copy.data_dir) as url:
         there = stored(Settings(redis_url=url))
     numbers = [int(article.removeprefix("article:")) for article in before]
@@ -134,7 +136,7 @@ def post_and_vote(url: str, token: str, done: threading.Event) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nonsense"], "upvote: {}/nonsense is no backup, or was made by another version of Upvote"),
+        (["nonsense"], "upvote: {}/nonsense is not a backup, or was made by another version of Upvote"),
         (["nonsense", "--partitions", "3"], "upvote: UPVOTE_PARTITIONS=3: "),
         (["nothing"], "upvote: [Errno 2] No such file or directory: '{}/nothing'"),
     ],
@@ -149,12 +151,12 @@ def test_command_says_what_stops_it(arguments, said, tmp_path, monkeypatch, caps
 
 
 def test_store_of_our_own_that_was_only_opened_is_empty(tmp_path, filled):
-    backup.back_up(filled, tmp_path / "backup")
+    back_up(filled, tmp_path / "backup")
     own = Settings(data_dir=tmp_path / "data", partitions=4)
-    assert verify.run(own, repair=False) == 0
+    assert verify(own, repair=False) == 0
 
-    assert backup.restore(own, tmp_path / "backup") == 0
-    assert verify.run(own, repair=False) == 0
+    assert restore(own, tmp_path / "backup") == 0
+    assert verify(own, repair=False) == 0
 
 
 def test_valkey_of_a_server_is_joined(tmp_path):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from server.__main__ import main
 from server.cli.demo import SAMPLE
+from server.cli.main import main
 from tests.programs import missing
 
 HEADER = "id,title,url,points,comments,author,created_at\n"
@@ -107,15 +107,15 @@ def test_bad_lines_are_told_as_import_does(capsys, stories):
     captured = capsys.readouterr()
     assert captured.out.startswith("72 stories of 2016-08-01 to 2016-08-09, bad lines 2;")
     assert captured.err.splitlines() == [
-        "line 74: it has 2 columns, the first line 7",
-        "line 75: the story of line 11 has the same id",
+        "line 74: it has 2 columns, the first line has 7",
+        "line 75: line 11 has a story with the same id",
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("no,stories\n", "the first line is neither JSON nor names the columns id, title, author, created_at"),
+        ("no,stories\n", "the first line is not JSON and has no columns id, title, author, created_at"),
         (HEADER, "the file has no story"),
         (HEADER + "1,a title,,1,0,user,2016-08-01T00:00:00Z\n", "the stories span 0.0 days: the first 7 only fill"),
     ],

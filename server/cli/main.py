@@ -1,0 +1,61 @@
+"""
+The table of commands, and the entry point `upvote`.
+
+Only the module of the chosen command is imported, so that `serve` starts its Valkey before the slow imports.
+"""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from importlib import import_module
+
+from server.errors import CommandError
+from store.errors import StoreError
+
+COMMANDS = {  # name: module, summary
+    "serve": ("server.cli.serve", "start the server, and a Valkey of its own unless UPVOTE_REDIS_URL is set"),
+    "demo": ("server.cli.demo", "serve a small sample from a temporary store"),
+    "import": ("server.cli.import_stories", "import stories from a CSV or JSON lines file"),
+    "verify": ("server.cli.verify", "check the store and report each inconsistency"),
+    "lab": ("server.lab.command", "replay a file of stories and compare orders and weights"),
+    "backup": ("server.cli.backup", "write the whole store to a file; servers may be running"),
+    "restore": ("server.cli.restore", "fill an empty store from a backup"),
+    "move": ("server.cli.move", "copy the store to an empty one and refuse writes from then on"),
+    "reindex": ("server.cli.reindex", "build the orders that UPVOTE_ORDERS names, and drop all others"),
+    "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
+    "schema": ("server.cli.schema", "print the GraphQL schema, sorted"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    chosen = _parser(given[0] if given else "").parse_args(given)
+    try:
+        code: int = chosen.run(chosen)
+        return code
+    except (CommandError, StoreError, OSError) as error:
+        print(f"upvote: {error}{_cause(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser(chosen: str) -> ArgumentParser:
+    """A parser of all commands. Only the chosen command's own arguments are declared."""
+    parser = ArgumentParser(prog="upvote", description="A GraphQL server for communities that rank by votes.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, (module_name, summary) in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        if name == chosen:
+            module = import_module(module_name)
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def _cause(error: Exception) -> str:
+    """What the Redis client said, without the status word of our own connection."""
+    if not isinstance(error, StoreError) or error.__cause__ is None:
+        return ""
+    return f" ({error.__cause__})".replace("LOST ", "")

@@ -1,0 +1,26 @@
+"""The command `reindex`: builds the orders of UPVOTE_ORDERS and drops all others, while servers run."""
+
+from argparse import ArgumentParser, Namespace
+
+from server.cli import session
+from server.cli.progress import bar
+from server.cli.ranking import order_names
+from server.settings import read_settings
+from store.maintenance import reindex
+from store.store import Store
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """It has none."""
+
+
+def run(arguments: Namespace) -> int:
+    settings = read_settings()
+
+    async def rebuild(store: Store) -> None:
+        with bar("reindex", await reindex.size(store.site)) as walked:
+            await reindex.reindex(store.site, settings.kept_orders, walked)
+        print(order_names(store.site.rankings.orders))
+
+    session.run(settings, rebuild)
+    return 0

@@ -1,0 +1,129 @@
+"""The command `restore`: checks a whole backup, then fills an empty store from it."""
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from server.cli import archive as archives
+from server.cli import session
+from server.cli.archive import BrokenBackup, Checked
+from server.cli.backup import Tally
+from server.cli.progress import bar
+from server.settings import Settings, read_settings
+from store.maintenance import dump, record_checks
+from store.maintenance.record_checks import MalformedRecord
+from store.maintenance.restore import Restoration
+from store.ranking.formulas import BUILT_WITH
+from store.store import unix_milliseconds
+
+BATCH_RECORDS = 200  # fewer if they have many voters
+BATCH_VOTERS = 50_000
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a file that `backup` wrote; it is checked before anything is written")
+    parser.add_argument("--partitions", type=int, metavar="N", help="number of partitions; as in the backup by default")
+
+
+def run(arguments: Namespace) -> int:
+    return restore(read_settings(partitions=arguments.partitions), arguments.file)
+
+
+def restore(settings: Settings, file: Path) -> int:
+    """
+    Fill an empty store from a backup. If it is interrupted, the same command continues.
+
+    Raises:
+        BrokenBackup: the file was changed or cut off, or has invalid records; nothing is restored.
+        OSError: the file cannot be read.
+        StoreMismatch: the store is not empty.
+    """
+    backup = archives.checked(file)
+    header = header_of(backup)
+    check_records(backup, header.partitions or 1)
+    tally = Tally()
+    with session.running_store(settings) as opened:
+        asyncio.run(_restore(opened, backup, header, tally, alone=settings.redis_url is None))
+    print(f"restored {tally} from {file}")
+    return 0
+
+
+async def _restore(settings: Settings, backup: Checked, header: Settings, tally: Tally, *, alone: bool) -> None:
+    restoration = await Restoration.begin(
+        settings.redis_url or "",
+        backup.digest,
+        settings.partitions or header.partitions or 1,
+        replace(header.policy, voting_window=settings.voting_window),
+        unix_milliseconds,
+        alone=alone,
+    )
+    try:
+        with bar("restore", backup.frames) as walked:
+            for records in backup.records():
+                for batch in batches(records):
+                    await restoration.put(batch)
+                for record in records:
+                    tally.add(record)
+                walked(1)
+        await restoration.end()
+    finally:
+        await restoration.close()
+
+
+def header_of(backup: Checked) -> Settings:
+    """
+    The settings of the store that was backed up.
+
+    Raises:
+        BrokenBackup: a value is missing, or is not valid for its setting.
+    """
+    if missing := [name for name in ("partitions", "good_votes") if backup.header.get(name) is None]:
+        raise BrokenBackup(f"{backup.path}: the header has no {missing[0]}")
+    values = {name: backup.header[name] for name in ("partitions", "good_votes", *BUILT_WITH) if name in backup.header}
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        value = record_checks.shown(fault["input"])
+        raise BrokenBackup(f"{backup.path}: the header has {fault['loc'][0]} {value}: {fault['msg']}") from error
+
+
+def check_records(backup: Checked, partitions: int) -> None:
+    """
+    Raises:
+        BrokenBackup: a record is not valid, or there is not exactly one record of sequences.
+    """
+    sequences = 0
+    with bar("check", backup.frames) as walked:
+        for frame, records in enumerate(backup.records(), 2):
+            for position, record in enumerate(records, 1):
+                where = f"{backup.path}: record {position} of frame {frame}"
+                try:
+                    record_checks.check(record)
+                except MalformedRecord as error:
+                    raise BrokenBackup(f"{where}: {error}") from error
+                if record[0] == "sequences":
+                    sequences += 1
+                    if len(record[1]) != partitions:
+                        raise BrokenBackup(f"{where}: {len(record[1])} sequences for {partitions} partitions")
+            walked(1)
+    if sequences != 1:
+        raise BrokenBackup(f"{backup.path}: it has {sequences} records of sequences instead of one")
+
+
+def batches(records: list[dump.Record]) -> Iterator[list[dump.Record]]:
+    """Split records into batches that are written together."""
+    batch: list[dump.Record] = []
+    voters = 0
+    for record in records:
+        batch.append(record)
+        voters += len(record[3]) + len(record[4]) if record[0] == "article" else 0
+        if len(batch) == BATCH_RECORDS or voters >= BATCH_VOTERS:
+            yield batch
+            batch, voters = [], 0
+    if batch:
+        yield batch

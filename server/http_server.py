@@ -1,0 +1,98 @@
+"""Runs uvicorn in this process, or in several worker processes."""
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from functools import partial
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from server import limits
+from server.app import create, open_store, trusted_documents
+from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
+from server.observability import logs, metrics
+from server.settings import Settings
+from server.supervisor import Supervisor, listeners
+from server.worker import GRACE_SECONDS
+
+NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every response
+
+logger = logging.getLogger("upvote")
+
+
+def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
+    """
+    Print the addresses and serve until a signal comes. `opened` are the settings with the URL of a running store.
+
+    Raises:
+        WrongSetting, StoreError: no worker could start; nothing is printed.
+    """
+    logs.configure(opened)
+    asyncio.run(_check(opened))
+    os.environ.update(opened.environment())  # read by the workers
+    _announce(settings, listener)
+    _run(opened, listener)
+
+
+async def _check(settings: Settings) -> None:
+    trusted_documents(settings)
+    store = await open_store(settings)
+    kept = store.site.rankings.orders
+    if settings.orders and set(kept) != set(settings.kept_orders):
+        names = ",".join(order.name for order in kept)
+        print(
+            f"UPVOTE_ORDERS={settings.orders}: the orders of this store are {names}; `reindex` changes them",
+            file=sys.stderr,
+        )
+    await store.close()
+
+
+def _announce(settings: Settings, listener: socket.socket) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
+    try:
+        print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
+    except OSError as error:
+        logger.warning("cannot print the address %s: %s", address, error.strerror)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit cannot fail
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _run(settings: Settings, listener: socket.socket) -> None:
+    if settings.workers == 1:
+        serve(settings, listener)
+        return
+    with TemporaryDirectory(prefix="upvote-metrics-", ignore_cleanup_errors=True) as folder:
+        os.environ[metrics.FOLDER] = folder
+        logging.getLogger().addHandler(logs.Counting(metrics.Metrics().logged))
+        Supervisor(listeners(listener, settings.workers)).run()
+
+
+def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
+    """Serve in this process until a signal comes. `worker` is its number."""
+    limiter = limits.limiter(settings)
+    config = uvicorn.Config(
+        partial(create, settings, limiter, worker),
+        factory=True,
+        http=partial(LimitedHttp, limiter),  # type: ignore[arg-type]  # uvicorn only calls it
+        ws=partial(LimitedWebSocket, limiter),  # type: ignore[arg-type]  # likewise
+        ws_max_size=limits.max_request(),
+        ws_per_message_deflate=False,
+        access_log=False,
+        log_config=None,  # ours is configured already
+        log_level="warning",
+        server_header=False,
+        headers=[NO_SNIFFING],
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
