@@ -138,7 +138,7 @@ def test_addresses_that_cannot_be_printed_stop_no_start(tmp_path):
             code = process.wait()
 
     assert code == 0
-    assert f"serving at http://127.0.0.1:{port}, which cannot be printed" in (tmp_path / "log").read_text()
+    assert f"cannot print the address http://127.0.0.1:{port}" in (tmp_path / "log").read_text()
 
 
 def _is_ready(port: int) -> bool:
