@@ -71,6 +71,14 @@ class ConnectionLimiter:
         if sum(map(len, chain.from_iterable(headers))) + len(": \r\n") * len(headers) > self.max_header_bytes:
             raise HeadersTooLarge(431, f"the headers are longer than {self.max_header_bytes} bytes")
 
+    def check_incomplete_head(self, size: int) -> None:
+        """
+        Raises:
+            HeadersTooLarge: no head of that many bytes is within the limits.
+        """
+        if size > self.max_header_bytes + self.max_url_bytes:
+            raise HeadersTooLarge(431, "the headers are too large")
+
 
 def address_of(client: tuple[str, int] | None) -> str:
     return client[0] if client else ""

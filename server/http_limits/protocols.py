@@ -35,8 +35,9 @@ class LimitedHttp(HttpToolsProtocol):
         self._limiter = limiter
         self._is_admitted = False
         self._is_receiving = self._is_in_head = True  # the first request is waited for
-        self._is_upgrading = self._is_stopping = False
-        self._unparsed = 0  # bytes received since the last part of a body or end of a request
+        self._is_upgrade_ignored = self._is_stopping = False
+        self._head_bytes = 0  # of an incomplete head, at least
+        self._headers = 0  # of the request, without trailers
         self._request_timer: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
@@ -61,7 +62,8 @@ class LimitedHttp(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """As in uvicorn, but an incomplete request is limited, and other upgrades than to a WebSocket are ignored."""
-        self._unparsed += len(data)
+        self._unset_keepalive_if_required()
+        self._is_receiving = True
         try:
             self.parser.feed_data(data)
         except HttpParserError as error:
@@ -70,18 +72,23 @@ class LimitedHttp(HttpToolsProtocol):
         except HttpParserUpgrade as upgrade:
             if self._should_upgrade():
                 self.handle_websocket_upgrade()
-            elif self._is_upgrading:
+            elif self._is_upgrade_ignored:
                 self._parse_without_upgrade(data[upgrade.args[0] :])
         else:
             if self._is_receiving:
-                self._limit_incomplete_request()
+                self._limit_incomplete_request(len(data))
 
-    def _limit_incomplete_request(self) -> None:
+    def _limit_incomplete_request(self, received: int) -> None:
         if self._request_timer is None:
             self._start_request_timer()
-        limiter = self._limiter
-        if self._unparsed > limiter.max_header_bytes + limiter.max_url_bytes:
-            self._refuse(431, Code.HEADERS_TOO_LARGE, "the headers are too large")
+        try:
+            if self._is_in_head:
+                self._head_bytes += received
+                self._limiter.check_incomplete_head(self._head_bytes)
+            else:
+                self._limiter.check_head(self.url, self.headers)  # with the trailers of a chunked body
+        except HeadersTooLarge as error:
+            self._refuse_invalid(error)
 
     def _parse_without_upgrade(self, rest: bytes) -> None:
         """
@@ -95,44 +102,42 @@ class LimitedHttp(HttpToolsProtocol):
         self.data_received(head + rest)
 
     def handle_websocket_upgrade(self) -> None:
+        self._unset_keepalive_if_required()
         self._stop_request_timer()
         self._limiter.unread_answers.remove(address_of(self.client), self._unread)
         super().handle_websocket_upgrade()
 
-    def on_message_begin(self) -> None:
-        self._is_receiving = self._is_in_head = True
-        self._unset_keepalive_if_required()
-        self._stop_request_timer()
-        super().on_message_begin()
-
     def on_headers_complete(self) -> None:
-        self._is_in_head = False
+        self._is_in_head, self._head_bytes = False, 0
         self._limiter.check_head(self.url, self.headers)
-        self._is_upgrading = self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
-        if self._is_upgrading and not self._should_upgrade():
+        self._headers = len(self.headers)
+        self._is_upgrade_ignored = self.parser.should_upgrade() and self._is_other_upgrade()
+        if self._is_upgrade_ignored:
             return
         super().on_headers_complete()
-        if self._is_stopping and not self._is_upgrading:
+        if self._is_stopping and self.cycle is not None:
             self.cycle.keep_alive = False
 
-    def on_body(self, body: bytes) -> None:
-        self._unparsed = 0
-        super().on_body(body)
+    def _is_other_upgrade(self) -> bool:
+        return not self._should_upgrade() and self.parser.get_method() != b"CONNECT"
 
     def on_message_complete(self) -> None:
-        self._is_receiving, self._unparsed = False, 0
-        self._stop_request_timer()
-        if self._is_upgrading:
+        self._is_receiving, self._is_in_head = False, True
+        if self._request_timer is not None:
+            self._stop_request_timer()
+        if self._is_upgrade_ignored:
             return
-        self._limiter.check_head(self.url, self.headers)  # trailers of a chunked body are among the headers now
+        if len(self.headers) > self._headers:  # trailers of a chunked body
+            self._limiter.check_head(self.url, self.headers)
         super().on_message_complete()
-        if self.cycle.response_complete:  # the answer did not wait for the body
-            self._start_keep_alive_timer()
+        if self._is_idle():  # the answer did not wait for the end of the body
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
 
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self._is_receiving:  # the request timer applies
-            self._unset_keepalive_if_required()
+    def timeout_keep_alive_handler(self) -> None:
+        if not self._is_receiving:  # else the request timer applies
+            super().timeout_keep_alive_handler()
 
     def shutdown(self) -> None:
         """Called by uvicorn when it stops. Requests that have begun, or arrive in the next moment, are answered."""
@@ -149,10 +154,6 @@ class LimitedHttp(HttpToolsProtocol):
     def _close_if_idle(self) -> None:
         if self._is_idle():
             self.transport.close()
-
-    def _start_keep_alive_timer(self) -> None:
-        self._unset_keepalive_if_required()
-        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def _start_request_timer(self) -> None:
         self._request_timer = self.loop.call_later(self._limiter.request_seconds, self._request_timed_out)

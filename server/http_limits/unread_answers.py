@@ -4,6 +4,7 @@ from asyncio import Transport
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -117,9 +118,12 @@ class LimitedSend:
             return
         size = len(message.get("body", b""))
         if size > SMALL:
-            await self._unread.send(size, lambda: self._forward(message))
-        else:
-            await self._forward(message)
+            await self._unread.send(size, partial(self._forward, message))
+            return
+        if self._start is not None:  # as `_forward`, without another coroutine
+            start, self._start = self._start, None
+            await self._send(start)
+        await self._send(message)
 
     async def _forward(self, message: Message) -> None:
         if self._start is not None:

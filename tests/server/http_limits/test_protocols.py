@@ -133,6 +133,35 @@ async def test_connection_is_used_again_for_longer_than_a_request_may_take(hasty
         await introduce(socket)
 
 
+@pytest.mark.parametrize("first", [[], [{"query": "{ hello }"}]], ids=["new connection", "used connection"])
+async def test_websocket_is_not_closed_as_an_idle_connection(first):
+    with serving(limiter=ConnectionLimiter(request_seconds=0.1, idle_seconds=0.1)) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        for content in first:
+            writer.write(request(content))
+            await reader.readuntil(b"}}")
+        writer.write(UPGRADE)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
+        await asyncio.sleep(0.4)
+        writer.write(message(INIT))
+
+        assert b"connection_ack" in await reader.readuntil(b"}")
+        writer.close()
+
+
+async def test_connection_is_kept_after_an_answer_that_did_not_wait_for_the_body():
+    with serving(limiter=ConnectionLimiter(idle_seconds=0.2), max_body=100) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(POST + b"Content-Length: 200\r\n\r\n" + b" " * 150)
+        await reader.readuntil(b"}]}")
+        await asyncio.sleep(0.4)
+        writer.write(b" " * 50 + request({"query": "{ hello }"}))
+
+        assert b"hello world" in await reader.readuntil(b"}}")
+        assert await reader.read() == b""  # idle
+        writer.close()
+
+
 async def test_connections_are_counted():
     limiter = ConnectionLimiter(max_connections=3)
     with serving(limiter=limiter) as server:
