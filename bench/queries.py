@@ -117,7 +117,7 @@ def varied(ground: Ground) -> list[Request]:
 
 def varied_page(ground: Ground, chance: random.Random) -> Request:
     token, listing = chance.choice(ground.tokens), chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"])
-    after = pagination.cursor(listing, chance.choice(alone(ground.places[listing])))
+    after = pagination.encode_cursor(listing, chance.choice(alone(ground.places[listing])))
     if listing == "score":
         return request(PAGE, token, after=after)
     return request(GROUP, token, after=after, group=listing.split(":")[1])

@@ -1,13 +1,13 @@
-"""The fields of an article that its hash alone does not give."""
+"""Fields of Article that are not attributes of its record."""
 
 from collections.abc import Sequence
 from itertools import compress
 
 from resolvers import node_ids
 from resolvers.context import Context
-from resolvers.errors import BadInput, of_each
-from resolvers.listings import kept_order, listing_in
-from resolvers.pagination import Asked, Connection, of_names
+from resolvers.errors import BadInput, for_each
+from resolvers.listings import articles_by, maintained_order
+from resolvers.pagination import Connection, PageArguments, name_connection, paginated
 from store import records, validation
 from store.ranking import standings
 from store.ranking.formulas import Order
@@ -41,7 +41,7 @@ def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
 
 
 async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vote | None]:
-    """None where nobody is logged in, or voting has closed and the voters are forgotten."""
+    """None if nobody is logged in, or if voting has closed, when the votes of users are deleted."""
     viewer = await context.viewer()
     if viewer is None:
         return [None] * len(articles)
@@ -53,38 +53,31 @@ async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vot
     return [next(votes) if is_open else None for is_open in open_to_votes]
 
 
+@paginated
 async def voters(
-    articles: Sequence[Article],
-    context: Context,
-    first: int | None = None,
-    after: str | None = None,
-    last: int | None = None,
-    before: str | None = None,
+    articles: Sequence[Article], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput | None]:
-    """Everyone whose vote counts, by name; None once they are forgotten. Wrong arguments are refused then, too."""
-    asked = Asked(first, after, last, before)
-    open_to_votes = is_voting_open(articles, context)
-    numbers = [article.number for article in compress(articles, open_to_votes)]
-    known = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
-    found = of_each(
-        articles,
-        lambda each: of_names(
-            f"voters:{each.number}", known.get(each.number, ()), asked, validation.USERNAME, records.user
-        ),
-    )
+    """The voters by name; None after voting has closed, when they are deleted. Arguments are checked in both cases."""
+    numbers = [article.number for article in compress(articles, is_voting_open(articles, context))]
+    names = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
+    connections = for_each(articles, lambda article: _voters(article, names.get(article.number, ()), paging))
     return [
-        each if article.number in known or isinstance(each, BadInput) else None
-        for article, each in zip(articles, found, strict=True)
+        connection if article.number in names or isinstance(connection, BadInput) else None
+        for article, connection in zip(articles, connections, strict=True)
     ]
+
+
+def _voters(article: Article, names: Sequence[str], paging: PageArguments) -> Connection[User]:
+    return name_connection(f"voters:{article.number}", names, paging, validation.USERNAME, records.user)
 
 
 async def standing(
     articles: Sequence[Article], context: Context, order: Order | None = Order.SCORE, group: str | None = None
 ) -> list[Standing | None]:
-    """One round trip for all of them: the rank that the values have, which were read before."""
+    """The rank of each article by its value, which is computed from the record. One round trip for all."""
     site = context.store.site
-    name = node_ids.listed_group(group) if group is not None else None
-    order, listing, policy = kept_order(site, order), listing_in(site, order, name), site.policy_of(name)
+    name = node_ids.queried_group(group) if group is not None else None
+    order, listing, policy = maintained_order(site, order), articles_by(site, order, name), site.policy_of(name)
     now = listing.decay.at if listing.decay else context.now
     listed = [article for article in articles if name is None or name in article.groups]
     places = [standings.position(policy, order, article, now) for article in listed]

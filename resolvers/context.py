@@ -1,10 +1,10 @@
-"""What one request knows: its reads, its viewer, its instant, and what it cost."""
+"""The context of one request: its reads, its viewer, its time, and its cost."""
 
 from asyncio import Future, ensure_future, shield
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import is_dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from strawberry.dataloader import DataLoader
 
@@ -16,13 +16,17 @@ from store.errors import Unauthenticated
 from store.sessions import Session, parse_token
 from store.store import Store
 
+T = TypeVar("T")
 Batch = Callable[..., Awaitable[Sequence[Any]]]
-USUAL_RATES = WriteRates()
+DEFAULT_RATES = WriteRates()
 
 
 class Context:
-    """`now` is the instant that a request sees, in unix milliseconds; without `live` its subscriptions hear nothing,
-    and without `address`, where it comes from, nothing is too often."""
+    """
+    `now` is the time of a request in unix milliseconds.
+
+    Without `live` subscriptions receive no events. Without `address`, the client's, writes are not rate-limited.
+    """
 
     def __init__(
         self,
@@ -35,27 +39,33 @@ class Context:
         self.store = store
         self.live = live or Live(store)
         self.address = address
-        self.rates = rates or USUAL_RATES
+        self.rates = rates or DEFAULT_RATES
         self.usage = RedisUsage()
         current_usage.set(self.usage)
         self._expired_pins: list[str] = []
-        self._go_on_as(parse_token(token) if token else None)
+        self._use(parse_token(token) if token else None)
 
-    def renew(self) -> None:
-        """Forget what was read: something was written since."""
+    def clear(self) -> None:
+        """Forget everything that was read."""
         self.now = self.store.site.clock()
         self.reads = Reads(self.store, self._login)
         self._batches: dict[Hashable, DataLoader[Any, Any]] = {}
 
+    async def write(self, command: Awaitable[T]) -> T:
+        """Run a command of the store. If it succeeds, forget everything that was read before it."""
+        result = await command
+        self.clear()
+        return result
+
     def log_in(self, token: str) -> None:
-        """Go on as whom a new session belongs to."""
-        self._go_on_as(parse_token(token))
+        """Continue with a new session."""
+        self._use(parse_token(token))
 
     def log_out(self) -> None:
-        self._go_on_as(None)
+        self._use(None)
 
     async def viewer(self) -> str | None:
-        """The name of who is logged in."""
+        """The username of the logged-in user; None if nobody is logged in."""
         login = await self.reads.login()
         if login is None or self.session is None or login.expires_at < self.now:
             return None
@@ -64,37 +74,36 @@ class Context:
         return login.username
 
     def actor(self) -> Session:
-        """The session that a write has to prove."""
+        """The session for a write, which checks it."""
         if self.session is None:
             raise Unauthenticated
         return self.session
 
     def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Awaitable[Any]:
         """
-        One parent's value of a batch, which runs once for all the parents of a tick.
+        Resolve a field of one parent. The batch is called once for all parents of a tick.
 
-        A batch answers with a value for each parent, or with an exception for a parent that it has no value for. Who
-        stops waiting cancels nothing: Strawberry's DataLoader would cancel a batch that has not begun, and then add
-        later parents to that same batch, which never runs.
+        It returns a value or an exception for each parent. The value is shielded from cancellation: Strawberry's
+        DataLoader cancels a batch that it has not dispatched yet, and then adds later parents to the cancelled batch.
         """
         key = batch, _hashable(arguments)
         if key not in self._batches:
             self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
         value = ensure_future(self._batches[key].load(parent))
-        value.add_done_callback(_read_error)
+        value.add_done_callback(_mark_retrieved)
         return shield(value)
 
     def note_expired_pin(self, listing: str) -> None:
         self._expired_pins.append(listing)
 
     def notes(self) -> dict[str, Any]:
-        """What clients are told beside the data."""
+        """Entries of `extensions` in the response."""
         return {"expiredPins": sorted(set(self._expired_pins))} if self._expired_pins else {}
 
-    def _go_on_as(self, session: Session | None) -> None:
+    def _use(self, session: Session | None) -> None:
         self.session = session
         self._login = self.store.sessions.read(session) if session else None
-        self.renew()
+        self.clear()
 
 
 async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:
@@ -116,7 +125,7 @@ def _hashable(value: Any) -> Hashable:
             return id(value)
 
 
-def _read_error(value: "Future[Any]") -> None:
-    """Python logs an error that nobody has read, though here nobody may be left who waits for it."""
+def _mark_retrieved(value: "Future[Any]") -> None:
+    """asyncio logs exceptions that are never retrieved, which is normal here if the request was cancelled."""
     if not value.cancelled():
         value.exception()

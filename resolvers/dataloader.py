@@ -241,11 +241,11 @@ class Reads:
     async def count(self, usernames: Iterable[str]) -> int:
         return sum(await self._all(feeds.counts(self._store.site, list(usernames))))
 
-    def know_vote(self, number: int, voter: str, vote: Vote) -> None:
+    def prime_vote(self, number: int, voter: str, vote: Vote) -> None:
         """Spare the read of a vote that was just cast."""
         self._votes.setdefault(voter, {})[number] = vote
 
-    def know_login(self, username: str) -> None:
+    def prime_login(self, username: str) -> None:
         """Spare the read of a session that a write has just proven."""
         if self._login:
             self._known_login = self._store.sessions.login(username)

@@ -1,4 +1,4 @@
-"""What a query can ask for that cannot be answered, and why a subscription ends."""
+"""Errors of queries and subscriptions. Refusals of mutations are in `store.errors`."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,15 +13,22 @@ class BadInput(Exception):
 
 
 class SubscriberTooSlow(Exception):
-    """More waits to be sent than a subscriber may leave waiting."""
+    """More articles wait to be sent than a subscriber may have pending."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"more than {most} articles wait to be sent: subscribe anew")
 
 
-def of_each(parents: Sequence[P], value: Callable[[P], T]) -> list[T | BadInput]:
-    """The value of each parent, or the error of a parent that it cannot be given for: the others have theirs."""
-    with suppress(BadInput):
+class TooManyRankings(Exception):
+    """The rankings that an address subscribes to have too many places. Each of them is read again when it changes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the rankings that this address watches would have more than {most} places")
+
+
+def for_each(parents: Sequence[P], value: Callable[[P], T]) -> list[T | BadInput]:
+    """The value of each parent, or its BadInput: the error of one parent does not affect the others."""
+    with suppress(BadInput):  # the usual case is fast
         return [value(parent) for parent in parents]
     return [_value_or_error(value, parent) for parent in parents]
 
@@ -31,10 +38,3 @@ def _value_or_error(value: Callable[[P], T], parent: P) -> T | BadInput:
         return value(parent)
     except BadInput as error:
         return error
-
-
-class TooManyRankings(Exception):
-    """An address watches rankings of too many places: each ranking is read again whenever it moves."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"the rankings that this address watches would have more than {most} places")

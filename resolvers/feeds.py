@@ -1,67 +1,66 @@
-"""The fields of a feed. A feed belongs to the viewer, so there is never more than one to read."""
+"""Fields of Feed. A feed belongs to the viewer, so a request has at most one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolvers import pagination
 from resolvers.context import Context
-from resolvers.pagination import Asked, Connection, connect
+from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, PageArguments, paginated
 from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
 from store.records import Article, Feed, Position
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
-    """How many articles a feed has, or how many are unseen."""
+class FeedTotal:
+    """Counts the articles of a feed, or the unseen ones."""
 
     feed: Feed
     unseen_only: bool
 
     async def __call__(self, context: Context) -> int:
         if self.unseen_only:
-            return await _unseen(self.feed, context)
+            return await _unseen_count(self.feed, context)
         return await context.reads.count(await context.reads.posters_of_feed(self.feed.username, None))
 
 
+@paginated
 async def articles(
-    asked_feeds: Sequence[Feed],
-    context: Context,
-    first: int | None = None,
-    after: str | None = None,
-    last: int | None = None,
-    before: str | None = None,
-    unseen_only: bool | None = False,
+    feeds: Sequence[Feed], context: Context, *, paging: PageArguments, unseen_only: bool | None = False
 ) -> list[Connection[Article]]:
-    asked = Asked(first, after, last, before)
-    return [await _page(feed, context, asked, bool(unseen_only)) for feed in asked_feeds]
+    return [await _page(feed, context, paging, bool(unseen_only)) for feed in feeds]
 
 
-async def unseen_count(asked_feeds: Sequence[Feed], context: Context) -> list[int]:
-    return [await _unseen(feed, context) for feed in asked_feeds]
+async def unseen_count(feeds: Sequence[Feed], context: Context) -> list[int]:
+    return [await _unseen_count(feed, context) for feed in feeds]
 
 
-async def seen_through(asked_feeds: Sequence[Feed], context: Context) -> list[int | None]:
-    marks = [await context.reads.seen(feed.username) for feed in asked_feeds]
+async def seen_through(feeds: Sequence[Feed], context: Context) -> list[int | None]:
+    marks = [await context.reads.seen(feed.username) for feed in feeds]
     return [round(mark.value) if mark else None for mark in marks]
 
 
-def listing_name(feed: Feed) -> str:
-    """What the cursors of a feed belong to."""
+def cursor_position(feed: Feed, cursor: str) -> Position:
+    """The position that a cursor of a feed points to. Raises BadInput if it is not one."""
+    return pagination.decode_position(_listing_name(feed), cursor, ARTICLE_TIME_CURSOR).position
+
+
+def _listing_name(feed: Feed) -> str:
     return f"feed:{feed.username.lower()}"
 
 
-async def _page(feed: Feed, context: Context, asked: Asked, unseen_only: bool) -> Connection[Article]:
-    window = pagination.window(listing_name(feed), asked, pagination.ARTICLES_BY_TIME)
+async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only: bool) -> Connection[Article]:
+    name = _listing_name(feed)
+    window = pagination.window(name, paging, ARTICLE_TIME_CURSOR)
     floor = await context.reads.seen(feed.username) if unseen_only else None
-    last = await context.reads.posters_of_feed(feed.username, floor)
+    last_posts = await context.reads.posters_of_feed(feed.username, floor)
     one_more = Window(window.count + 1, window.upwards, window.beyond)
-    pull = await context.reads.pull(last, one_more, floor)
-    return (await connect(context, [(listing_name(feed), _shown(pull, window), Total(feed, unseen_only))]))[0]
+    page = _page_of(await context.reads.pull(last_posts, one_more, floor), window)
+    return (await pagination.connections_of_pages(context, [(name, page, FeedTotal(feed, unseen_only))]))[0]
 
 
-def _shown(pull: Pull, window: Window) -> Page:
-    """One place more was pulled than is shown, to know whether there is more."""
+def _page_of(pull: Pull, window: Window) -> Page:
+    """The page of a pull that read one place more than the page has, to see whether there is a next one."""
     more, behind = int(len(pull.positions) > window.count), int(pull.behind)
     places = tuple(pull.positions[: window.count])
     if window.upwards:
@@ -69,8 +68,8 @@ def _shown(pull: Pull, window: Window) -> Page:
     return Page(places, above=behind, below=more)
 
 
-async def _unseen(feed: Feed, context: Context) -> int:
-    """Exact up to `UNSEEN_COUNTED`, then that."""
-    mark: Position | None = await context.reads.seen(feed.username)
-    last = await context.reads.posters_of_feed(feed.username, mark)
-    return len((await context.reads.pull(last, Window(UNSEEN_COUNTED), mark)).positions)
+async def _unseen_count(feed: Feed, context: Context) -> int:
+    """Exact up to `UNSEEN_COUNTED`, which is the highest count."""
+    mark = await context.reads.seen(feed.username)
+    last_posts = await context.reads.posters_of_feed(feed.username, mark)
+    return len((await context.reads.pull(last_posts, Window(UNSEEN_COUNTED), mark)).positions)

@@ -1,4 +1,4 @@
-"""Listings as they are asked for: by an order that the store keeps."""
+"""Listings of articles by an order, which has to be one that the store maintains."""
 
 from resolvers.errors import BadInput
 from store import listings
@@ -7,12 +7,12 @@ from store.ranking.formulas import Order
 from store.site import Site
 
 
-def kept_order(site: Site, order: Order | None) -> Order:
+def maintained_order(site: Site, order: Order | None) -> Order:
     """
-    The order, SCORE unless given.
+    The order, SCORE if it is null.
 
     Raises:
-        BadInput: the store does not keep it.
+        BadInput: the store does not maintain it. The message lists the valid ones.
     """
     order = order or Order.SCORE
     if order not in site.rankings.orders:
@@ -22,12 +22,12 @@ def kept_order(site: Site, order: Order | None) -> Order:
     return order
 
 
-def listing_in(site: Site, order: Order | None, group: str | None) -> Listing:
+def articles_by(site: Site, order: Order | None, group: str | None) -> Listing:
     """
-    The listing of the whole site, or of a group.
+    The listing of all articles, or of those of a group.
 
     Raises:
-        BadInput: the store does not keep the order.
+        BadInput: the store does not maintain the order.
     """
-    order = kept_order(site, order)
+    order = maintained_order(site, order)
     return listings.whole(site, order) if group is None else listings.group(site, group, order)

@@ -1,16 +1,16 @@
-"""What the subscriptions of one process share: the events they hear, what is read for an event, and the rankings."""
+"""What the subscriptions of a process share: its events, the reads that follow an event, and rankings."""
 
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from resolvers.dataloader import Reads
 from resolvers.errors import TooManyRankings
-from resolvers.listings import listing_in
+from resolvers.listings import articles_by
 from store.errors import StoreUnavailable
 from store.events import RECONNECT_PAUSE, Event, Events, of_listing
 from store.listings import Window
@@ -18,46 +18,52 @@ from store.ranking.formulas import Order
 from store.records import Article
 from store.store import Store
 
-TICK = 0.2  # seconds between two readings of a ranking
-RANKING_PLACES = 2_000
-LEAST_PLACES = 50  # what a ranking counts at least, for each is a round trip
-DRIFT = 5.0  # seconds after which a ranking by age is read even if nothing happened
+READ_INTERVAL = 0.2  # seconds at least between two reads of a ranking
+DECAY_INTERVAL = 5.0  # seconds after which a ranking by age is read even without an event
+MAX_PLACES = 2_000  # of the rankings of one address
+MIN_PLACES = 50  # that a ranking counts for: each one costs a round trip per read
 
 T = TypeVar("T")
-Wanted = tuple[Order, str | None, int]  # the first places of which listing
+
+
+class RankingKey(NamedTuple):
+    """The first `size` articles by an order, of a group or of all."""
+
+    order: Order
+    group: str | None
+    size: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standings:
-    """The first places of a listing, as they stood at an instant in unix milliseconds."""
+class RankedArticles:
+    """The articles of a ranking at an instant in unix milliseconds."""
 
     at: int
     articles: Sequence[Article] = ()
 
 
 class Live:
-    """`ranking_places` are how many places of different rankings one address may watch: each is read as it moves."""
+    """One address may subscribe to different rankings of `ranking_places` places together."""
 
-    def __init__(self, store: Store, events: Events | None = None, ranking_places: int = RANKING_PLACES) -> None:
+    def __init__(self, store: Store, events: Events | None = None, ranking_places: int = MAX_PLACES) -> None:
         self.events = events or Events()
         self._ranking_places = ranking_places
-        self._watched: defaultdict[str, Counter[Wanted]] = defaultdict(Counter)  # rankings by address
+        self._subscribed: defaultdict[str, Counter[RankingKey]] = defaultdict(Counter)  # by address
         self._store = store
         self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
-        self._rankings: dict[Wanted, Ranking] = {}
+        self._rankings: dict[RankingKey, Ranking] = {}
 
-    async def after(self, event: Event, read: Callable[[Reads], Awaitable[T]]) -> T:
+    async def read_after(self, event: Event, read: Callable[[Reads], Awaitable[T]]) -> T:
         """
-        Read what stands in the store after an event: once, whoever else wants the same of it.
+        Read the state after an event. Subscribers that read the same after the same event share one round trip.
 
-        While the store does not answer this waits, so that a failover ends no subscription.
+        While the store does not answer, this retries, so that a failover ends no subscription.
         """
         while True:
             if event not in self._reads:
                 self._reads[event] = Reads(self._store, None)
             try:
-                # Others wait for the same reply: a subscriber who leaves must not take it away from them.
-                return await asyncio.shield(asyncio.ensure_future(read(self._reads[event])))
+                return await read(self._reads[event])
             except StoreUnavailable:
                 self._reads.pop(event, None)
                 await asyncio.sleep(RECONNECT_PAUSE)
@@ -65,96 +71,96 @@ class Live:
     @contextmanager
     def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[Ranking]":
         """
-        Watch the first places of a listing, together with everyone else who does; without an address any number.
+        Share a ranking with all its subscribers. Without an address there is no limit.
 
         Raises:
-            TooManyRankings: the different rankings that the address watches would have too many places.
+            TooManyRankings: the different rankings of the address would have too many places.
         """
-        wanted = (order, group, size)
-        with self._counted(wanted, address):
-            if wanted not in self._rankings:
-                self._rankings[wanted] = Ranking(self._store, self.events, wanted)
-            ranking = self._rankings[wanted]
-            ranking.watchers += 1
+        key = RankingKey(order, group, size)
+        with self._counted(key, address):
+            if key not in self._rankings:
+                self._rankings[key] = Ranking(self._store, self.events, key)
+            ranking = self._rankings[key]
+            ranking.subscribers += 1
             try:
                 yield ranking
             finally:
-                ranking.watchers -= 1
-                if not ranking.watchers:
-                    self._rankings.pop(wanted).close()
+                ranking.subscribers -= 1
+                if not ranking.subscribers:
+                    self._rankings.pop(key).close()
 
     @contextmanager
-    def _counted(self, wanted: Wanted, address: str | None) -> Iterator[None]:
-        """Count a ranking for an address: once, however many of its subscriptions watch it."""
+    def _counted(self, key: RankingKey, address: str | None) -> Iterator[None]:
+        """Count a ranking for an address: once, however many of its subscriptions there are."""
         if address is None:
             yield
             return
-        places = sum([max(size, LEAST_PLACES) for _, _, size in self._watched.get(address, {}).keys() | {wanted}])
+        places = sum([max(each.size, MIN_PLACES) for each in self._subscribed.get(address, {}).keys() | {key}])
         if places > self._ranking_places:
             raise TooManyRankings(self._ranking_places)
-        watched = self._watched[address]
-        watched[wanted] += 1
+        subscribed = self._subscribed[address]
+        subscribed[key] += 1
         try:
             yield
         finally:
-            watched[wanted] -= 1
-            if not watched[wanted]:
-                del watched[wanted]
-            if not watched:
-                del self._watched[address]
+            subscribed[key] -= 1
+            if not subscribed[key]:
+                del subscribed[key]
+            if not subscribed:
+                del self._subscribed[address]
 
 
 class Ranking:
-    """The first places of a listing: read when something moves there, but not before a tick has passed."""
+    """A ranking that is read after each event in its listing, but at most once in `READ_INTERVAL`."""
 
-    def __init__(self, store: Store, events: Events, wanted: Wanted) -> None:
-        self.watchers = 0
-        self.latest = Standings(0)
+    def __init__(self, store: Store, events: Events, key: RankingKey) -> None:
+        self.subscribers = 0
+        self.latest = RankedArticles(0)
         self._store = store
-        self._wanted = wanted
-        self._moved, self._ticked = asyncio.Event(), asyncio.Event()
+        self._key = key
+        self._is_outdated, self._was_read = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._run(events))
-        self._task.add_done_callback(lambda task: self._ticked.set())
+        self._task.add_done_callback(lambda task: self._was_read.set())
 
     def close(self) -> None:
         self._task.cancel()
 
     def refresh(self) -> None:
-        self._moved.set()
+        self._is_outdated.set()
 
-    async def later_than(self, seen: Standings) -> Standings:
-        """The latest standings, once they are not these: who is slow misses those between."""
+    async def newer_than(self, seen: RankedArticles) -> RankedArticles:
+        """Wait until the latest articles are others than these. A slow subscriber misses those in between."""
         while self.latest is seen:
             if self._task.done():
-                self._task.result()  # a fault, which is for those who watch to report
-            await self._ticked.wait()
+                self._task.result()  # raises its error for each subscriber
+            await self._was_read.wait()
         return self.latest
 
     async def _run(self, events: Events) -> NoReturn:
-        with events.subscribed(of_listing(self._wanted[1]), lambda event: self.refresh()):
+        with events.subscribed(of_listing(self._key.group), lambda event: self.refresh()):
             while True:
-                await self._stirred()
-                self._moved.clear()
-                await self._tick()
-                await asyncio.sleep(TICK)
+                await self._wait_until_outdated()
+                self._is_outdated.clear()
+                await self._update()
+                await asyncio.sleep(READ_INTERVAL)
 
-    async def _stirred(self) -> None:
+    async def _wait_until_outdated(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(DRIFT if self._wanted[0].decays else None):
-                await self._moved.wait()
+            async with asyncio.timeout(DECAY_INTERVAL if self._key.order.decays else None):
+                await self._is_outdated.wait()
 
-    async def _tick(self) -> None:
+    async def _update(self) -> None:
         try:
             self.latest = await self._read()
         except StoreUnavailable:
-            self._moved.set()
+            self._is_outdated.set()
             return
-        ticked, self._ticked = self._ticked, asyncio.Event()
-        ticked.set()
+        was_read, self._was_read = self._was_read, asyncio.Event()
+        was_read.set()
 
-    async def _read(self) -> Standings:
-        order, group, size = self._wanted
+    async def _read(self) -> RankedArticles:
         site, reads = self._store.site, Reads(self._store, None)
-        (page,) = await reads.pages([(listing_in(site, order, group), Window(size))])
+        listing = articles_by(site, self._key.order, self._key.group)
+        (page,) = await reads.pages([(listing, Window(self._key.size))])
         articles = await reads.articles(position.number for position in page.positions)
-        return Standings(site.clock(), [article for article in articles if article])
+        return RankedArticles(site.clock(), [article for article in articles if article])

@@ -1,98 +1,37 @@
-"""The root fields of mutations. Refusals are raised; the schema turns them into `user_errors` of the payload."""
+"""Root fields of Mutation: each runs a command of the store. The schema turns refusals into `userErrors`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from resolvers import feeds, node_ids, pagination
+from resolvers import feeds, node_ids
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from store import records
-from store.articles import Draft, Posted
+from store.articles import Draft, Posted, Voted
 from store.errors import Invalid
 from store.follows import Followed
 from store.records import Article, Feed, User, Vote
 from store.sessions import NewSession
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPayload:
-    user: User | None = None
-    token: str | None = None
-    expires_at: int | None = None
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ChangePasswordPayload:
-    user: User | None = None
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LogOutPayload:
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ArticlePayload:
-    article: Article | None = None
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PostPayload:
-    article: Article | None = None
-    replayed: bool = False
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class VotePayload:
-    article: Article | None = None
-    changed: bool = False
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteArticlePayload:
-    deleted_article_id: str | None = None
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FollowUserPayload:
-    user: User | None = None
-    changed: bool = False
-    user_errors: Sequence[object] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MarkFeedSeenPayload:
-    feed: Feed | None = None
-    user_errors: Sequence[object] = ()
-
-
-async def register(context: Context, username: str, password: str) -> SessionPayload:
+async def register(context: Context, username: str, password: str) -> NewSession:
     rates = context.rates.of_registrations(context.address) if context.address is not None else ()
-    return _session(context, await context.store.users.register(username, password, rates))
+    return _logged_in(context, await context.store.users.register(username, password, rates))
 
 
-async def log_in(context: Context, username: str, password: str) -> SessionPayload:
-    return _session(context, await context.store.users.log_in(username, password, context.address))
+async def log_in(context: Context, username: str, password: str) -> NewSession:
+    return _logged_in(context, await context.store.users.log_in(username, password, context.address))
 
 
-async def change_password(context: Context, current_password: str, new_password: str) -> ChangePasswordPayload:
-    session = context.actor()
-    username = await context.store.users.change_password(session, current_password, new_password, context.address)
-    context.renew()
-    context.reads.know_login(username)
-    return ChangePasswordPayload(records.user(username))
+async def change_password(context: Context, current_password: str, new_password: str) -> User:
+    command = context.store.users.change_password(context.actor(), current_password, new_password, context.address)
+    username = await context.write(command)
+    context.reads.prime_login(username)
+    return records.user(username)
 
 
-async def log_out(context: Context) -> LogOutPayload:
+async def log_out(context: Context) -> None:
     await context.store.sessions.close(context.actor())
     context.log_out()
-    return LogOutPayload()
 
 
 async def post(
@@ -102,74 +41,78 @@ async def post(
     content: str | None = None,
     groups: Sequence[str] | None = None,
     idempotency_key: str | None = None,
-) -> PostPayload:
+) -> Posted:
     draft = Draft(title, link or "", content or "", tuple(groups or ()))
-    posted = await _posted(context, draft, idempotency_key)
-    context.renew()
-    context.reads.know_login(posted.poster)
+    posted = await context.write(_post_within_limits(context, draft, idempotency_key))
+    context.reads.prime_login(posted.poster)
     if posted.article and not posted.replayed:
-        context.reads.know_vote(posted.article.number, posted.poster, Vote.UP)
-    return PostPayload(posted.article, posted.replayed)
+        context.reads.prime_vote(posted.article.number, posted.poster, Vote.UP)
+    return posted
 
 
-async def edit_article(context: Context, article_id: str, **changes: str | None) -> ArticlePayload:
-    """Only what is given changes; null takes a link or content away."""
+async def edit_article(context: Context, article_id: str, **changes: str | None) -> Article:
+    """Change the fields that are given. Null removes a link or content."""
     if "title" in changes and changes["title"] is None:
         raise Invalid("a title cannot be taken away", "title")
-    given = {field: text or "" for field, text in changes.items()}
-    number = node_ids.written_article_number(article_id)
-    article = await context.store.articles.edit(number, context.actor(), given)
-    context.renew()
-    return ArticlePayload(article)
+    texts = {field: text or "" for field, text in changes.items()}
+    number = node_ids.input_article_number(article_id)
+    return await context.write(context.store.articles.edit(number, context.actor(), texts))
 
 
-async def delete_article(context: Context, article_id: str) -> DeleteArticlePayload:
-    number = node_ids.written_article_number(article_id)
-    await context.store.articles.delete(number, context.actor())
-    context.renew()
-    return DeleteArticlePayload(f"article:{number}")
+async def delete_article(context: Context, article_id: str) -> str:
+    """Return the id of the deleted article."""
+    number = node_ids.input_article_number(article_id)
+    await context.write(context.store.articles.delete(number, context.actor()))
+    return f"article:{number}"
 
 
-async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> VotePayload:
-    number, vote = node_ids.written_article_number(article_id), value or Vote.UP
-    voted = await context.store.articles.vote(number, context.actor(), vote)
-    context.renew()
-    context.reads.know_login(voted.voter)
-    context.reads.know_vote(number, voted.voter, vote)
-    return VotePayload(voted.article, voted.changed)
+async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> Voted:
+    number, vote = node_ids.input_article_number(article_id), value or Vote.UP
+    voted = await context.write(context.store.articles.vote(number, context.actor(), vote))
+    context.reads.prime_login(voted.voter)
+    context.reads.prime_vote(number, voted.voter, vote)
+    return voted
 
 
 async def regroup_article(
     context: Context, article_id: str, add: Sequence[str] | None = None, remove: Sequence[str] | None = None
-) -> ArticlePayload:
-    number = node_ids.written_article_number(article_id)
-    article = await context.store.articles.regroup(number, context.actor(), add or (), remove or ())
-    context.renew()
-    return ArticlePayload(article)
+) -> Article:
+    number = node_ids.input_article_number(article_id)
+    return await context.write(context.store.articles.regroup(number, context.actor(), add or (), remove or ()))
 
 
-async def follow_user(context: Context, user_id: str) -> FollowUserPayload:
-    return _followed(context, await context.store.follows.follow(context.actor(), node_ids.followee(user_id)))
+async def follow_user(context: Context, user_id: str) -> Followed:
+    username = node_ids.input_username(user_id)
+    followed = await context.write(context.store.follows.follow(context.actor(), username))
+    context.reads.prime_login(followed.follower)
+    return followed
 
 
-async def unfollow_user(context: Context, user_id: str) -> FollowUserPayload:
-    return _followed(context, await context.store.follows.unfollow(context.actor(), node_ids.followee(user_id)))
+async def unfollow_user(context: Context, user_id: str) -> Followed:
+    username = node_ids.input_username(user_id)
+    followed = await context.write(context.store.follows.unfollow(context.actor(), username))
+    context.reads.prime_login(followed.follower)
+    return followed
 
 
-async def mark_feed_seen(context: Context, through: str) -> MarkFeedSeenPayload:
-    """Two round trips: the mark has to be a place of the viewer's own feed."""
+async def mark_feed_seen(context: Context, through: str) -> Feed:
+    """Two round trips: the cursor has to belong to the viewer's feed, so the username is read first."""
     username = await context.store.sessions.username(context.actor())
+    feed = Feed(username)
     try:
-        position = pagination.cursor_position(feeds.listing_name(Feed(username)), through, pagination.ARTICLES_BY_TIME)
+        position = feeds.cursor_position(feed, through)
     except BadInput as error:
         raise Invalid(str(error), "through") from error
-    await context.store.follows.mark_seen(username, position)
-    context.renew()
-    return MarkFeedSeenPayload(Feed(username))
+    await context.write(context.store.follows.mark_seen(username, position))
+    return feed
 
 
-async def _posted(context: Context, draft: Draft, idempotency_key: str | None) -> Posted:
-    """Where posts are counted: two waits more for the store, and one to take back what was not posted anew."""
+async def _post_within_limits(context: Context, draft: Draft, idempotency_key: str | None) -> Posted:
+    """
+    Post, and count it against the rate limits of the user and the address, if there is an address.
+
+    Limits cost two round trips, and one more to take the count back if nothing new was posted.
+    """
     session, posted = context.actor(), None
     if context.address is None:
         return await context.store.articles.post(session, draft, idempotency_key)
@@ -183,13 +126,7 @@ async def _posted(context: Context, draft: Draft, idempotency_key: str | None) -
             await context.store.attempts.take_back(back)
 
 
-def _followed(context: Context, followed: Followed) -> FollowUserPayload:
-    context.renew()
-    context.reads.know_login(followed.follower)
-    return FollowUserPayload(records.user(followed.followee), followed.changed)
-
-
-def _session(context: Context, grant: NewSession) -> SessionPayload:
-    context.log_in(grant.token)
-    context.reads.know_login(grant.login.username)
-    return SessionPayload(records.user(grant.login.username), grant.token, grant.login.expires_at)
+def _logged_in(context: Context, session: NewSession) -> NewSession:
+    context.log_in(session.token)
+    context.reads.prime_login(session.login.username)
+    return session

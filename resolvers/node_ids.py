@@ -1,4 +1,9 @@
-"""The ids of nodes: the names the data itself uses."""
+"""
+Ids of nodes: the kind and the name that the store uses, such as `article:1541` or `user:alice`.
+
+A function that returns None leaves the error to its caller. In queries a malformed id is BadInput; in mutations it is
+the refusal Invalid, which names the field of the input.
+"""
 
 import re
 
@@ -17,36 +22,12 @@ def article_number(id: str) -> int | None:
     return int(number)
 
 
-def asked_article_number(id: str) -> int:
-    """The number in the id of an article that is asked for."""
-    number = article_number(id)
-    if number is None:
-        raise BadInput(f"an article's id looks like article:1541, not {id[:100]}")
-    return number
-
-
-def written_article_number(id: str) -> int:
-    """The number in the id of an article that is to be written to."""
-    number = article_number(id)
-    if number is None:
-        raise Invalid("an article's id looks like article:1541", "articleId")
-    return number
-
-
 def username(id: str) -> str | None:
     return _name("user", id)
 
 
 def feed_owner(id: str) -> str | None:
     return _name("feed", id)
-
-
-def followee(id: str) -> str:
-    """The username in the id of a user who is to be followed."""
-    name = username(id)
-    if name is None:
-        raise Invalid("a user's id looks like user:alice", "userId")
-    return name
 
 
 def group_name(id: str) -> str | None:
@@ -59,9 +40,33 @@ def _name(kind: str, id: str) -> str | None:
     return name if found == kind and validation.USERNAME.fullmatch(name) else None
 
 
-def listed_group(name: str) -> str:
-    """A group's name as an argument of a query gives it."""
+def queried_article_number(id: str) -> int:
+    """The number in the `id` argument of a query."""
+    number = article_number(id)
+    if number is None:
+        raise BadInput(f"an article's id looks like article:1541, not {id[:100]}")
+    return number
+
+
+def queried_group(name: str) -> str:
+    """The name, in lower case, in the `group` or `name` argument of a query."""
     try:
         return validation.group(name, "group")
     except Invalid as refusal:
         raise BadInput(refusal.message) from refusal
+
+
+def input_article_number(id: str) -> int:
+    """The number in the `articleId` of a mutation's input."""
+    number = article_number(id)
+    if number is None:
+        raise Invalid("an article's id looks like article:1541", "articleId")
+    return number
+
+
+def input_username(id: str) -> str:
+    """The name in the `userId` of a mutation's input."""
+    name = username(id)
+    if name is None:
+        raise Invalid("a user's id looks like user:alice", "userId")
+    return name

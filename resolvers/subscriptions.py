@@ -1,4 +1,9 @@
-"""The root fields of subscriptions: each gives a record for every event, read after it."""
+"""
+Root fields of Subscription. Each yields a record for every event, read after the event.
+
+An event says that an article was posted or changed. If events are missing, because the pub/sub connection was lost or a
+mailbox was full, new articles are read from the listing by time, oldest first; each article is sent once.
+"""
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
@@ -8,18 +13,25 @@ from functools import partial
 from resolvers import node_ids, queries
 from resolvers.context import Context
 from resolvers.dataloader import Reads
-from resolvers.listings import kept_order
-from resolvers.pagination import Asked
-from resolvers.posts import posts
+from resolvers.errors import SubscriberTooSlow
+from resolvers.listings import maintained_order
+from resolvers.pagination import PageArguments
+from store import keys, listings
 from store.errors import NotFound, Unauthenticated
-from store.events import of_article
+from store.events import Event, EventKind, of_article, of_posts
+from store.listings import Listing, Page, Window
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article
+from store.records import Article, Position
+
+PAGE = 100  # articles that are read at once from the listing by time
+CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
+REMEMBERED = 1_000  # articles that a subscriber was sent last: delayed events about them are ignored
+MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 
 
 @dataclass(frozen=True, slots=True)
 class RankingMove:
-    """Places count from 1; `before` is None of an article that came, `after` of one that left."""
+    """Places count from 1. `before` is None for an article that is new in the list, `after` for one that left it."""
 
     article_id: str
     before: int | None
@@ -35,33 +47,33 @@ class RankingChange:
 
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
     """Ends when the article is deleted."""
-    number = node_ids.asked_article_number(id)
+    number = node_ids.queried_article_number(id)
     with context.live.events.mailbox(of_article(number)) as mailbox:
         if await queries.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
         async for event in mailbox:
-            (article,) = await context.live.after(event, lambda reads: reads.articles([number]))
+            (article,) = await context.live.read_after(event, lambda reads: reads.articles([number]))
             if article is None:
                 return
             yield article
 
 
 async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:
-    async with aclosing(posts(context, node_ids.listed_group(group) if group is not None else None)) as posted:
-        async for _, article in posted:
+    async with aclosing(_posts(context, node_ids.queried_group(group) if group is not None else None)) as posts:
+        async for _, article in posts:
             yield article
 
 
 async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
-    """Whom the viewer follows, and whether they are still logged in, is asked anew for every article."""
+    """For each article, the followed users and the session are read again."""
     viewer = await context.viewer()
     if viewer is None:
         raise Unauthenticated
-    async with aclosing(posts(context, None)) as posted:
-        async for event, article in posted:
-            if not await context.live.after(event, partial(_is_in_feed, viewer, article)):
+    async with aclosing(_posts(context, None)) as posts:
+        async for event, article in posts:
+            if not await context.live.read_after(event, partial(_is_in_feed, viewer, article)):
                 continue
-            context.renew()
+            context.clear()
             if await context.viewer() is None:
                 raise Unauthenticated
             yield article
@@ -70,17 +82,18 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
 async def ranking_changed(
     context: Context, order: Order | None = Order.SCORE, group: str | None = None, first: int | None = PAGE_SIZE
 ) -> AsyncGenerator[RankingChange, None]:
-    """First the listing as it stands, then what moves in it. Folding the moves gives the listing."""
-    size, name = Asked(first).size(), node_ids.listed_group(group) if group is not None else None
-    with context.live.ranking(kept_order(context.store.site, order), name, size, context.address) as ranking:
-        standings, shown = ranking.latest, None
+    """The current ranking, then its moves. Applying the moves of each change gives the current ranking."""
+    size, name = PageArguments(first).size(), node_ids.queried_group(group) if group is not None else None
+    order = maintained_order(context.store.site, order)
+    with context.live.ranking(order, name, size, context.address) as ranking:
+        latest, sent = ranking.latest, None
         ranking.refresh()
         while True:
-            standings = await ranking.later_than(standings)
-            moves = _moves(shown or (), standings.articles)
-            if moves or shown is None:
-                yield RankingChange(standings.at, standings.articles, moves)
-            shown = standings.articles
+            latest = await ranking.newer_than(latest)
+            moves = _moves(sent or (), latest.articles)
+            if moves or sent is None:
+                yield RankingChange(latest.at, latest.articles, moves)
+            sent = latest.articles
 
 
 async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
@@ -91,3 +104,85 @@ def _moves(before: Iterable[Article], after: Iterable[Article]) -> list[RankingM
     old = {article.id: place for place, article in enumerate(before, 1)}
     new = {article.id: place for place, article in enumerate(after, 1)}
     return [RankingMove(id, old.get(id), new.get(id)) for id in old | new if old.get(id) != new.get(id)]
+
+
+class SentPosts:
+    """
+    The articles that a subscriber was sent.
+
+    `newest` are the last articles before the subscription began. Articles below `floor` in the listing by time need not
+    be read again.
+    """
+
+    def __init__(self, newest: Sequence[Position]) -> None:
+        self._older = {position.number for position in newest}
+        self._sent: dict[int, int] = {}  # posting times by number, in the order in which they were sent
+        self.floor = Position(0, keys.member(0))
+        if newest:
+            self.floor = _below(newest[0].value - CLOCK_SKEW)
+        if len(newest) == PAGE:
+            self.floor = max(self.floor, newest[-1])
+
+    def unsent(self, numbers: Iterable[int]) -> list[int]:
+        return [number for number in numbers if number not in self._sent and number not in self._older]
+
+    def add(self, article: Article, now: int) -> bool:
+        """Remember that an article is sent. Return False if it was sent before."""
+        if article.number in self._sent:
+            return False
+        self._sent[article.number] = article.posted_at
+        self.floor = max(self.floor, _below(min(article.posted_at, now) - CLOCK_SKEW))
+        while len(self._sent) > REMEMBERED and self._sent[oldest := next(iter(self._sent))] < self.floor.value:
+            del self._sent[oldest]
+        return True
+
+
+def _below(time: float) -> Position:
+    """The position in a listing by time below all articles of this time."""
+    return Position(time, keys.member(0))
+
+
+async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Event, Article], None]:
+    """
+    Each article that is posted, with the event after which it was read.
+
+    Raises:
+        SubscriberTooSlow: more than `MOST_PENDING` articles wait to be sent.
+    """
+    site, live = context.store.site, context.live
+    listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
+    with live.events.mailbox(of_posts(group)) as mailbox:
+        (newest,) = await context.reads.pages([(listing, Window(PAGE))])
+        sent = SentPosts(newest.positions)
+        async for event in mailbox:
+            position = sent.floor if event.kind is EventKind.MISSED else None
+            while True:
+                numbers = [event.number]
+                if position:
+                    numbers, position = await _missed(context, listing, position, sent, event)
+                for article in await live.read_after(event, partial(_articles, numbers)):
+                    if sent.add(article, site.clock()):
+                        yield event, article
+                if position is None:
+                    break
+                event = Event(EventKind.MISSED)  # a new one, as `live` caches reads by event
+
+
+async def _missed(
+    context: Context, listing: Listing, position: Position, sent: SentPosts, event: Event
+) -> tuple[list[int], Position | None]:
+    """The unsent articles of the page above a position, oldest first, and the position of the next page, if any."""
+    page = await context.live.read_after(event, partial(_page_above, listing, position))
+    if page.above > MOST_PENDING:
+        raise SubscriberTooSlow(MOST_PENDING)
+    numbers = sent.unsent(position.number for position in reversed(page.positions))
+    return numbers, page.positions[0] if page.above else None
+
+
+async def _page_above(listing: Listing, position: Position, reads: Reads) -> Page:
+    (page,) = await reads.pages([(listing, Window(PAGE, upwards=True, beyond=position))])
+    return page
+
+
+async def _articles(numbers: Sequence[int], reads: Reads) -> list[Article]:
+    return [article for article in await reads.articles(numbers) if article]

@@ -1,10 +1,10 @@
-"""The fields of a user."""
+"""Fields of User."""
 
 from collections.abc import Sequence
 
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from resolvers.pagination import Asked, Connection, of_articles, of_users
+from resolvers.pagination import Connection, PageArguments, article_connections, paginated, user_connections
 from store import listings
 from store.records import Article, Profile, User
 
@@ -17,40 +17,28 @@ async def karma(users: Sequence[User], context: Context) -> list[int]:
     return [profile.karma for profile in await _profiles(users, context)]
 
 
+@paginated
 async def articles(
-    users: Sequence[User],
-    context: Context,
-    first: int | None = None,
-    after: str | None = None,
-    last: int | None = None,
-    before: str | None = None,
+    users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[Article] | BadInput]:
     timelines = [listings.timeline(context.store.site, user.username) for user in users]
-    return await of_articles(context, timelines, Asked(first, after, last, before))
+    return await article_connections(context, timelines, paging)
 
 
+@paginated
 async def followers(
-    users: Sequence[User],
-    context: Context,
-    first: int | None = None,
-    after: str | None = None,
-    last: int | None = None,
-    before: str | None = None,
+    users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput]:
-    found = [listings.followers(context.store.site, user.username) for user in users]
-    return await of_users(context, found, Asked(first, after, last, before))
+    followers = [listings.followers(context.store.site, user.username) for user in users]
+    return await user_connections(context, followers, paging)
 
 
+@paginated
 async def following(
-    users: Sequence[User],
-    context: Context,
-    first: int | None = None,
-    after: str | None = None,
-    last: int | None = None,
-    before: str | None = None,
+    users: Sequence[User], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput]:
-    found = [listings.following(context.store.site, user.username) for user in users]
-    return await of_users(context, found, Asked(first, after, last, before))
+    following = [listings.following(context.store.site, user.username) for user in users]
+    return await user_connections(context, following, paging)
 
 
 async def viewer_is_following(users: Sequence[User], context: Context) -> list[bool]:
@@ -61,5 +49,5 @@ async def viewer_is_following(users: Sequence[User], context: Context) -> list[b
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:
-    found = await context.reads.profiles(user.username for user in users)
-    return [profile or Profile(user.username, 0, 0) for user, profile in zip(users, found, strict=True)]
+    profiles = await context.reads.profiles(user.username for user in users)
+    return [profile or Profile(user.username, 0, 0) for user, profile in zip(users, profiles, strict=True)]

@@ -1,7 +1,7 @@
-"""The root fields of mutations, and what they answer with."""
+"""The root fields of mutations and their payloads."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import strawberry
 from strawberry.types.unset import UNSET
@@ -14,143 +14,197 @@ from schema.fields import command_field, field_of
 from schema.queries import Query
 from schema.scalars import DateTime
 from schema.types import Article, Feed, User
+from store import records
+from store.articles import Posted, Voted
 from store.errors import Refusal
-
-USER_ERRORS = "Why the answer is no; empty if it is yes."
-
-
-def mutation(
-    resolver: Callable[..., Awaitable[Any]], refused: Callable[..., Any], input: type | None, description: str
-) -> Any:
-    """The field of a command. Refusals end here: they become `user_errors` of the payload."""
-
-    async def command(context: Context, input: Any = None) -> Any:
-        given = {name: value for name, value in vars(input).items() if value is not UNSET} if input else {}
-        try:
-            return await resolver(context, **given)
-        except Refusal as refusal:
-            return refused(user_errors=[user_error(refusal)])
-
-    return command_field(command, input, description)
+from store.follows import Followed
+from store.sessions import NewSession
 
 
 def query(payloads: Sequence[Any]) -> Sequence[Any]:
     return payloads
 
 
+def nullable(description: str) -> Any:
+    """A field that is null in the payload of a refused mutation."""
+    return strawberry.field(default=None, description=description)
+
+
 @strawberry.type
 class Payload:
-    """The fields that all payloads have; not itself part of the schema."""
+    """The fields of all payloads. Not a type of the schema itself."""
 
-    user_errors: list[UserError] = strawberry.field(description=USER_ERRORS)
-    query: Query = field_of(query, "Ask on, as things stand after the mutation.")
+    user_errors: list[UserError] = strawberry.field(
+        default_factory=list, description="Why the mutation was refused; empty if it succeeded."
+    )
+    query: Query = field_of(query, "The query root, as of after the mutation.")
+
+    @classmethod
+    def of_records(cls, **fields: Any) -> Self:
+        """Fields are read by attribute, so records take the place of the schema's types."""
+        return cls(**fields)
 
 
 @strawberry.type(description="A new session.")
 class SessionPayload(Payload):
-    user: User | None = strawberry.field(description="Who is logged in now.")
-    token: str | None = strawberry.field(description="Send it as `Authorization: Bearer TOKEN`. It is shown this once.")
-    expires_at: DateTime | None = strawberry.field(description="When the session ends unless it is used until then.")
+    user: User | None = nullable("The user who is now logged in.")
+    token: str | None = nullable("Send it as `Authorization: Bearer TOKEN`. It cannot be read again.")
+    expires_at: DateTime | None = nullable("When the session ends if it is not used before.")
+
+    @classmethod
+    def of(cls, session: NewSession) -> Self:
+        user = records.user(session.login.username)
+        return cls.of_records(user=user, token=session.token, expires_at=session.login.expires_at)
 
 
 @strawberry.type(description="A changed password.")
 class ChangePasswordPayload(Payload):
-    user: User | None = strawberry.field(description="Whose password it is; null if refused.")
+    user: User | None = nullable("The user whose password was changed; null if refused.")
+
+    @classmethod
+    def of(cls, user: records.User) -> Self:
+        return cls.of_records(user=user)
 
 
 @strawberry.type(description="The end of a session.")
 class LogOutPayload(Payload):
-    pass
+    @classmethod
+    def of(cls, nothing: None) -> Self:
+        return cls()
 
 
 @strawberry.type(description="A posted article.")
 class PostPayload(Payload):
-    article: Article | None = strawberry.field(
-        description="The article; null if refused, or replayed and deleted since."
+    article: Article | None = nullable("The article; null if refused, or if it was posted before and deleted since.")
+    replayed: bool = strawberry.field(
+        default=False, description="Whether this was posted before with the same idempotency key."
     )
-    replayed: bool = strawberry.field(description="Whether this was posted before under the same idempotency key.")
+
+    @classmethod
+    def of(cls, posted: Posted) -> Self:
+        return cls.of_records(article=posted.article, replayed=posted.replayed)
 
 
 @strawberry.type(description="An edited article.")
 class EditArticlePayload(Payload):
-    article: Article | None = strawberry.field(description="The article as it now stands.")
+    article: Article | None = nullable("The article after the change.")
+
+    @classmethod
+    def of(cls, article: records.Article) -> Self:
+        return cls.of_records(article=article)
 
 
 @strawberry.type(description="A deleted article.")
 class DeleteArticlePayload(Payload):
-    deleted_article_id: strawberry.ID | None = strawberry.field(description="The id that now names nothing.")
+    deleted_article_id: strawberry.ID | None = nullable("The id of the deleted article.")
+
+    @classmethod
+    def of(cls, id: str) -> Self:
+        return cls.of_records(deleted_article_id=id)
 
 
-@strawberry.type(description="A set vote.")
+@strawberry.type(description="A vote.")
 class VotePayload(Payload):
-    article: Article | None = strawberry.field(description="The article as it now stands.")
-    changed: bool = strawberry.field(description="False if the vote was this already.")
+    article: Article | None = nullable("The article after the vote.")
+    changed: bool = strawberry.field(default=False, description="False if the viewer had already voted the same.")
+
+    @classmethod
+    def of(cls, voted: Voted) -> Self:
+        return cls.of_records(article=voted.article, changed=voted.changed)
 
 
 @strawberry.type(description="A regrouped article.")
 class RegroupArticlePayload(Payload):
-    article: Article | None = strawberry.field(description="The article as it now stands.")
+    article: Article | None = nullable("The article after the change.")
+
+    @classmethod
+    def of(cls, article: records.Article) -> Self:
+        return cls.of_records(article=article)
 
 
-@strawberry.type(description="A user whom the viewer follows, or follows no more.")
+@strawberry.type(description="A user whom the viewer has followed or unfollowed.")
 class FollowUserPayload(Payload):
-    user: User | None = strawberry.field(description="The user.")
-    changed: bool = strawberry.field(description="False if it was so already.")
+    user: User | None = nullable("The user.")
+    changed: bool = strawberry.field(
+        default=False, description="False if the viewer already followed, or did not follow, the user."
+    )
+
+    @classmethod
+    def of(cls, followed: Followed) -> Self:
+        return cls.of_records(user=records.user(followed.followee), changed=followed.changed)
 
 
-@strawberry.type(description="A feed with its mark moved on.")
+@strawberry.type(description="A feed whose mark was moved.")
 class MarkFeedSeenPayload(Payload):
-    feed: Feed | None = strawberry.field(description="The viewer's feed.")
+    feed: Feed | None = nullable("The viewer's feed.")
+
+    @classmethod
+    def of(cls, feed: records.Feed) -> Self:
+        return cls.of_records(feed=feed)
 
 
-@strawberry.type(description="What can be changed. Every mutation takes one input and answers with one payload.")
+def mutation(resolver: Callable[..., Awaitable[Any]], payload: type[Any], input: type | None, description: str) -> Any:
+    """The field of a resolver whose result or refusal becomes a payload."""
+
+    async def command(context: Context, input: Any = None) -> Any:
+        given = {name: value for name, value in vars(input).items() if value is not UNSET} if input else {}
+        try:
+            return payload.of(await resolver(context, **given))
+        except Refusal as refusal:
+            return payload(user_errors=[user_error(refusal)])
+
+    return command_field(command, input, description)
+
+
+@strawberry.type(description="The root of mutations. Each takes at most one input and returns one payload.")
 class Mutation:
     register: SessionPayload | None = mutation(
-        mutations.register, mutations.SessionPayload, inputs.RegisterInput, "Create a user and log them in."
+        mutations.register, SessionPayload, inputs.RegisterInput, "Create a user and log them in."
     )
-    log_in: SessionPayload | None = mutation(
-        mutations.log_in, mutations.SessionPayload, inputs.LogInInput, "Open a session."
-    )
+    log_in: SessionPayload | None = mutation(mutations.log_in, SessionPayload, inputs.LogInInput, "Open a session.")
     change_password: ChangePasswordPayload | None = mutation(
         mutations.change_password,
-        mutations.ChangePasswordPayload,
+        ChangePasswordPayload,
         inputs.ChangePasswordInput,
-        "Change the viewer's password. All their other sessions end; this one goes on.",
+        "Change the viewer's password and end all their other sessions.",
     )
-    log_out: LogOutPayload | None = mutation(mutations.log_out, mutations.LogOutPayload, None, "End this session.")
+    log_out: LogOutPayload | None = mutation(mutations.log_out, LogOutPayload, None, "End this session.")
     post: PostPayload | None = mutation(
-        mutations.post, mutations.PostPayload, inputs.PostInput, "Post an article; its poster votes for it first."
+        mutations.post, PostPayload, inputs.PostInput, "Post an article. The poster's upvote is its first vote."
     )
     edit_article: EditArticlePayload | None = mutation(
-        mutations.edit_article, mutations.ArticlePayload, inputs.EditArticleInput, "Edit an article of one's own."
+        mutations.edit_article, EditArticlePayload, inputs.EditArticleInput, "Edit one of the viewer's articles."
     )
     delete_article: DeleteArticlePayload | None = mutation(
         mutations.delete_article,
-        mutations.DeleteArticlePayload,
+        DeleteArticlePayload,
         inputs.DeleteArticleInput,
-        "Delete an article of one's own. Its id is never used again.",
+        "Delete one of the viewer's articles. Its id is never used again.",
     )
     vote: VotePayload | None = mutation(
         mutations.vote,
-        mutations.VotePayload,
+        VotePayload,
         inputs.VoteInput,
-        "Set one's vote on an article while voting is open. The same vote again changes nothing.",
+        "Set the viewer's vote on an article while voting is open. Sending the same vote again has no effect.",
     )
     regroup_article: RegroupArticlePayload | None = mutation(
         mutations.regroup_article,
-        mutations.ArticlePayload,
+        RegroupArticlePayload,
         inputs.RegroupArticleInput,
-        "Add an article of one's own to groups, then remove it from others.",
+        "Add one of the viewer's articles to groups, then remove it from others.",
     )
     follow_user: FollowUserPayload | None = mutation(
-        mutations.follow_user, mutations.FollowUserPayload, inputs.FollowUserInput, "Follow a user. Twice is harmless."
+        mutations.follow_user,
+        FollowUserPayload,
+        inputs.FollowUserInput,
+        "Follow a user. Following a user twice has no effect.",
     )
     unfollow_user: FollowUserPayload | None = mutation(
-        mutations.unfollow_user, mutations.FollowUserPayload, inputs.FollowUserInput, "Follow a user no more."
+        mutations.unfollow_user, FollowUserPayload, inputs.FollowUserInput, "Stop following a user."
     )
     mark_feed_seen: MarkFeedSeenPayload | None = mutation(
         mutations.mark_feed_seen,
-        mutations.MarkFeedSeenPayload,
+        MarkFeedSeenPayload,
         inputs.MarkFeedSeenInput,
         "Move the mark in the viewer's feed forward. It never moves back.",
     )

@@ -1,20 +1,18 @@
 """The objects of the schema. Their plain fields are attributes of the records they are read from."""
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import strawberry
 
 from resolvers import articles, feeds, groups, users
 from schema import enums
+from schema.connections import Connection
 from schema.fields import field_of
 from schema.scalars import DateTime, Link
 from store import records
 from store.ranking.formulas import Order
 from store.records import Vote
-
-if TYPE_CHECKING:
-    from schema.connections import ArticleConnection, UserConnection
 
 ID = "The id, which names the node for ever."
 
@@ -58,7 +56,7 @@ class Article(Node):
         "The viewer's vote; null if nobody is logged in, or voting has closed and the voters are forgotten.",
     )
     groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, by name.", is_pure=True)
-    voters: Annotated["UserConnection", strawberry.lazy("schema.connections")] | None = field_of(
+    voters: "Connection[User] | None" = field_of(
         articles.voters, "Everyone whose vote counts, up or down, by name; null once the voters are forgotten."
     )
     standing: "Standing | None" = field_of(
@@ -77,15 +75,9 @@ class User(Node):
     username: str = strawberry.field(description="The name as its owner writes it; unique in any case of letters.")
     joined_at: DateTime = field_of(users.joined_at, "When they registered.")
     karma: int = field_of(users.karma, "The votes on their articles, but for their own first votes.")
-    articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
-        users.articles, "What they posted, newest first."
-    )
-    followers: Annotated["UserConnection", strawberry.lazy("schema.connections")] = field_of(
-        users.followers, "Who follows them, the newest follower first."
-    )
-    following: Annotated["UserConnection", strawberry.lazy("schema.connections")] = field_of(
-        users.following, "Whom they follow, the newest first."
-    )
+    articles: "Connection[Article]" = field_of(users.articles, "What they posted, newest first.")
+    followers: "Connection[User]" = field_of(users.followers, "Who follows them, the newest follower first.")
+    following: "Connection[User]" = field_of(users.following, "Whom they follow, the newest first.")
     viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows them.")
 
     @classmethod
@@ -98,9 +90,7 @@ class Group(Node):
     is_cacheable = staticmethod(always)
 
     name: str = strawberry.field(description="The name, in lower case.")
-    articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
-        groups.articles, "Its articles."
-    )
+    articles: "Connection[Article]" = field_of(groups.articles, "Its articles.")
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:
@@ -109,7 +99,7 @@ class Group(Node):
 
 @strawberry.type(description="The viewer's home: articles by the people they follow and by themselves, newest first.")
 class Feed(Node):
-    articles: Annotated["ArticleConnection", strawberry.lazy("schema.connections")] = field_of(
+    articles: "Connection[Article]" = field_of(
         feeds.articles, "Pulled as it is read, so that nothing is late and nothing is lost."
     )
     unseen_count: int = field_of(feeds.unseen_count, "How many articles are newer than the mark: exact up to 1,000.")
@@ -120,9 +110,6 @@ class Feed(Node):
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:
         return isinstance(value, records.Feed)
-
-
-assert enums  # describes the enum
 
 
 @strawberry.type(description="A part of the value that an order sorts by.")

@@ -33,14 +33,14 @@ pytestmark = pytest.mark.routed
 OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 
 FIRST = "article:3011197992960749"
-VOTER = pagination.cursor("voters:1773", ("alice",))
-OLDER = pagination.cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
+VOTER = pagination.encode_cursor("voters:1773", ("alice",))
+OLDER = pagination.encode_cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
 CURSORS = [
     "odd",
     VOTER,
     OLDER,
-    pagination.cursor("followers:alice", (1e12, "vera")),
-    pagination.cursor("groups", ("ask",)),
+    pagination.encode_cursor("followers:alice", (1e12, "vera")),
+    pagination.encode_cursor("groups", ("ask",)),
 ]
 DOCUMENTS = {
     "aliases": f'{{ a: article(id: "{FIRST}") {{ x: title y: title id }} b: article(id: "{FIRST}") {{ id }} }}',

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resolvers import feeds, pagination
+from resolvers import feeds
 from resolvers.context import Context
 from store.errors import SelfFollow
 from store.records import Feed
@@ -141,4 +141,4 @@ async def _page(store, reader, size, cursor, up=False, unseen=False):
 
 
 def _place(reader, cursor):
-    return pagination.cursor_position(feeds.listing_name(Feed(reader)), cursor, pagination.ARTICLES_BY_TIME)
+    return feeds.cursor_position(Feed(reader), cursor)

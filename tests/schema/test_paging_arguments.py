@@ -7,7 +7,7 @@ from store.maintenance.import_stories import Story, bring_in
 from tests.store.reading import post
 
 WEEK = 7 * 86_400
-OTHER = pagination.cursor("another", (1.0, "1"))
+OTHER = pagination.encode_cursor("another", (1.0, "1"))
 WRONG = [
     ("first: 0", "first is 1 to 100, not 0"),
     ("last: 101", "last is 1 to 100, not 101"),

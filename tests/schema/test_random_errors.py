@@ -31,8 +31,8 @@ WRONG = [
     "odd",
     "",
     *CURSORS,
-    pagination.cursor("timeline:bob", (1e12, "1773")),
-    pagination.cursor("feed:vera", (1e12, "1773")),
+    pagination.encode_cursor("timeline:bob", (1e12, "1773")),
+    pagination.encode_cursor("feed:vera", (1e12, "1773")),
 ]
 PAGE = [
     "",

@@ -17,7 +17,7 @@ from resolvers import queries, subscriptions
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.errors import SubscriberTooSlow, TooManyRankings
-from resolvers.live import TICK, Live
+from resolvers.live import READ_INTERVAL, Live
 from resolvers.subscriptions import RankingChange
 from schema.schema import SCHEMA
 from server.app import CODES
@@ -139,7 +139,7 @@ def listeners(live: Live) -> int:
 
 async def ranked(store: Store, order: Order, group: str | None, first: int) -> list[str]:
     """What a fresh query lists."""
-    return [article.id for article in (await queries.articles(Context(store), order, group, first)).nodes]
+    return [article.id for article in (await queries.articles(Context(store), order, group, first=first)).nodes]
 
 
 def folded(listing: dict[str, int], moves: Any) -> dict[str, int]:
@@ -328,7 +328,7 @@ async def test_votes_of_a_tick_are_one_message(store, live, alice):
             await store.articles.vote(article.number, f"other-{each}", Vote.UP)
         await post(store, alice)
 
-        assert await counting <= 2 + (loop.time() - begun) / TICK
+        assert await counting <= 2 + (loop.time() - begun) / READ_INTERVAL
 
 
 async def messages_until(rankings: AsyncIterator[RankingChange], articles: int) -> int:
@@ -387,7 +387,7 @@ async def test_posts_while_a_subscription_begins_are_heard(store, live, alice, m
 
 
 async def test_who_leaves_too_many_articles_waiting_is_told(store, live, url, alice, monkeypatch):
-    monkeypatch.setattr("resolvers.posts.MOST_BEHIND", 150)
+    monkeypatch.setattr("resolvers.subscriptions.MOST_PENDING", 150)
     async with aclosing(subscriptions.article_posted(Context(store, live=live))) as posts:
         reading = asyncio.create_task(anext(posts))
         await until(lambda: listeners(live) == 1)
@@ -402,7 +402,7 @@ async def test_who_leaves_too_many_articles_waiting_is_told(store, live, url, al
 
 @pytest.mark.parametrize("media", ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"])
 async def test_stream_of_who_is_too_slow_ends_with_an_error(live, url, alice, store, media, monkeypatch):
-    monkeypatch.setattr("resolvers.posts.MOST_BEHIND", -1)
+    monkeypatch.setattr("resolvers.subscriptions.MOST_PENDING", -1)
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         query = {"query": "subscription { articlePosted { id } }"}
         asking = client.get(url.replace("ws", "http"), params=query, headers={"accept": media})
@@ -416,7 +416,7 @@ async def test_stream_of_who_is_too_slow_ends_with_an_error(live, url, alice, st
 
 
 async def test_socket_of_who_is_too_slow_is_told_so(live, listen, alice, monkeypatch):
-    monkeypatch.setattr("resolvers.posts.MOST_BEHIND", -1)
+    monkeypatch.setattr("resolvers.subscriptions.MOST_PENDING", -1)
     subscriber = await listen(POSTED)
     live.events.dispatch(Event(EventKind.MISSED))
 
@@ -453,7 +453,7 @@ async def test_slow_reader_of_a_ranking_can_fold_its_moves(store, live, alice, c
 
 
 async def test_ranking_by_age_moves_by_itself(store, live, clock, alice, bob, monkeypatch):
-    monkeypatch.setattr("resolvers.live.DRIFT", 0.01)
+    monkeypatch.setattr("resolvers.live.DECAY_INTERVAL", 0.01)
     older = await post(store, alice)
     for voter in (bob, "voter"):
         await store.articles.vote(older.number, voter, Vote.UP)
@@ -483,13 +483,13 @@ async def test_address_watches_so_many_places_of_different_rankings(store, redis
             with pytest.raises(TooManyRankings, match="more than 110 places"):
                 await anext(watched(1))
             assert len(live._rankings) == 4
-        assert not live._rankings and not live._watched
+        assert not live._rankings and not live._subscribed
         async with aclosing(watched(100)) as again:
             await anext(again)
 
 
 async def test_fault_in_reading_a_ranking_ends_its_subscriptions(store, live, monkeypatch):
-    monkeypatch.setattr("resolvers.live.Standings", None)
+    monkeypatch.setattr("resolvers.live.RankedArticles", None)
     async with aclosing(subscriptions.ranking_changed(Context(store, live=live))) as rankings:
         with pytest.raises(TypeError):
             await anext(rankings)
