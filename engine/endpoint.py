@@ -9,7 +9,7 @@ from caches import CacheBudget
 from engine.clients import OpenContext, ViewerOf
 from engine.coalescing import Coalesced
 from engine.compiler.execution import Execution
-from engine.compiler.json_templates import Memory
+from engine.compiler.json_templates import TemplateCache
 from engine.documents.operations import Operations
 from engine.documents.persisted_documents import Documents
 from engine.errors import Faults
@@ -62,12 +62,12 @@ class Endpoint:
     ) -> None:
         budget = budget or CacheBudget()
         operations = Operations(schema, limits, budget.cache("operations"))
-        memory = Memory(budget.share("templates"))
-        budget.measure("templates", memory)
+        templates = TemplateCache(budget.share("templates"))
+        budget.measure("templates", templates)
         engine = Engine(
             operations,
             Documents(trusted or {}, only_trusted, budget.cache("documents")),
-            Execution(schema, memory, operations.grew, limits.answer),
+            Execution(schema, templates, operations.grew, limits.answer),
             Faults(codes),
             open_context,
             observer or Unobserved(),

@@ -14,7 +14,7 @@ from graphql import ExecutionResult, OperationType
 from engine.calls import Answer, Asked, Call
 from engine.clients import BackendUsage, Client, Context, OpenContext, ViewerOf
 from engine.coalescing import Coalesced
-from engine.compiler.execution import Execution, Result, Source
+from engine.compiler.execution import EventSource, Execution, Result
 from engine.documents.operations import Operation, Operations
 from engine.documents.persisted_documents import Documents
 from engine.errors import Faults, Refused
@@ -95,7 +95,7 @@ class Engine:
             else:
                 answer = await self.coalesced.answer(question, execute)
                 if not observation.answers:
-                    observation.answers, observation.way = 1, "coalesced"
+                    observation.answers, observation.execution_path = 1, "coalesced"
         self._charge_bytes(call, answer)
         return answer
 
@@ -137,13 +137,13 @@ class Engine:
         call, outcomes = observation.call, Outcomes()
         asked = call.operation, call.asked.variables, context, outcomes
         try:
-            result, observation.way = await self.execution.execute(*asked)
+            result, observation.execution_path = await self.execution.execute(*asked)
             return result
         except CancelledError:
             if not outcomes or not self.deadlines.is_over(current_task()):
                 raise
         outcomes.late = f"not answered within {self.deadlines.seconds:g} seconds"
-        observation.way = "error"
+        observation.execution_path = "error"
         return await self.execution.go_on(*asked)
 
     async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:
@@ -156,7 +156,7 @@ class Engine:
         finally:
             await close(source.events)
 
-    async def _source(self, call: Call) -> Source:
+    async def _source(self, call: Call) -> EventSource:
         source = await self.execution.subscribe(call.operation, call.asked.variables, self.open_context(call.client))
         if isinstance(source, ExecutionResult):
             errors = self.faults.describe(source.errors or (), call.request_id)

@@ -21,7 +21,7 @@ class Observation:
     commands: int = 0
     codes: set[str] = field(default_factory=set)
     seconds: float = 0.0
-    way: str = ""  # how a query or mutation was executed: "compiled", "coalesced" with an equal one, or why neither
+    execution_path: str = ""  # "compiled", "coalesced" with an equal query, or the reason for neither
     trace_id: str | None = None
     span: Any = None  # of those who trace
 

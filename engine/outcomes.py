@@ -48,7 +48,11 @@ class Outcomes:
         if known:
             return known.get()
         self.check_late()
-        value = resolve()
+        try:
+            value = resolve()
+        except Exception as error:
+            self._known[key] = Outcome(error=error)
+            raise
         if isawaitable(value):
             return self.carry_out(key, value)
         self._known[key] = Outcome(value)

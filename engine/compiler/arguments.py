@@ -1,14 +1,14 @@
 """
-The arguments of a field as its resolver takes them: coerced as graphql-core does it, converted as Strawberry does it.
+Arguments of fields, coerced as graphql-core and converted as Strawberry do it.
 
-Both look at every type anew for every request. What that comes to is found out once here, so that a variable costs
-little more than to take it out of a mapping.
+Both look at the types for every request. Here this is done once, when an operation is compiled; a variable then costs
+little more than a look-up.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import strawberry
 from graphql import FieldNode, GraphQLError, GraphQLField, VariableNode, is_non_null_type, print_ast
@@ -24,34 +24,34 @@ Convert = Callable[[Any], Any]
 Arguments = Mapping[str, Any]
 
 
-class Given(NamedTuple):
-    """An argument that is a variable: what it is without one, if anything, and how a value becomes the resolver's."""
+class VariableArgument(NamedTuple):
+    """An argument given as a variable. `default` applies where the variable is not given."""
 
     name: str
     variable: str
-    usual: Arguments
+    default: Arguments
     convert: Convert
     is_nullable: bool
 
 
-class Fields(NamedTuple):
-    """The arguments of one field: those that are always the same, variables, and literals with variables in them."""
+class ResolverArguments(NamedTuple):
+    """Arguments of a declared resolver: constants, variables, and literals that contain variables."""
 
     constant: Arguments
-    variables: tuple[Given, ...]
+    variables: tuple[VariableArgument, ...]
     mixed: tuple[Callable[[VariableValues], Arguments], ...]
 
     def values(self, variables: VariableValues) -> Arguments:
         """
         Raises:
-            GraphQLError: how to say what is wrong with them, graphql-core knows.
+            GraphQLError: they do not fit; graphql-core has the right message.
         """
         if not self.variables and not self.mixed:
             return self.constant
         values, coerced = dict(self.constant), variables.coerced
-        for name, variable, usual, convert, is_nullable in self.variables:
+        for name, variable, default, convert, is_nullable in self.variables:
             if variable not in coerced:
-                values.update(usual)
+                values.update(default)
             elif (value := coerced[variable]) is not None:
                 values[name] = convert(value)
             elif is_nullable:
@@ -63,10 +63,26 @@ class Fields(NamedTuple):
         return values
 
 
-def arguments_of(schema: strawberry.Schema, own: StrawberryField, definition: GraphQLField, node: FieldNode) -> Fields:
+class FieldArguments(Protocol):
+    def values(self, variables: VariableValues) -> Arguments: ...
+
+
+class CoreArguments(NamedTuple):
+    """Arguments as graphql-core gives them to the resolver that Strawberry made."""
+
+    definition: GraphQLField
+    node: FieldNode
+
+    def values(self, variables: VariableValues) -> Arguments:
+        return get_argument_values(self.definition, self.node, variables)
+
+
+def resolver_arguments(
+    schema: strawberry.Schema, own: StrawberryField, definition: GraphQLField, node: FieldNode
+) -> ResolverArguments:
     """
     Raises:
-        GraphQLError: an argument is wrong without any variable.
+        GraphQLError: a literal does not fit.
     """
     given = {argument.name.value: argument for argument in node.arguments or ()}
     constant: dict[str, Any] = {}
@@ -78,14 +94,14 @@ def arguments_of(schema: strawberry.Schema, own: StrawberryField, definition: Gr
         coerced = partial(_coerced, alone, node, name, argument, convert)
         written = given[name].value if name in given else None
         if isinstance(written, VariableNode):
-            usual = _without(alone, node, name, argument, convert)
+            default = _default(alone, node, name, argument, convert)
             nullable = not is_non_null_type(definition.args[name].type)
-            variables.append(Given(argument.python_name, written.name.value, usual, convert, nullable))
+            variables.append(VariableArgument(argument.python_name, written.name.value, default, convert, nullable))
         elif written is not None and "$" in print_ast(written):
             mixed.append(coerced)
         else:
             constant.update(coerced(None))
-    return Fields(constant, tuple(variables), tuple(mixed))
+    return ResolverArguments(constant, tuple(variables), tuple(mixed))
 
 
 def _coerced(
@@ -102,10 +118,10 @@ def _coerced(
     return {argument.python_name: values[name] if values[name] is None else convert(values[name])}
 
 
-def _without(
+def _default(
     alone: GraphQLField, node: FieldNode, name: str, argument: StrawberryArgument, convert: Convert
 ) -> Arguments:
-    """What an argument is where its variable is not given. A required one's is: then the request was refused before."""
+    """An argument whose variable is not given. The variable of a required argument always is."""
     try:
         return _coerced(alone, FieldNode(name=node.name), name, argument, convert, None)
     except GraphQLError:
@@ -113,11 +129,11 @@ def _without(
 
 
 def _converter(schema: strawberry.Schema, type_: Any) -> Convert:
-    """How Strawberry makes a resolver's value of a coerced one that is not null."""
+    """How Strawberry converts a coerced value that is not null."""
     while type(type_) is StrawberryOptional:
         type_ = type_.of_type
     if _is_leaf(schema, type_):
-        return _as_it_is
+        return _unchanged
     if type(type_) is StrawberryList:
         return partial(_each, _converter(schema, type_.of_type))
     definition = get_object_definition(type_)
@@ -129,8 +145,8 @@ def _converter(schema: strawberry.Schema, type_: Any) -> Convert:
             )
             for field in definition.fields
         }
-        usual = {field.python_name: None for field in definition.fields if _has_no_default(field)}
-        return partial(_object, definition.origin, usual, parts)
+        defaults = {field.python_name: None for field in definition.fields if _has_no_default(field)}
+        return partial(_object, definition.origin, defaults, parts)
     convert: Convert = partial(
         convert_argument, type_=type_, scalar_registry=schema.schema_converter.scalar_registry, config=schema.config
     )
@@ -146,7 +162,7 @@ def _has_no_default(field: StrawberryField) -> bool:
     return field.default_value is MISSING and field.default_factory is MISSING
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -155,9 +171,9 @@ def _each(convert: Convert, values: list[Any]) -> list[Any]:
 
 
 def _object(
-    type_: Callable[..., Any], usual: Arguments, parts: Mapping[str, tuple[str, Convert]], value: Mapping[str, Any]
+    type_: Callable[..., Any], defaults: Arguments, parts: Mapping[str, tuple[str, Convert]], value: Mapping[str, Any]
 ) -> Any:
-    given = dict(usual)
+    given = dict(defaults)
     for name, part in value.items():
         python_name, convert = parts[name]
         given[python_name] = None if part is None else convert(part)

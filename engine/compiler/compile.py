@@ -1,22 +1,24 @@
 """
-Compiles an operation into a plan. Knows GraphQL and Strawberry, and nothing of what a schema is about.
+Compiles an operation into a plan, for any Strawberry schema.
 
-A plain attribute is read off the parents, and a declared resolver (`engine.compiler.resolvers`) is called once for a
-level. All else is for graphql-core, and so are mutations of more than one field, which run in series.
+A field is resolved in one of three ways: a plain attribute is read off the parents, a declared resolver
+(`engine.compiler.resolvers`) is called once for a level, and the resolver of any other field is called once for each
+parent. Introspection, subscriptions and mutations of more than one field are left to graphql-core.
 
 A Strawberry type may have a static method `is_cacheable(record)`. Records for which it is true are immutable: the JSON
 of their attributes and pure fields is cached.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import iscoroutinefunction
 from operator import attrgetter
 from typing import Any
 
 import strawberry
 from graphql import (
-    FieldNode,
     FragmentDefinitionNode,
     GraphQLID,
     GraphQLLeafType,
@@ -34,65 +36,53 @@ from graphql.execution.values import VariableValues
 from strawberry.types.field import StrawberryField
 
 from engine.compiler import plan
-from engine.compiler.arguments import Fields, arguments_of
-from engine.compiler.completion import Abstracts, Leaves, Lists, Objects, TypeTest
-from engine.compiler.disposal import dispose
-from engine.compiler.json_templates import Memory, Remembered
-from engine.compiler.plan import Bail, Column, Completion, Field, Level, Pending, Rows, Run, builder, row_bytes
+from engine.compiler.arguments import CoreArguments, FieldArguments, resolver_arguments
+from engine.compiler.completion import (
+    AbstractCompletion,
+    LeafCompletion,
+    ListCompletion,
+    ObjectCompletion,
+    TypeTest,
+)
+from engine.compiler.json_templates import CachedLevel, TemplateCache
+from engine.compiler.plan import (
+    Column,
+    Completion,
+    Field,
+    Level,
+    NotCompilable,
+    Pending,
+    Plan,
+    RowResolver,
+    Rows,
+    Run,
+    row_builder,
+    row_bytes,
+)
 from engine.compiler.resolvers import BatchResolver, DeclaredResolver, declared_resolver
-from engine.compiler.serialize import writer
+from engine.compiler.serialize import serializer
 from engine.documents.operations import Operation
-from engine.limits.answer_size import Budget
-from engine.outcomes import Outcomes
 
 Resolve = Callable[[Column, Run], Pending]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+def compile_operation(
+    schema: strawberry.Schema, operation: Operation, variables: VariableValues, templates: TemplateCache
+) -> Plan:
     """
-    `arguments` are those of all fields that take any, each in the place that the field knows; `fields` is how many
-    there are.
-    """
-
-    level: Rows
-    arguments: Sequence[Fields]
-    fields: int
-
-    async def data(self, context: Any, variables: VariableValues, budget: Budget, outcomes: Outcomes) -> dict[str, Any]:
-        """
-        The data of an answer without errors.
-
-        Raises:
-            Bail, or whatever a resolver or a leaf raises: the answer is not this plan's to give.
-            AnswerTooLarge: it is larger than the budget.
-        """
-        run = Run(context, [fields.values(variables) for fields in self.arguments], outcomes, budget=budget)
-        try:
-            rows = self.level.rows([None], run)
-            (row,) = rows if isinstance(rows, list) else await rows
-        except BaseException:
-            dispose(run.expected)
-            raise
-        data: dict[str, Any] = row
-        return data
-
-
-def compiled(schema: strawberry.Schema, operation: Operation, variables: VariableValues, memory: Memory) -> Plan:
-    """
-    The plan of a valid operation, as far as its `@include` and `@skip` are decided by these variables.
+    Compile a valid operation. These variables decide its `@include` and `@skip` directives.
 
     Raises:
-        Bail: it asks for something that is not compiled.
+        NotCompilable: it contains something that is left to graphql-core.
     """
-    compiler = Compiler(schema, operation, variables, memory)
+    compiler = Compiler(schema, operation, variables, templates)
     root = compiler.core.get_root_type(operation.kind)
     assert root is not None
     collected = collect_fields(compiler.core, compiler.fragments, variables, root, operation.node)
     is_single = operation.kind is OperationType.MUTATION and len(collected.grouped_field_set) == 1
     if operation.kind is not OperationType.QUERY and not is_single:
-        raise Bail(operation.kind.value)
-    level = compiler.level(root, collected.grouped_field_set)
+        raise NotCompilable(operation.kind.value)
+    level = compiler.level(root, collected.grouped_field_set, is_root=True)
     return Plan(level, compiler.arguments, len(compiler.fields))
 
 
@@ -101,90 +91,117 @@ class Compiler:
     schema: strawberry.Schema
     operation: Operation
     variables: VariableValues
-    memory: Memory
-    arguments: list[Fields] = field(default_factory=list)
+    templates: TemplateCache
+    arguments: list[FieldArguments] = field(default_factory=list)
     fields: list[Field] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.core = self.schema._schema
         definitions = self.operation.document.definitions
         nodes = [node for node in definitions if isinstance(node, FragmentDefinitionNode)]
-        self.fragments = {node.name.value: FragmentDetails(node) for node in nodes}
+        self.fragment_nodes = {node.name.value: node for node in nodes}
+        self.fragments = {name: FragmentDetails(node) for name, node in self.fragment_nodes.items()}
 
-    def level(self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]]) -> Rows:
+    def level(
+        self, parent: GraphQLObjectType, grouped: Mapping[str, list[FieldDetails]], *, is_root: bool = False
+    ) -> Rows:
         first = len(self.fields)
-        fields = [self._field(parent, key, details) for key, details in grouped.items()]
-        level = Level(tuple(fields), builder(list(grouped)), row_bytes(list(grouped)))
+        fields = [self._field(parent, key, details, is_root) for key, details in grouped.items()]
+        level = Level(tuple(fields), row_builder(list(grouped)), row_bytes(list(grouped)))
         is_cacheable = getattr(_origin(parent), "is_cacheable", None)
         if is_cacheable is None:
             return level
         below = {each.number: each for each in self.fields[first:]}
-        return Remembered(level, below, self.memory, next(self.memory.levels), is_cacheable)
+        return CachedLevel(level, below, self.templates, next(self.templates.levels), is_cacheable)
 
-    def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails]) -> Field:
-        resolve, complete, is_lasting = self._way(parent, details)
-        self.fields.append(Field(len(self.fields), key, resolve, complete, is_lasting))
+    def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails], is_root: bool) -> Field:
+        name = details[0].node.name.value
+        if name == "__typename":
+            resolve: Resolve = partial(plan.typenames, parent.name)
+            complete: Completion = LeafCompletion(serializer(GraphQLString), False, are_texts=True)
+            is_pure = True
+        elif definition := parent.fields.get(name):
+            complete = self._completion(definition.type, details)
+            resolve, is_pure = self._resolver(parent, key if is_root else None, details)
+        else:
+            raise NotCompilable("introspection")
+        self.fields.append(Field(len(self.fields), key, resolve, complete, is_pure))
         return self.fields[-1]
 
-    def _way(self, parent: GraphQLObjectType, details: list[FieldDetails]) -> tuple[Resolve, Completion, bool]:
-        """How a field is resolved and completed, and whether its value lasts."""
+    def _resolver(
+        self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]
+    ) -> tuple[Resolve, bool]:
+        """How a field is resolved, and whether it is pure."""
         node = details[0].node
-        name = node.name.value
-        if name == "__typename":
-            return partial(plan.repeated, parent.name), Leaves(writer(GraphQLString), False, are_texts=True), True
-        definition = parent.fields.get(name)
-        if definition is None:
-            raise Bail("introspection")
+        definition = parent.fields[node.name.value]
         own = definition.extensions.get("strawberry-definition")
-        if not isinstance(own, StrawberryField) or own.permission_classes or own.extensions:
-            raise Bail("field")
-        complete = self._completion(definition.type, details)
-        if own.base_resolver is None:
-            return partial(plan.attributes, attrgetter(own.python_name)), complete, True
+        if type(own) is not StrawberryField or own.permission_classes or own.extensions:
+            return self._row_resolver(parent, root_key, details), False
+        if own.base_resolver is None and self.schema.config.default_resolver is getattr:
+            return partial(plan.attributes, attrgetter(own.python_name)), True
         declared = declared_resolver(own)
         if declared is None:
-            raise Bail("field")
-        is_pure = isinstance(declared, BatchResolver) and declared.is_pure and not own.arguments
-        return self._resolver(declared, own, node, parent), complete, is_pure
+            return self._row_resolver(parent, root_key, details), False
+        self.arguments.append(resolver_arguments(self.schema, own, definition, node))
+        return self._declared(declared, parent, root_key), _is_pure(declared, own)
 
-    def _resolver(
-        self, declared: DeclaredResolver, own: StrawberryField, node: FieldNode, parent: GraphQLObjectType
-    ) -> Resolve:
-        place = len(self.arguments)
-        self.arguments.append(arguments_of(self.schema, own, parent.fields[node.name.value], node))
+    def _declared(self, declared: DeclaredResolver, parent: GraphQLObjectType, root_key: str | None) -> Resolve:
+        place = len(self.arguments) - 1
         if isinstance(declared, BatchResolver):
             return partial(plan.batch, declared.function, place)
-        if parent is self.core.mutation_type:
-            return partial(plan.once, declared.function, place, response_key(node))
+        if root_key is not None and parent is self.core.mutation_type:
+            return partial(plan.mutation_root, declared.function, place, root_key)
         return partial(plan.root, declared.function, place)
+
+    def _row_resolver(
+        self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]
+    ) -> RowResolver:
+        nodes = [each.node for each in details]
+        definition = parent.fields[nodes[0].name.value]
+        self.arguments.append(CoreArguments(definition, nodes[0]))
+        return RowResolver(
+            definition,
+            nodes,
+            parent,
+            root_key,
+            parent is self.core.mutation_type,
+            self.core,
+            self.fragment_nodes,
+            self.operation.node,
+            len(self.arguments) - 1,
+        )
 
     def _completion(self, type_: GraphQLOutputType, details: list[FieldDetails], nullable: bool = True) -> Completion:
         if is_non_null_type(type_):
             return self._completion(type_.of_type, details, nullable=False)
         if is_list_type(type_):
-            return Lists(self._completion(type_.of_type, details), nullable)
+            return ListCompletion(self._completion(type_.of_type, details), nullable)
         if is_leaf_type(type_):
             leaf: GraphQLLeafType = type_
-            return Leaves(writer(leaf), nullable, are_texts=leaf in (GraphQLString, GraphQLID))
+            return LeafCompletion(serializer(leaf), nullable, are_texts=leaf in (GraphQLString, GraphQLID))
         if is_abstract_type(type_):
             possible = self.core.get_possible_types(type_)
             tests = [(_test(each) or _undecided, self._below(each, details)) for each in possible]
-            classes = {_origin(each): place for place, each in enumerate(possible)}
-            return Abstracts(tuple(tests), classes, nullable)
+            origins = Counter(map(_origin, possible))  # types of one generic class have one origin
+            classes = {_origin(each): place for place, each in enumerate(possible) if origins[_origin(each)] == 1}
+            return AbstractCompletion(tuple(tests), classes, nullable)
         assert isinstance(type_, GraphQLObjectType)
-        return Objects(self._below(type_, details), nullable, _test(type_))
+        return ObjectCompletion(self._below(type_, details), nullable, _test(type_))
 
     def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Rows:
         collected = collect_subfields(self.core, self.fragments, self.variables, self.operation.node, type_, details)
         return self.level(type_, collected.grouped_field_set)
 
 
-def response_key(node: FieldNode) -> str:
-    return node.alias.value if node.alias else node.name.value
+def _is_pure(declared: DeclaredResolver, own: StrawberryField) -> bool:
+    """Whether the value is part of a record's template: it is there at once, and no argument changes it."""
+    if not isinstance(declared, BatchResolver) or iscoroutinefunction(declared.function):
+        return False
+    return declared.is_pure and not own.arguments
 
 
 def _origin(type_: GraphQLObjectType) -> type:
-    """The class that Strawberry made a type of."""
+    """The class that a GraphQL type was made from."""
     origin: type = type_.extensions["strawberry-definition"].origin
     return origin
 
@@ -199,4 +216,4 @@ def _is_of_type(is_type_of: Callable[[Any, Any], Any], value: Any) -> bool:
 
 
 def _undecided(value: Any) -> bool:
-    raise Bail("type")
+    raise NotCompilable("type")

@@ -1,37 +1,39 @@
-"""How columns of what resolvers gave become columns of what the answer says: leaves, objects, lists of them."""
+"""Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.compiler.plan import Bail, Column, Completion, Pending, Rows, Run, are_there, together
+from strawberry.execution import optimized_is_awaitable
+
+from engine.compiler.plan import Column, Completion, NotCompilable, Pending, Rows, Run, all_ready, gather_columns
 
 TypeTest = Callable[[Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Leaves:
-    """`write` takes a column without nulls; of texts it gives texts."""
+class LeafCompletion:
+    """Scalars and enums. `serialize` takes a column without nulls; `are_texts`: it returns strings."""
 
-    write: Callable[[Column], Column]
+    serialize: Callable[[Column], Column]
     nullable: bool
     are_texts: bool = False
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None not in values:
-            return self._written(values, run)
+            return self._serialized(values, run)
         _allow_null(self.nullable)
-        return _with_nulls(values, self._written([value for value in values if value is not None], run))
+        return _with_nulls(values, self._serialized([value for value in values if value is not None], run))
 
-    def _written(self, values: Column, run: Run) -> Column:
-        written = self.write(values)
+    def _serialized(self, values: Column, run: Run) -> Column:
+        serialized = self.serialize(values)
         if self.are_texts:
-            run.budget.add_texts(written)
-        return written
+            run.budget.add_texts(serialized)
+        return serialized
 
 
 @dataclass(frozen=True, slots=True)
-class Objects:
+class ObjectCompletion:
     level: Rows
     nullable: bool
     is_type_of: TypeTest | None = None
@@ -46,30 +48,32 @@ class Objects:
         self._check(_one_of_each_class(present))
         rows = self.level.rows(present, run)
         if not isinstance(rows, list):
-            return run.later(self._later(values, rows))
+            return run.expect(self._awaited(values, rows))
         return rows if present is values else _with_nulls(values, rows)
 
     def _check(self, values: Iterable[Any]) -> None:
-        """Raise what a resolver gave in place of a parent's value."""
+        """Raise an exception that a resolver returned in place of a parent's value."""
         for value in values:
             if isinstance(value, Exception):
                 raise value
+            if optimized_is_awaitable(value):
+                raise NotCompilable("awaitable")
             if self.is_type_of and not self.is_type_of(value):
-                raise Bail("type")
+                raise NotCompilable("type")
 
-    async def _later(self, values: Column, rows: Awaitable[Column]) -> Column:
+    async def _awaited(self, values: Column, rows: Awaitable[Column]) -> Column:
         return _with_nulls(values, await rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Abstracts:
+class AbstractCompletion:
     """
-    Objects of an interface or a union: each goes the way of its type.
+    Objects of an interface or a union: those of one type are completed together.
 
-    Those of Strawberry's own classes are of the type of their class, whatever the tests say.
+    An instance of a Strawberry class is of the type of that class; for other objects the types' `is_type_of` decides.
     """
 
-    ways: tuple[tuple[TypeTest, Rows], ...]
+    types: tuple[tuple[TypeTest, Rows], ...]
     classes: Mapping[type, int]
     nullable: bool
 
@@ -79,25 +83,25 @@ class Abstracts:
         places: dict[int, list[int]] = {}
         for place, value in enumerate(values):
             if value is not None:
-                places.setdefault(self._way(value), []).append(place)
+                places.setdefault(self._type_number(value), []).append(place)
         parts: list[Any] = [
-            self.ways[way][1].rows([values[place] for place in taken], run) for way, taken in places.items()
+            self.types[number][1].rows([values[place] for place in taken], run) for number, taken in places.items()
         ]
-        if are_there(parts):
+        if all_ready(parts):
             return self._placed(len(values), places, parts)
-        return run.later(self._later(len(values), places, parts))
+        return run.expect(self._awaited(len(values), places, parts))
 
-    def _way(self, value: Any) -> int:
+    def _type_number(self, value: Any) -> int:
         known = self.classes.get(type(value))
         if known is not None:
             return known
-        for way, (is_type_of, _) in enumerate(self.ways):
+        for number, (is_type_of, _) in enumerate(self.types):
             if is_type_of(value):
-                return way
-        raise Bail("type")
+                return number
+        raise NotCompilable("type")
 
-    async def _later(self, size: int, places: Mapping[int, list[int]], parts: list[Any]) -> Column:
-        return self._placed(size, places, await together(parts))
+    async def _awaited(self, size: int, places: Mapping[int, list[int]], parts: list[Any]) -> Column:
+        return self._placed(size, places, await gather_columns(parts))
 
     def _placed(self, size: int, places: Mapping[int, list[int]], parts: list[Column]) -> Column:
         answers: Column = [None] * size
@@ -108,8 +112,8 @@ class Abstracts:
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
-    """Lists are laid end to end, completed as one column, and cut again."""
+class ListCompletion:
+    """Lists are joined, completed as one column, and cut again."""
 
     item: Completion
     nullable: bool
@@ -119,16 +123,16 @@ class Lists:
             _allow_null(self.nullable)
         for value in values:
             if value is not None and not isinstance(value, list | tuple):
-                raise Bail("list")
+                raise NotCompilable("list")
         flat = self.item([item for value in values if value is not None for item in value], run)
-        return _cut(values, flat) if isinstance(flat, list) else run.later(self._later(values, flat))
+        return _cut(values, flat) if isinstance(flat, list) else run.expect(self._awaited(values, flat))
 
-    async def _later(self, values: Column, flat: Awaitable[Column]) -> Column:
+    async def _awaited(self, values: Column, flat: Awaitable[Column]) -> Column:
         return _cut(values, await flat)
 
 
 def _one_of_each_class(values: Column) -> Iterable[Any]:
-    """That a resolver gave objects of the right type is a check on the resolver, which one of each class satisfies."""
+    """What to check the type of: objects of one class are of one GraphQL type."""
     return dict(zip(map(type, values), values, strict=True)).values()
 
 
@@ -153,4 +157,4 @@ def _with_nulls(values: Column, completed: Column) -> Column:
 
 def _allow_null(nullable: bool) -> None:
     if not nullable:
-        raise Bail("null")
+        raise NotCompilable("null")

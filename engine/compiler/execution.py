@@ -1,5 +1,6 @@
-"""Executes valid operations with graphql-core, in the way that Strawberry's own `Schema.execute` calls it."""
+"""Executes valid operations: by their plans, or else by graphql-core, as Strawberry's `Schema.execute` calls it."""
 
+from asyncio import gather
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -7,14 +8,14 @@ from weakref import WeakKeyDictionary
 
 import strawberry
 from graphql import ExecutionResult, OperationType, create_source_event_stream
+from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from engine.clients import Context
-from engine.compiler.executor import ShortExecutor
-from engine.compiler.json_templates import Memory
-from engine.compiler.plan import Bail
-from engine.compiler.plan_cache import Plans
-from engine.compiler.shortcuts import Shortcuts
+from engine.compiler.awaitables import dispose
+from engine.compiler.json_templates import TemplateCache
+from engine.compiler.plan import NotCompilable
+from engine.compiler.plan_cache import PlanCache
 from engine.documents.operations import MAX_ERRORS, Operation
 from engine.errors import Code, Refused
 from engine.limits.answer_size import MAX_ANSWER, AnswerTooLarge, Budget
@@ -23,42 +24,107 @@ from engine.outcomes import CarriedOut, Outcomes
 Variables: TypeAlias = dict[str, Any]
 
 
+class Executor(StrawberryGraphQLCoreExecutionContext):
+    """
+    graphql-core's executor with two additions: it waits for nothing after the deadline of a mutation that was carried
+    out, and when `execute` ends, nothing that it began goes on.
+
+    graphql-core cancels the siblings of a field that fails, but leaves coroutines that were never awaited.
+    """
+
+    def __init__(self, *given: Any, outcomes: Outcomes | None, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._outcomes = outcomes
+        self._expect_nothing()
+
+    async def execute(self, *, serially: bool | None = None) -> ExecutionResult:
+        try:
+            result: Any = self.execute_operation(serially)
+            return result if isinstance(result, ExecutionResult) else await result
+        finally:
+            self._dispose()
+
+    def build_per_event_executor(self, payload: Any) -> "Executor":
+        executor: Executor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
+        executor._expect_nothing()
+        return executor
+
+    async def with_abort_signal(self, awaitable: Awaitable[Any]) -> Any:
+        """Called by graphql-core for every awaitable value."""
+        if self._outcomes is not None:
+            self._outcomes.check_late()
+        return await awaitable
+
+    def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
+        is_expected = super().complete_list_item_value(item, results, *rest)
+        if is_expected:
+            self._expected.append(results[-1])
+        return is_expected
+
+    def complete_awaitable_list_item_value(self, *given: Any) -> Awaitable[Any]:  # type: ignore[override]  # it is awaited
+        value = super().complete_awaitable_list_item_value(*given)
+        self._expected.append(value)
+        return value
+
+    def _expect_nothing(self) -> None:
+        self._expected: list[Any] = []  # all that graphql-core is going to await
+        self.background_futures = set()
+        self.is_awaitable = self._is_expected  # type: ignore[assignment]  # says bool where TypeGuard is asked for
+
+    def _is_expected(self, value: Any) -> bool:
+        """As `is_awaitable`, which graphql-core calls before it awaits anything."""
+        if not optimized_is_awaitable(value):
+            return False
+        self._expected.append(value)
+        return True
+
+    def _dispose(self) -> None:
+        """Cancel graphql-core's background tasks first: they may still start other coroutines."""
+        left = list(self.background_futures)
+        if not left:
+            dispose(self._expected)
+            return
+        for future in left:
+            future.cancel()
+        gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._expected))
+
+
 @dataclass(frozen=True, slots=True)
-class Source:
-    """The events of a subscription, and what turns each of them into a result."""
+class EventSource:
+    """The events of a subscription, and the executor that makes a result of each."""
 
     events: AsyncIterable[Any]
-    executor: ShortExecutor
+    executor: Executor
 
 
-class Data(NamedTuple):
-    """The result of a plan, which has no errors."""
+class PlanResult(NamedTuple):
+    """The result of a plan, which never has errors."""
 
     data: Variables
     errors: None = None
 
 
-Result: TypeAlias = ExecutionResult | Data
+Result: TypeAlias = ExecutionResult | PlanResult
 
 
 class Executed(NamedTuple):
-    """`way` is "compiled", or why it was not."""
+    """`execution_path` is "compiled", or the reason why it was not."""
 
     result: Result
-    way: str
+    execution_path: str
 
 
 def ignore_growth(operation: Operation, more: int) -> None:
-    """Where operations are not cached."""
+    """For operations that are not cached."""
 
 
 class Execution:
-    """The one place where operations are executed: by their plans where they have one, else by graphql-core."""
+    """Executes the operations of a schema. `grew` is called with the bytes that are cached for an operation."""
 
     def __init__(
         self,
         schema: strawberry.Schema,
-        memory: Memory | None = None,
+        templates: TemplateCache | None = None,
         grew: Callable[[Operation, int], None] = ignore_growth,
         max_answer: int = MAX_ANSWER,
     ) -> None:
@@ -69,85 +135,85 @@ class Execution:
         self._strawberry = schema
         self._max_answer = max_answer
         self._schema = schema._schema
-        self._memory = Memory() if memory is None else memory
+        self._templates = TemplateCache() if templates is None else templates
         self._grew = grew
-        self._plans: WeakKeyDictionary[Operation, Plans] = WeakKeyDictionary()  # they hold no reference to it
-        self._shortcuts = Shortcuts(schema)
+        self._plans: WeakKeyDictionary[Operation, PlanCache] = WeakKeyDictionary()  # they hold no reference to it
         self._hide_suggestions = schema.config.disable_field_suggestions
 
     async def execute(
         self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes | None = None
     ) -> Executed:
         """
-        Queries that fail by their plan are executed anew: they have no side effects. Mutations go on from theirs.
+        Execute a query or a mutation.
 
-        If this is cancelled, `outcomes` are what a mutation has come to by then.
+        A query whose plan fails is executed again by graphql-core. Root fields of mutations are executed once:
+        their `outcomes` are used again, and are known to the caller if this is cancelled.
 
         Raises:
-            AnswerTooLarge: the answer would be larger than it may be.
+            AnswerTooLarge: the answer exceeds the limit.
         """
         plans = self._plans.get(operation)
         if plans is None:
-            plans = self._plans[operation] = self._new_plans(operation)
+            plans = self._plans[operation] = self._new_plan_cache(operation)
         outcomes = Outcomes() if outcomes is None else outcomes
         try:
             data = await plans.data(operation, variables, context, Budget(self._max_answer), outcomes)
-        except Bail as bail:
-            way = str(bail)
+        except NotCompilable as reason:
+            path = str(reason)
         except AnswerTooLarge:
             raise
         except Exception:
-            way = "error"
+            path = "error"
         else:
-            return Executed(Data(data), "compiled")
-        return Executed(await self.go_on(operation, variables, context, outcomes), way)
+            return Executed(PlanResult(data), "compiled")
+        return Executed(await self.go_on(operation, variables, context, outcomes), path)
 
     async def go_on(
         self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes
     ) -> ExecutionResult:
-        """Execute by graphql-core what has not come to its outcomes yet, and what is asked of them."""
+        """Execute by graphql-core. Root fields of a mutation that have an outcome are not executed again."""
         executor = self._executor(operation, variables, context, outcomes)
         return self._measured(await executor.execute())
 
-    def _new_plans(self, operation: Operation) -> Plans:
-        return Plans(self._strawberry, operation, self._memory, self._grew)
+    def _new_plan_cache(self, operation: Operation) -> PlanCache:
+        return PlanCache(self._strawberry, operation, self._templates, self._grew)
 
-    async def subscribe(self, operation: Operation, variables: Variables, context: Context) -> Source | ExecutionResult:
-        """Open the source of a subscription's events; a result in its place says why there is none."""
+    async def subscribe(
+        self, operation: Operation, variables: Variables, context: Context
+    ) -> EventSource | ExecutionResult:
+        """Open the source of a subscription's events; a result in its place has the errors."""
         executor = self._executor(operation, variables, context)
         created = create_source_event_stream(executor)
         events = await created if isinstance(created, Awaitable) else created
-        return events if isinstance(events, ExecutionResult) else Source(events, executor)
+        return events if isinstance(events, ExecutionResult) else EventSource(events, executor)
 
-    async def execute_event(self, source: Source, event: Any, context: Context) -> ExecutionResult:
-        """Execute one event with a context of its own: what an older event has loaded may be out of date."""
+    async def execute_event(self, source: EventSource, event: Any, context: Context) -> ExecutionResult:
+        """Execute one event with its own context: data loaded for an older event may be out of date."""
         executor = source.executor.build_per_event_executor(event)
         executor.context_value = context
         return self._measured(await executor.execute(serially=False))
 
     def _measured(self, result: ExecutionResult) -> ExecutionResult:
-        """What graphql-core gives, once it is known to be no larger than it may be."""
         Budget(self._max_answer).add_data(result.data)
         return result
 
     def _executor(
         self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes | None = None
-    ) -> ShortExecutor:
+    ) -> Executor:
         is_mutation = operation.kind is OperationType.MUTATION
-        executor: Any = ShortExecutor.build(
+        executor: Any = Executor.build(
             self._schema,
             operation.document,
             context_value=context,
             raw_variable_values=variables,
             operation_name=operation.name,
             max_coercion_errors=MAX_ERRORS,
-            middleware=[CarriedOut(outcomes)] if outcomes is not None and is_mutation else self._shortcuts,
-            shortcuts=self._shortcuts,
+            middleware=[CarriedOut(outcomes)] if outcomes is not None and is_mutation else None,
             outcomes=outcomes,
             hide_suggestions=self._hide_suggestions,
             operation_extensions=None,
         )
         if isinstance(executor, list):
             raise Refused(Code.BAD_USER_INPUT, *executor)
-        assert isinstance(executor, ShortExecutor)
+        assert isinstance(executor, Executor)
         return executor

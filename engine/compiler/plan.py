@@ -1,85 +1,92 @@
-"""Plans: what a compiled operation does, level by level, with columns of values instead of one field at a time."""
+"""
+Plans of compiled operations. A plan is executed level by level: a field is resolved for all objects of a level at once,
+and its values, a column, are completed together.
+"""
 
-from asyncio import CancelledError, ensure_future, gather
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import orjson
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLField,
+    GraphQLObjectType,
+    GraphQLResolveInfo,
+    GraphQLSchema,
+    OperationDefinitionNode,
+)
+from graphql.execution.values import VariableValues
+from graphql.pyutils import Path
+from graphql.type.definition import GraphQLResolveInfoHelpers
+from strawberry.execution import optimized_is_awaitable
 
+from engine.compiler.arguments import FieldArguments
+from engine.compiler.awaitables import dispose, gather_all
 from engine.limits.answer_size import PUNCTUATION, Budget
 from engine.outcomes import Outcomes
 
 Column = list[Any]
 Pending = Column | Awaitable[Column]
-Holes = dict[int, Column]  # what is left open in a text: by the number of a field, the parents that it is asked for
-EDGE = b"\0"  # around the number of a field that fills a hole; no JSON has it
+Placeholders = dict[int, Column]  # by field number, the parents whose values fill the placeholders of a JSON template
+MARK = b"\0"  # on both sides of a field number in a template; JSON never has this byte
 
 
-class Bail(Exception):
-    """This execution is not for a plan; the message says why, in few words of which there are few."""
+class NotCompilable(Exception):
+    """This execution is left to graphql-core. The message is one of few reasons: it becomes a metric label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A compiled operation. `arguments` are those of its fields, in the order of `Run.arguments`."""
+
+    level: "Rows"
+    arguments: Sequence[FieldArguments]
+    fields: int  # how many
+
+    async def data(self, context: Any, variables: VariableValues, budget: Budget, outcomes: Outcomes) -> dict[str, Any]:
+        """
+        Execute the plan and return the data of an answer without errors.
+
+        Raises:
+            NotCompilable, or any exception of a resolver or scalar: graphql-core has to execute the operation.
+            AnswerTooLarge: the answer exceeds the budget.
+        """
+        arguments = [each.values(variables) for each in self.arguments]
+        run = Run(context, arguments, outcomes, budget=budget, variables=variables.coerced)
+        try:
+            rows = self.level.rows([None], run)
+            (row,) = rows if isinstance(rows, list) else await rows
+        except BaseException:
+            dispose(run.expected)
+            raise
+        data: dict[str, Any] = row
+        return data
 
 
 @dataclass(slots=True)
 class Run:
     """
-    One execution: what resolvers get as their context, and the arguments of each field, coerced. `outcomes` keeps what
-    a mutation came to, and `budget` counts the bytes of its answer.
+    One execution of a plan: its context, and the coerced arguments of each field.
 
-    With `holes` no field is resolved that does not last: it leaves a hole, which is noted there. `expected` is all that
-    is waited for, to be disposed of where something fails.
+    `outcomes` records the results of a mutation's root fields, and `budget` counts the bytes of the answer. With
+    `placeholders` only pure fields are resolved, to make a JSON template; other fields add their parents there.
+    `expected` lists what is awaited, to be disposed of after a failure.
     """
 
     context: Any
     arguments: Sequence[Mapping[str, Any]]
     outcomes: Outcomes = field(default_factory=Outcomes)
-    holes: Holes | None = None
+    placeholders: Placeholders | None = None
     budget: Budget = field(default_factory=Budget)
-    expected: list[Awaitable[Any]] = field(default_factory=list)
+    variables: dict[str, Any] = field(default_factory=dict)
+    expected: list[Any] = field(default_factory=list)
 
-    def later(self, column: Awaitable[Column]) -> Awaitable[Column]:
-        """What is going to be waited for, once it is noted."""
+    def expect(self, column: Awaitable[Column]) -> Awaitable[Column]:
         self.expected.append(column)
         return column
-
-
-class Completion(Protocol):
-    """Turns a column of what resolvers gave into a column of what the answer says."""
-
-    def __call__(self, values: Column, run: Run) -> Pending: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """
-    `resolve` takes the parents of a level and gives their values, at once or later.
-
-    `is_lasting` says that a parent's value is the same for everyone and for ever.
-    """
-
-    number: int  # of the fields of a plan
-    key: str
-    resolve: Callable[[Column, Run], Pending]
-    complete: Completion
-    is_lasting: bool = False
-
-    def outline(self, parents: Column, run: Run) -> Pending:
-        """As `column`, but for a hole where its value does not last."""
-        if self.is_lasting:
-            return self.column(parents, run)
-        assert run.holes is not None, "asked for where there are holes"
-        run.holes.setdefault(self.number, []).extend(parents)
-        return [orjson.Fragment(b"%b%d%b" % (EDGE, self.number, EDGE))] * len(parents)
-
-    def column(self, parents: Column, run: Run) -> Pending:
-        values = self.resolve(parents, run)
-        if isinstance(values, list):
-            return self.complete(values, run)
-        return run.later(self._later(run.later(values), run))
-
-    async def _later(self, values: Awaitable[Sequence[Any]], run: Run) -> Column:
-        completed = self.complete(list(await values), run)
-        return completed if isinstance(completed, list) else await completed
 
 
 class Rows(Protocol):
@@ -88,26 +95,60 @@ class Rows(Protocol):
     def rows(self, parents: Column, run: Run) -> Pending: ...
 
 
+class Completion(Protocol):
+    """Turns a column of resolved values into a column of the answer (CompleteValue in the GraphQL specification)."""
+
+    def __call__(self, values: Column, run: Run) -> Pending: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`resolve` returns the values of a level's parents, or an awaitable of them. `is_pure`: as in `BatchResolver`."""
+
+    number: int  # of the fields of a plan
+    key: str
+    resolve: Callable[[Column, Run], Pending]
+    complete: Completion
+    is_pure: bool = False
+
+    def column(self, parents: Column, run: Run) -> Pending:
+        values = self.resolve(parents, run)
+        if isinstance(values, list):
+            return self.complete(values, run)
+        return run.expect(self._awaited(run.expect(values), run))
+
+    def column_or_placeholders(self, parents: Column, run: Run) -> Pending:
+        if self.is_pure:
+            return self.column(parents, run)
+        assert run.placeholders is not None, "only called while a template is made"
+        run.placeholders.setdefault(self.number, []).extend(parents)
+        return [orjson.Fragment(b"%b%d%b" % (MARK, self.number, MARK))] * len(parents)
+
+    async def _awaited(self, values: Awaitable[Sequence[Any]], run: Run) -> Column:
+        completed = self.complete(list(await values), run)
+        return completed if isinstance(completed, list) else await completed
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
-    """All fields of the objects of a level. What they wait for, they wait for at once."""
+    """All fields of the objects of a level. Their awaitables are awaited concurrently."""
 
     fields: tuple[Field, ...]
     build: Callable[[Sequence[Column]], Column]
     row_bytes: int = 0  # of an object without its values
 
     def rows(self, parents: Column, run: Run) -> Pending:
-        if run.holes is not None:
-            return self._built([field.outline(parents, run) for field in self.fields], run)
+        if run.placeholders is not None:
+            return self._built([field.column_or_placeholders(parents, run) for field in self.fields], run)
         columns = [field.column(parents, run) for field in self.fields]
-        return self._built(columns, run) if are_there(columns) else run.later(self._later(columns, run))
+        return self._built(columns, run) if all_ready(columns) else run.expect(self._awaited(columns, run))
 
-    async def _later(self, columns: Sequence[Pending], run: Run) -> Column:
-        return self._built(await together(columns), run)
+    async def _awaited(self, columns: Sequence[Pending], run: Run) -> Column:
+        return self._built(await gather_columns(columns), run)
 
     def _built(self, columns: Sequence[Any], run: Run) -> Column:
         if len(set(map(len, columns))) > 1:
-            raise Bail("length")
+            raise NotCompilable("length")
         run.budget.add(len(columns[0]) * self.row_bytes)
         return self.build(columns)
 
@@ -116,51 +157,35 @@ def row_bytes(keys: Sequence[str]) -> int:
     return sum(len(key) + 2 * PUNCTUATION for key in keys)
 
 
-def builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
+def row_builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
     """
-    What makes rows of columns: one comprehension with a dict display.
+    A function that makes rows of columns: one comprehension with a dict display.
 
-    The keys are names of GraphQL, letters, digits and `_`, so that they can stand in the text of a function.
+    The keys are GraphQL names (letters, digits and `_`), so they are safe in the source of a function.
     """
     if not keys:
-        raise Bail("nothing")
+        raise NotCompilable("nothing")
     pairs = ", ".join(f"{key!r}: v{place}" for place, key in enumerate(keys))
     columns = ", ".join(f"v{place}" for place, _ in enumerate(keys))
     built: Callable[[Sequence[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {columns}, in zip(*columns)]")
     return built
 
 
-def are_there(columns: Sequence[Any]) -> bool:
-    """Whether none of these columns has to be waited for."""
+def all_ready(columns: Sequence[Any]) -> bool:
+    """Whether none of these columns has to be awaited."""
     return all([isinstance(column, list) for column in columns])
 
 
-async def together(columns: Sequence[Any]) -> list[Column]:
-    """
-    All columns, when those are there that have to be waited for, at least one. They are waited for at once; the first
-    right here, so that one alone needs no task.
-
-    Whatever fails, all are waited for; who is cancelled cancels them.
-    """
-    first, *rest = [place for place, column in enumerate(columns) if not isinstance(column, list)]
+async def gather_columns(columns: Sequence[Any]) -> list[Column]:
+    """All columns, of which at least one has to be awaited."""
+    places = [place for place, column in enumerate(columns) if not isinstance(column, list)]
     complete = list(columns)
-    tasks = [ensure_future(columns[place]) for place in rest]
-    try:
-        complete[first] = await columns[first]
-        for place, task in zip(rest, tasks, strict=True):
-            complete[place] = await task
-        return complete
-    except Exception:
-        await gather(*tasks, return_exceptions=True)
-        raise
-    except CancelledError:
-        for task in tasks:
-            task.cancel()
-        await gather(*tasks, return_exceptions=True)
-        raise
+    for place, column in zip(places, await gather_all([columns[place] for place in places]), strict=True):
+        complete[place] = column
+    return complete
 
 
-def repeated(name: str, parents: Column, run: Run) -> Pending:
+def typenames(name: str, parents: Column, run: Run) -> Pending:
     return [name] * len(parents)
 
 
@@ -176,6 +201,82 @@ async def root(function: Callable[..., Any], place: int, parents: Column, run: R
     return [await function(run.context, **run.arguments[place])]
 
 
-async def once(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Column:
-    """As `root`, and what it came to is remembered: it must not run again."""
+async def mutation_root(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Column:
+    """As `root`, and the outcome is recorded: the field must not be executed twice."""
     return [await run.outcomes.carry_out(key, function(run.context, **run.arguments[place]))]
+
+
+@dataclass(frozen=True, slots=True)
+class RowResolver:
+    """
+    Calls the resolver that Strawberry made for graphql-core, once for each parent: with its permissions and extensions.
+
+    `key` is the response key of a root field. A root field of a mutation is executed once: its outcome is recorded.
+    """
+
+    field: GraphQLField
+    nodes: list[FieldNode]
+    parent_type: GraphQLObjectType
+    key: str | None
+    is_mutation: bool
+    schema: GraphQLSchema
+    fragments: dict[str, FragmentDefinitionNode]
+    operation: OperationDefinitionNode
+    place: int
+
+    def __call__(self, parents: Column, run: Run) -> Pending:
+        info, awaited = RowInfo(self, run), list[int]()
+        values: Column = []
+        for parent in parents:
+            value = self._value(parent, info, run)
+            if optimized_is_awaitable(value):
+                awaited.append(len(values))
+                run.expected.append(value)
+            values.append(value)
+        return _awaited_values(values, awaited) if awaited else values
+
+    def _value(self, parent: Any, info: Any, run: Run) -> Any:
+        assert self.field.resolve is not None, "Strawberry gives each field a resolver"
+        if self.is_mutation and self.key:
+            call = partial(self.field.resolve, parent, info, **run.arguments[self.place])
+            return run.outcomes.value(self.key, call)
+        return self.field.resolve(parent, info, **run.arguments[self.place])
+
+
+async def _awaited_values(values: Column, places: Sequence[int]) -> Column:
+    for place, value in zip(places, await gather_all([values[place] for place in places]), strict=True):
+        values[place] = value
+    return values
+
+
+class RowInfo:
+    """
+    What a resolver of one row gets as graphql-core's resolve info.
+
+    Only root fields have a `path`: a level knows nothing of the places of its objects in lists.
+    """
+
+    __slots__ = (*(name for name in GraphQLResolveInfo._fields if name != "path"), "_key", "operation_extensions")
+
+    def __init__(self, resolver: RowResolver, run: Run) -> None:
+        self._key = resolver.key
+        self.field_name = resolver.nodes[0].name.value
+        self.field_nodes = resolver.nodes
+        self.return_type = resolver.field.type
+        self.parent_type = resolver.parent_type
+        self.schema = resolver.schema
+        self.fragments = resolver.fragments
+        self.root_value = None
+        self.operation = resolver.operation
+        self.variable_values = run.variables
+        self.context = run.context
+        self.is_awaitable = optimized_is_awaitable
+        self.abort_signal = None
+        self.async_helpers = GraphQLResolveInfoHelpers(gather_all, run.expected.extend)
+        self.operation_extensions = None
+
+    @property
+    def path(self) -> Path:
+        if self._key is None:
+            raise NotCompilable("info")
+        return Path(None, self._key, self.parent_type.name)

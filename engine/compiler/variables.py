@@ -1,8 +1,7 @@
 """
-The variables of an operation as graphql-core coerces them.
+Coerces the variables of an operation as graphql-core does.
 
-What there is to know of their types is found out once. As soon as anything does not fit, graphql-core does all of it,
-for it knows what is to be said.
+Their types are examined once. If a value does not fit, graphql-core coerces all of them, and has the right message.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,13 +36,13 @@ from graphql.execution.values import (
 )
 from graphql.utilities.coerce_input_value import coerce_default_value
 
-from engine.compiler.plan import Bail
+from engine.compiler.plan import NotCompilable
 
 PLAIN: dict[GraphQLType, type] = {GraphQLString: str, GraphQLID: str, GraphQLInt: int, GraphQLBoolean: bool}
 MAX_BITS = 31  # of an Int
 
 
-Coerce = Callable[[Any], Any]  # undefined where a value does not fit, or may not
+Coerce = Callable[[Any], Any]  # returns Undefined if a value does not fit
 
 
 class Variable(NamedTuple):
@@ -54,16 +53,16 @@ class Variable(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A field of an input object; `usual` is its default, if it has one."""
+    """A field of an input object; `default` is Undefined if it has none."""
 
     name: str
     out_name: str
     coerce: Coerce
     is_required: bool
-    usual: Any
+    default: Any
 
 
-class Signatures:
+class VariableCoercion:
     """The variables that an operation declares."""
 
     def __init__(self, schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode]) -> None:
@@ -74,7 +73,7 @@ class Signatures:
     def coerced(self, given: dict[str, Any]) -> VariableValues:
         """
         Raises:
-            Bail: they do not fit.
+            NotCompilable: they do not fit.
         """
         sources, coerced = {}, {}
         for name, signature, coerce, is_optional in self._variables:
@@ -89,12 +88,12 @@ class Signatures:
     def _in_full(self, given: dict[str, Any]) -> VariableValues:
         values = get_variable_values(self._schema, self._definitions, given)
         if isinstance(values, list):
-            raise Bail("variables")
+            raise NotCompilable("variables")
         return values
 
 
 def _coercer(type_: GraphQLInputType, within: frozenset[GraphQLInputType] = frozenset()) -> Coerce:
-    """What coerces values of a type, which is part of an input object's within others."""
+    """A function that coerces values of a type; `within` are the input objects around it."""
     null = Undefined if is_non_null_type(type_) else None
     named = get_nullable_type(type_)
     if kind := PLAIN.get(named):
@@ -104,7 +103,7 @@ def _coercer(type_: GraphQLInputType, within: frozenset[GraphQLInputType] = froz
     if is_input_object_type(named) and named not in within and not named.is_one_of:
         parts = [_part(name, field, within | {named}) for name, field in named.fields.items()]
         if named.out_type is GraphQLInputObjectType.out_type and not any(
-            type(part.usual) in (list, dict) for part in parts
+            type(part.default) in (list, dict) for part in parts
         ):
             return partial(_object, parts, null)
     return partial(_in_general, type_)
@@ -133,7 +132,7 @@ def _object(parts: Sequence[Part], null: Any, value: Any) -> Any:
     if type(value) is not dict:
         return null if value is None else Undefined
     coerced, known = {}, 0
-    for name, out_name, coerce, is_required, usual in parts:
+    for name, out_name, coerce, is_required, default in parts:
         if name in value:
             known += 1
             part = coerce(value[name])
@@ -142,8 +141,8 @@ def _object(parts: Sequence[Part], null: Any, value: Any) -> Any:
             coerced[out_name] = part
         elif is_required:
             return Undefined
-        elif usual is not Undefined:
-            coerced[out_name] = usual
+        elif default is not Undefined:
+            coerced[out_name] = default
     return coerced if known == len(value) else Undefined
 
 

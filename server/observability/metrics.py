@@ -35,7 +35,10 @@ COUNTERS = {
     "store_round_trips": ("Round trips to the store.", ("operation",)),
     "store_commands": ("Commands sent to the store.", ("operation",)),
     "errors": ("Operations that had an error of a code.", ("operation", "code")),
-    "executions": ("Queries and mutations by how: compiled, coalesced with an equal one, or why neither.", ("way",)),
+    "executions": (
+        "Queries and mutations by how: compiled, coalesced with an equal one, or why neither.",
+        ("execution_path",),
+    ),
     "log_records": ("Warnings and errors logged, but for the lines of operations.", ("level",)),
     "log_lines_dropped": ("Lines of the log that could not be written.", ()),
     "refusals": ("Requests without an operation that can be answered.", ("code",)),
@@ -96,8 +99,8 @@ class Metrics(Collector):
         else:
             numbers[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1
             numbers[series.sum_of_seconds] += observation.seconds
-            if observation.way:  # else it was refused before
-                numbers[self._counts.place("executions", observation.way)] += 1
+            if observation.execution_path:  # else it was refused before
+                numbers[self._counts.place("executions", observation.execution_path)] += 1
         for code in observation.codes:
             numbers[self._counts.place("errors", series.name, code)] += 1
 

@@ -46,7 +46,7 @@ async def test_fallback_is_one(store: Store):
     operation = Operations(SCHEMA, Limits(), SizedCache(10_000_000)).find(FALLBACK, None)
     execution = Execution(SCHEMA)
 
-    ways = {(await execution.execute(operation, {}, Context(store))).way for _ in range(3)}
+    ways = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}
     assert "compiled" not in ways and "error" not in ways
 
 

@@ -77,7 +77,7 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
     assert [answer.json() for answer in answers] == [{"data": {"hello": "hello you"}}] * 5
     assert len({answer.headers["x-request-id"] for answer in answers}) == 5
     assert len(contexts.opened) == 1
-    assert sorted(ended.way for ended in recorder.recorded) == ["coalesced"] * 4 + ["new"]
+    assert sorted(ended.execution_path for ended in recorder.recorded) == ["coalesced"] * 4 + ["new"]
     assert [(ended.answers, ended.codes) for ended in recorder.recorded] == [(1, set())] * 5
     assert sum(ended.round_trips for ended in recorder.recorded) == 1
     assert [usage.round_trips for usage in recorder.usages] == [1]

@@ -9,10 +9,9 @@ import pytest
 from graphql import Node, Token
 
 from caches import SizedCache
-from engine.compiler.compile import Plan
 from engine.compiler.execution import Execution
-from engine.compiler.json_templates import Memory
-from engine.compiler.plan import Bail, Field, Level
+from engine.compiler.json_templates import TemplateCache
+from engine.compiler.plan import Field, Level, NotCompilable, Plan
 from engine.documents.operations import Operations
 from engine.limits.answer_size import Budget
 from engine.limits.documents import Limits
@@ -60,13 +59,13 @@ class Opened:
     def __init__(self) -> None:
         self.cache: SizedCache = SizedCache(100_000_000)
         self.operations = Operations(SCHEMA, Limits(), self.cache)
-        self.execution = Execution(SCHEMA, Memory(), self.operations.grew)
+        self.execution = Execution(SCHEMA, TemplateCache(), self.operations.grew)
 
     async def compile(self, text: str) -> None:
         operation = self.operations.find(text, None)
         for _ in range(3):
-            with pytest.raises((Bail, AttributeError)):
-                await self.execution._plans.setdefault(operation, self.execution._new_plans(operation)).data(
+            with pytest.raises((NotCompilable, AttributeError)):
+                await self.execution._plans.setdefault(operation, self.execution._new_plan_cache(operation)).data(
                     operation, {}, None, Budget(1_000_000), Outcomes()
                 )
 

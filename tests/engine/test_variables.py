@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pytest import raises
 
-from engine.compiler.plan import Bail
-from engine.compiler.variables import Signatures
+from engine.compiler.plan import NotCompilable
+from engine.compiler.variables import VariableCoercion
 
 SCHEMA = build_schema("""
     enum Mood { GOOD BAD }
@@ -75,13 +75,13 @@ def test_variables_are_those_of_graphql_core(declarations, values):
     definitions = parse(text).definitions[0].variable_definitions or ()
     expected = get_variable_values(SCHEMA, definitions, values)
 
-    signatures = Signatures(SCHEMA, definitions)
+    coercion = VariableCoercion(SCHEMA, definitions)
 
     if isinstance(expected, list):
-        with raises(Bail):
-            signatures.coerced(values)
+        with raises(NotCompilable):
+            coercion.coerced(values)
     else:
-        assert shown(signatures.coerced(values)) == shown(expected)
+        assert shown(coercion.coerced(values)) == shown(expected)
 
 
 def shown(values):

@@ -228,7 +228,7 @@ async def test_fault_in_a_batch_gives_the_answer_of_graphql_core(store, monkeypa
     monkeypatch.setattr(field, "metadata", {RESOLVER: BatchResolver(broken)})
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles { nodes { poster { karma } } } }", None)
-    ways = [(await execution.execute(operation, {}, Context(store))).way for _ in range(3)]
+    ways = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)]
 
     assert ways[0] == "new"
     assert "compiled" not in ways
@@ -237,7 +237,7 @@ async def test_fault_in_a_batch_gives_the_answer_of_graphql_core(store, monkeypa
 async def test_field_that_keeps_failing_is_given_up(store):
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles(first: 0) { totalCount } }", None)
-    ways = [(await execution.execute(operation, {}, Context(store))).way for _ in range(20)]
+    ways = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(20)]
 
     assert ways == ["new"] + ["error"] * 11 + ["not worth it"] * 8
 
@@ -280,12 +280,12 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
 async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, monkeypatch):
     """What each mutation answers and what stays of it are the same by Strawberry, by shortcuts and by its plan."""
     seen = []
-    for worth_after, expected in ((None, {"strawberry"}), (10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
-        monkeypatch.setattr("engine.compiler.plan_cache.WORTH_AFTER", worth_after)
+    for compile_at, expected in ((None, {"strawberry"}), (10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
+        monkeypatch.setattr("engine.compiler.plan_cache.COMPILE_AT", compile_at)
         with client(redis_url) as redis:
             redis.flushall()
         store = await Store.open(redis_url, partitions=partitions, clock=Clock())
-        answers, ways = await _mutated(store, Execution(SCHEMA).execute if worth_after else by_strawberry)
+        answers, ways = await _mutated(store, Execution(SCHEMA).execute if compile_at else by_strawberry)
         await store.close()
         assert ways == expected
         seen.append(answers)
@@ -334,6 +334,6 @@ async def _posted(store: Store) -> int:
 async def test_whatever_is_new_and_several_mutations_are_for_graphql_core(store):
     execution = Execution(SCHEMA)
     mutation = OPERATIONS.find("mutation { a: logOut { userErrors { code } } b: logOut { __typename } }", None)
-    ways = [(await execution.execute(mutation, {}, Context(store))).way for _ in range(2)]
+    ways = [(await execution.execute(mutation, {}, Context(store))).execution_path for _ in range(2)]
 
     assert ways == ["new", "mutation"]

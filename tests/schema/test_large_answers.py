@@ -47,7 +47,7 @@ async def test_contents_within_the_limit_are_answered_in_each_way(store, long_ar
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles { nodes { content viewerVote poster { username } } } }", None)
 
-    ways = [(await execution.execute(operation, {}, Context(store))).way for _ in range(4)]
+    ways = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(4)]
 
     assert ways == ["new", "compiled", "compiled", "compiled"]
 

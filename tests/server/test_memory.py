@@ -14,7 +14,7 @@ import pytest
 
 from caches import SHARES, SizedCache
 from engine import Client
-from engine.compiler.json_templates import Memory
+from engine.compiler.json_templates import TemplateCache
 from server.app import Application, create
 from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings
@@ -100,7 +100,7 @@ async def test_what_clients_invent_stays_below_the_budget(app, ask, make):
 async def test_process_does_not_grow_once_its_caches_are_full(app, ask):
     """With small shares, so that they are full after a few hundred requests."""
     for cache in app.state.budget.measured.values():
-        if isinstance(cache, Memory):
+        if isinstance(cache, TemplateCache):
             cache.most = 300_000
         elif isinstance(cache, SizedCache):
             cache.resize(300_000)

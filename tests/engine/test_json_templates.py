@@ -9,7 +9,7 @@ import strawberry
 from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
-from engine.compiler.json_templates import Memory, Template
+from engine.compiler.json_templates import JsonTemplate, TemplateCache
 from engine.compiler.resolvers import RESOLVER, BatchResolver, RootResolver
 from engine.documents.operations import Operations
 
@@ -70,7 +70,7 @@ def test_what_lasts_is_written_once_and_what_passes_is_asked_for_each_time():
         moods_of = [thing["mood"] for thing in first]
         assert moods_of == list(range(moods_of[0], moods_of[0] + 3))
         assert asked == ["a\0b", "odd", "c"] * (turn + 1)
-    assert len(execution._memory) == 2
+    assert len(execution._templates) == 2
 
 
 def test_only_what_is_declared_pure_is_cached_with_its_record():
@@ -116,13 +116,13 @@ async def compiled(execution, operation):
 
 def test_memory_is_bounded_and_what_is_oldest_goes_first():
     records = [Record(str(number)) for number in range(20)]
-    size = Template(records[0], {"name": "0" * 100}, {}).size
-    memory = Memory(10 * size)
+    size = JsonTemplate(records[0], {"name": "0" * 100}, {}).size
+    cache = TemplateCache(10 * size)
     for record in [*records, records[-1], records[-1]]:
-        memory.keep(1, Template(record, {"name": "0" * 100}, {}))
+        cache.keep(1, JsonTemplate(record, {"name": "0" * 100}, {}))
 
-    assert [template is not None for template in memory.find(1, records)] == [False] * 10 + [True] * 10
-    assert memory.find(2, records) == [None] * 20
+    assert [template is not None for template in cache.find(1, records)] == [False] * 10 + [True] * 10
+    assert cache.find(2, records) == [None] * 20
 
-    memory.keep(1, Template(records[0], {"name": "0" * 10_000}, {}))
-    assert len(memory) == 0
+    cache.keep(1, JsonTemplate(records[0], {"name": "0" * 10_000}, {}))
+    assert len(cache) == 0
