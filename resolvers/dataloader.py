@@ -218,7 +218,7 @@ class Reads:
         own = feeds.last_posts(site, [username])
         if floor:
             recent = _united(await self._all([*feeds.posters_since(site, floor), *own]))
-            if len(recent) <= feeds.POSTERS_ASKED:
+            if len(recent) <= feeds.MAX_RECENT_POSTERS:
                 followed = await self.follows(username, recent)
                 return {
                     name: recent[name]

@@ -1,4 +1,4 @@
-"""Scripts that somebody runs: with all keys of a partition, who acts, and the numbers of the ranking."""
+"""Commands for scripts that begin with `prelude.lua`: they get all keys of a partition, the actor and the policy."""
 
 from functools import lru_cache
 from typing import Any
@@ -7,31 +7,26 @@ from store import keys
 from store.client.commands import Argument, Command
 from store.ranking.formulas import ORDERS, Policy
 from store.scripts.registry import Script
-from store.sessions import Actor, Session, Sessions
+from store.sessions import Actor
 from store.site import Site
 
 
-async def run(site: Site, sessions: Sessions, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
+async def run(site: Site, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
     """
-    Run a script of `prelude.lua` for somebody, and give its reply.
+    Run a script in partition `p` and return its reply. One round trip.
 
-    One round trip; one more before it where a session is at home in another partition.
-
-    Raises:
-        Unauthenticated: such a session has ended. Others are checked by the script.
+    A session has to be stored in the same partition: see `Sessions.resolve`. The script checks that it has not ended.
     """
-    if isinstance(actor, Session) and actor.slot % site.partitions != p:
-        actor = await sessions.username(actor)
     return await site.redis.run(command(site, script, p, actor, *arguments))
 
 
 def command(site: Site, script: Script, p: int, actor: Actor, *arguments: Argument) -> Command:
-    who = (actor, "") if isinstance(actor, str) else ("", actor.digest)
-    return script.command(keys.home(p, ORDERS), *who, site.clock(), *numbers(site.policy), *arguments)
+    name_and_digest = (actor, "") if isinstance(actor, str) else ("", actor.digest)
+    return script.command(keys.home(p, ORDERS), *name_and_digest, site.clock(), *_weights(site.policy), *arguments)
 
 
 @lru_cache
-def numbers(policy: Policy) -> tuple[Argument, ...]:
-    """The numbers of the ranking, as the scripts take them."""
+def _weights(policy: Policy) -> tuple[Argument, ...]:
+    """ARGV 4 to 6 of `prelude.lua`; the voting window in milliseconds."""
     weights = f"{policy.vote_score!r} {policy.hot_seconds!r} {policy.best_z!r}"
     return (weights, policy.good_votes, policy.voting_window * 1000)

@@ -1,4 +1,4 @@
-"""What people do with articles: each command is one atomic script in the poster's partition."""
+"""Commands on articles. Each is one atomic script in the partition of the article's poster."""
 
 import secrets
 from collections.abc import Iterable, Mapping
@@ -15,12 +15,12 @@ from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE, Script
 from store.sessions import Actor, Sessions, actor_slot
 from store.site import Site
 
-SENT_AGAIN = 10_000  # milliseconds that any post is known for, as the connection may send it again
+RETRY_WINDOW = 10_000  # milliseconds in which the connection may send a post again
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What somebody wants to post. `checked` gives it as it is stored."""
+    """An article to be posted. `checked` validates it and returns it as it is stored."""
 
     title: str
     link: str = ""
@@ -42,7 +42,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """`article` is None where a replayed post was deleted since."""
+    """`article` is None if a replayed post has been deleted."""
 
     article: Article | None
     replayed: bool
@@ -63,18 +63,20 @@ class Articles:
 
     async def post(self, poster: Actor, draft: Draft, idempotency_key: str | None = None) -> Posted:
         """
-        Post an article and return it as it stands in every order and in its groups.
+        Post an article and return it.
 
-        One round trip. The poster is the first voter. The same key and input again within a day give the first article.
+        One round trip; the article is in every order and in its groups at once. The poster is the first voter. The same
+        idempotency key with the same input returns the first article for a day.
 
         Raises:
             Invalid: a value breaks a rule.
             IdempotencyMismatch: the key was used with other input.
+            Unauthenticated: the session has ended.
         """
         draft = draft.checked()
-        key, kept = secrets.token_hex(32), SENT_AGAIN
+        key, lifetime = secrets.token_hex(32), RETRY_WINDOW
         if idempotency_key is not None:
-            key, kept = _digest(validation.idempotency_key(idempotency_key)), DAY * 1000
+            key, lifetime = _digest(validation.idempotency_key(idempotency_key)), DAY * 1000
         slot = actor_slot(poster)
         status, *reply = await self._run(
             POST,
@@ -87,7 +89,7 @@ class Articles:
             slot,
             key,
             draft.digest,
-            kept,
+            lifetime,
         )
         if status not in ("posted", "replayed"):
             _refuse(status, 0)
@@ -99,14 +101,15 @@ class Articles:
         """
         Set a voter's vote and return the article as it now stands.
 
-        One round trip: `vote.lua` checks the session, counts and reads in a single step. A session at home in another
-        partition is read first, in a round trip of its own. A vote moves the article `vote_score` seconds ahead
-        (Redis in Action, ch. 1).
+        One round trip: `vote.lua` checks the session, counts and reads in a single step. One more before it if the
+        session is stored in another partition. In the order SCORE an upvote is worth `vote_score` seconds (Redis in
+        Action, ch. 1).
 
         Raises:
             NotFound: nothing was posted under this number.
             VotingClosed: posted more than `voting_window` seconds ago.
-            Forbidden: the poster's own first vote stays.
+            Forbidden: the poster cannot withdraw or reverse the first vote.
+            Unauthenticated: the session has ended.
         """
         status, *reply = await self._run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
         if status == "forbidden":
@@ -120,11 +123,14 @@ class Articles:
 
     async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Article:
         """
-        Change title, link or content of one's own article; an empty link or content is taken away. One round trip.
+        Change the title, link or content of the editor's own article. An empty link or content is removed.
+
+        One round trip; one more before it if the session is stored in another partition.
 
         Raises:
-            Invalid: a value breaks a rule, or neither link nor content would be left.
-            NotFound, Forbidden: no such article, or somebody else's.
+            Invalid: a value breaks a rule, or neither link nor content would remain.
+            NotFound, Forbidden: there is no such article, or it has another poster.
+            Unauthenticated: the session has ended.
         """
         checks = {"title": validation.title, "link": validation.link, "content": validation.content}
         checked = {field: checks[field](text) if text or field == "title" else "" for field, text in changes.items()}
@@ -133,11 +139,14 @@ class Articles:
 
     async def regroup(self, number: int, regrouper: Actor, add: Iterable[str], remove: Iterable[str]) -> Article:
         """
-        Add one's own article to groups, then remove it from others. One round trip.
+        Add the actor's own article to groups, then remove it from others. A group in both is removed.
+
+        One round trip; one more before it if the session is stored in another partition.
 
         Raises:
             Invalid: a name breaks a rule, or the article would be in more than 10 groups.
-            NotFound, Forbidden: no such article, or somebody else's.
+            NotFound, Forbidden: there is no such article, or it has another poster.
+            Unauthenticated: the session has ended.
         """
         added, removed = validation.groups(add, "add"), validation.groups(remove, "remove")
         names = (" ".join(added), " ".join(removed))
@@ -145,10 +154,13 @@ class Articles:
 
     async def delete(self, number: int, deleter: Actor) -> None:
         """
-        Delete one's own article with everything that speaks of it. One round trip.
+        Delete the actor's own article and everything derived from it.
+
+        One round trip; one more before it if the session is stored in another partition.
 
         Raises:
-            NotFound, Forbidden: no such article, or somebody else's.
+            NotFound, Forbidden: there is no such article, or it has another poster.
+            Unauthenticated: the session has ended.
         """
         (status,) = await self._run(DELETE, self._site.home_of_article(number), deleter, number)
         if status != "deleted":
@@ -161,7 +173,8 @@ class Articles:
         return _article(number, reply[0])
 
     async def _run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
-        return await actor_scripts.run(self._site, self._sessions, script, p, actor, *arguments)
+        actor = await self._sessions.resolve(actor, p)
+        return await actor_scripts.run(self._site, script, p, actor, *arguments)
 
 
 def _article(number: int, flat: list[str]) -> Article:

@@ -1,4 +1,4 @@
-"""The commonest passwords: from zxcvbn's list, which was counted in leaked ones, the most frequent first."""
+"""Refuses common passwords, by zxcvbn's list of the most frequent leaked ones."""
 
 import asyncio
 from functools import cache
@@ -12,8 +12,10 @@ COMMONEST = 10_000
 
 async def refuse_common(password: str, field: str = "password") -> None:
     """
+    Check a password against the list; case does not matter.
+
     Raises:
-        Invalid: the password is one of the commonest, in any case of letters.
+        Invalid: the password is one of the 10,000 commonest. `field` is its path in the input.
     """
     if password.casefold() in await asyncio.to_thread(commonest):
         raise Invalid(f"this password is one of the {COMMONEST} commonest: choose another", field)
@@ -21,7 +23,7 @@ async def refuse_common(password: str, field: str = "password") -> None:
 
 @cache
 def commonest() -> frozenset[str]:
-    """It takes 20 ms to load at first, so no start waits for it. Of the package nothing but the lists is imported."""
+    """Loaded on first use, as it takes 20 ms. Imports only the module with the lists, not the whole package."""
     package = find_spec("zxcvbn")
     assert package and package.origin, "it is among the requirements"
     spec = spec_from_file_location("frequency_lists", Path(package.origin).with_name("frequency_lists.py"))

@@ -1,26 +1,26 @@
 """
-What can go wrong in the store.
+Exceptions of the store.
 
-    Refusal                     understood, and the answer is no; nothing was changed
-    ├── Unauthenticated         log in first
-    ├── Forbidden               not yours
+    Refusal                     an expected no: the command is valid, but not allowed; nothing was changed
+    ├── Unauthenticated         there is no session, or it has ended
+    ├── Forbidden               only the owner may do this
     ├── NotFound                nothing has this id
     ├── Invalid                 a value breaks a rule
-    ├── VotingClosed            posted longer ago than the voting window
-    ├── UsernameTaken
-    ├── BadCredentials          no such name, or another password
-    ├── SelfFollow              nobody follows themselves
-    ├── RateLimited             too often
-    └── IdempotencyMismatch     the same key came with other input
+    ├── VotingClosed            the article was posted before the voting window began
+    ├── UsernameTaken           the username exists
+    ├── BadCredentials          there is no such name, or the password is wrong
+    ├── SelfFollow              you cannot follow yourself
+    ├── RateLimited             too many attempts
+    └── IdempotencyMismatch     the idempotency key was used with other input
     StoreError                  a fault
-    ├── StoreUnavailable        Redis does not answer, or cannot write
-    ├── StoreMismatch           the settings are not those that the store was made with
-    └── RebuildOvertaken        somebody else began to rebuild the same
+    ├── StoreUnavailable        Redis does not answer, or takes no writes
+    ├── StoreMismatch           the store was created with other settings
+    └── RebuildOvertaken        another rebuild of the same indexes has begun
 """
 
 
 class Refusal(Exception):
-    """`field` is the path of the value that is at fault, within the input."""
+    """`field` is the path of the invalid value in the input."""
 
     def __init__(self, message: str, *field: str) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class BadCredentials(Refusal):
 
 class SelfFollow(Refusal):
     def __init__(self) -> None:
-        super().__init__("nobody follows themselves", "userId")
+        super().__init__("you cannot follow yourself", "userId")
 
 
 class RateLimited(Refusal):
@@ -95,4 +95,4 @@ class StoreMismatch(StoreError):
 
 class RebuildOvertaken(StoreError):
     def __init__(self) -> None:
-        super().__init__("somebody else has begun to rebuild the same: theirs goes on, this one was given up")
+        super().__init__("another rebuild of the same indexes has begun: this one was stopped")

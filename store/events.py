@@ -1,6 +1,6 @@
 """
-What changes, as it happens. Every script publishes its change in the same step as it makes it; one connection per
-process hears of all changes, and tells the listeners whom they concern.
+Change events. Every script publishes its change in the step that makes it. One pub/sub connection in each process
+receives all events and dispatches them to listeners by topic.
 """
 
 import asyncio
@@ -17,10 +17,17 @@ from store.client import urls
 from store.client.connection import Unreachable
 from store.client.pubsub import Subscriber
 
-CAPACITY = 100  # events that a subscriber may have pending
-CHECK_INTERVAL = 2.0  # seconds after which the link has to prove, again and again, that it hears whatever is published
-RECONNECT_PAUSE = 0.5  # seconds before a lost link is made anew
-ABOUT_ARTICLES = ("posted ", "voted ", "edited ", "regrouped ", "deleted ", "imported ")  # how such messages begin
+CAPACITY = 100  # pending events of a mailbox
+CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
+RECONNECT_PAUSE = 0.5  # seconds before reconnecting
+ABOUT_ARTICLES = (
+    "posted ",
+    "voted ",
+    "edited ",
+    "regrouped ",
+    "deleted ",
+    "imported ",
+)  # how messages about articles begin
 
 logger = logging.getLogger("upvote")
 
@@ -32,13 +39,13 @@ class EventKind(Enum):
     REGROUPED = "regrouped"
     DELETED = "deleted"
     IMPORTED = "imported"
-    RANKED = "ranked"  # other orders are kept, or a group has other weights
-    MISSED = "missed"  # nobody listened for a while, or too many events waited: anything may have changed
+    RANKED = "ranked"  # the orders or the weights of a group have changed
+    MISSED = "missed"  # events were lost: anything may have changed
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Event:
-    """A change of an article. `groups` are those whose listings it concerns."""
+    """A change of an article. `groups` are those whose listings it changes."""
 
     kind: EventKind
     number: int = 0
@@ -47,7 +54,7 @@ class Event:
 
     @classmethod
     def read(cls, message: str) -> Self:
-        """An event as `prelude.lua` publishes it; one that is not understood may be of anything."""
+        """Parse a message of `publish_event` in `prelude.lua`; any other message is an event MISSED."""
         try:
             kind, number, poster, *groups = message.split()
             return cls(EventKind(kind), int(number), poster, tuple(groups))
@@ -64,16 +71,16 @@ def of_article(number: int) -> Topic:
 
 
 def of_posts(group: str | None) -> Topic:
-    """Articles that are posted, into one group if given."""
+    """New articles, of one group if given."""
     return "posts", group
 
 
 def of_listing(group: str | None) -> Topic:
-    """Whatever moves articles within the whole listing, or within that of a group."""
+    """Changes that may move articles in the listing of the site, or of a group."""
     return "listing", group
 
 
-RANKINGS: Topic = ("rankings", None)  # by which orders and weights the store ranks
+RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
 
 
 def topics(event: Event) -> Iterator[Topic]:
@@ -91,9 +98,9 @@ def topics(event: Event) -> Iterator[Topic]:
 
 class Mailbox:
     """
-    What a subscriber has not taken yet: the latest event of each article.
+    The pending events of a subscriber: the latest of each article.
 
-    In place of too many there is one that says that some were missed.
+    More than `CAPACITY` events are replaced with one event MISSED.
     """
 
     def __init__(self) -> None:
@@ -118,14 +125,14 @@ class Mailbox:
 
 
 class Events:
-    """Who listens to what in this process."""
+    """The listeners of this process, by topic."""
 
     def __init__(self) -> None:
         self._listeners: defaultdict[Topic, set[Listener]] = defaultdict(set)
 
     @contextmanager
     def subscribed(self, topic: Topic, listener: Listener) -> Iterator[None]:
-        """Call a listener for each event of a topic. It must not wait."""
+        """Call a listener for each event of a topic. It must not block."""
         self._listeners[topic].add(listener)
         try:
             yield
@@ -141,7 +148,7 @@ class Events:
             yield mailbox
 
     def receive(self, message: str) -> None:
-        """Tell of what a message says. It is not even read if nobody listens to what happens to articles."""
+        """Dispatch a message. Without listeners to articles, messages about them are not parsed."""
         if len(self._listeners) > (RANKINGS in self._listeners) or not message.startswith(ABOUT_ARTICLES):
             self.dispatch(Event.read(message))
 
@@ -175,9 +182,9 @@ async def _supervise(
         try:
             await _listen(subscriber, channels, events, connected)
         except Unreachable as error:
-            logger.warning("the connection that listens for changes was lost: %s", error)
-        except Exception:  # nobody else starts us again
-            logger.exception("listening for changes failed")
+            logger.warning("the pub/sub connection for events was lost: %s", error)
+        except Exception:  # the task must not end
+            logger.exception("receiving events failed")
         await asyncio.sleep(RECONNECT_PAUSE)
 
 

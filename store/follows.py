@@ -1,4 +1,4 @@
-"""Who follows whom. The two sides live in two partitions: the followers first, then what the follower follows."""
+"""Follows. Each has two sides: the followers of the followee, written first, and the followees of the follower."""
 
 from dataclasses import dataclass
 
@@ -21,8 +21,8 @@ class Followed:
 
 class Follows:
     """
-    Both sides are set by one idempotent script each. Where the second was lost, doing it again completes it, and
-    `verify` finds and mends it.
+    Commands on follows. Each side is written in its own partition by an idempotent script. If the second write is lost,
+    repeating the command completes it; `verify` finds and repairs it.
     """
 
     def __init__(self, site: Site, sessions: Sessions) -> None:
@@ -31,32 +31,40 @@ class Follows:
 
     async def follow(self, follower: Actor, followee: str) -> Followed:
         """
-        Follow a user; twice is harmless. Four round trips at most.
+        Follow a user. Safe to repeat. Three round trips, four with a session.
 
         Raises:
             NotFound: there is no such user.
-            SelfFollow: nobody follows themselves.
+            SelfFollow: you cannot follow yourself.
+            Unauthenticated: the session has ended.
         """
-        follower, followee = await self._both(follower, followee)
+        follower, followee = await self._stored_names(follower, followee)
         return await self._set(follower, followee, self._site.clock())
 
     async def unfollow(self, follower: Actor, followee: str) -> Followed:
-        """Follow a user no more; twice is harmless. Raises what `follow` raises."""
-        follower, followee = await self._both(follower, followee)
+        """Stop following a user. Costs and raises the same as `follow`."""
+        follower, followee = await self._stored_names(follower, followee)
         return await self._set(follower, followee, "")
 
     async def mark_seen(self, viewer: Actor, position: Position) -> str:
-        """Move the viewer's mark forward, never back, and return their name. One round trip."""
+        """
+        Mark a feed as seen up to a position, and return the viewer's username. One round trip.
+
+        The mark never moves back.
+
+        Raises:
+            Unauthenticated: the session has ended.
+        """
         p = actor_slot(viewer) % self._site.partitions
         mark = (repr(position.value), position.member, INSTANTS[-1])
-        status, *reply = await actor_scripts.run(self._site, self._sessions, MARK_SEEN, p, viewer, *mark)
+        status, *reply = await actor_scripts.run(self._site, MARK_SEEN, p, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]
         return username
 
-    async def _both(self, follower: Actor, followee: str) -> tuple[str, str]:
-        """Both names as their owners write them."""
+    async def _stored_names(self, follower: Actor, followee: str) -> tuple[str, str]:
+        """Both names as their owners wrote them when they registered."""
         if isinstance(follower, Session):
             follower = await self._sessions.username(follower)
         key = keys.user(self._site.home_of_user(followee), followee)

@@ -1,4 +1,4 @@
-"""Pages of listings: one range read per partition, merged by (value, number), highest first."""
+"""Pages of listings: one read for each partition, merged by position, highest first."""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -18,15 +18,20 @@ from store.scripts.registry import LISTING_PAGE
 from store.site import Site
 
 DAY_MS = 86_400_000
-SHORT = 5_000  # characters of a reply about a page
-FEW = 16  # partitions, for which the keys of a listing are memoised
-LONGEST_NAME = 60  # characters of what a listing is named by, if it is memoised
-POSITION_BYTES = 8  # bytes that a character of a reply takes as part of a position
+MAX_CACHED_REPLY = 5_000  # characters
+MAX_MEMOISED_PARTITIONS = 16
+MAX_MEMOISED_NAME = 60  # characters
+DECODED_BYTES = 8  # memory of a decoded page for each character of the reply
 PARTITION_PAGES = shared_cache("places")
 
 
 class Listing(NamedTuple):
-    """What is ranked together, and by what: `by_time` where values are instants. Bounds are as ZCOUNT takes them."""
+    """
+    Articles or users that are ranked together: one index for each partition.
+
+    `lowest` and `highest` are bounds of the values as ZCOUNT takes them. `decay` is set if values change with age,
+    `by_time` if values are instants.
+    """
 
     name: str
     indexes: tuple[str, ...]
@@ -39,9 +44,10 @@ class Listing(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Window:
     """
-    The part of a listing that a page shows: the first or, upwards, the last `count` beyond a position.
+    The part of a listing that a page shows: the first `count` entries below the position `beyond`, or, upwards, the
+    last `count` above it; `skip` entries are left out at the top if there is no position.
 
-    Where values decay, or the listing stands still, `at` is the instant that the position is of.
+    `at` is the instant of the position (unix milliseconds), if values decay or the listing is pinned.
     """
 
     count: int
@@ -53,7 +59,7 @@ class Window:
 
 
 class Page(NamedTuple):
-    """`above` and `below` count the positions before and after these. `at`: unix milliseconds, where values decay."""
+    """`above` and `below` count the entries before and after these; `at` is as in Window."""
 
     positions: tuple[Position, ...]
     above: int
@@ -87,7 +93,7 @@ def followers(site: Site, username: str) -> Listing:
 
 
 def front_page(site: Site, day: int | None) -> Listing:
-    """Good articles by time, of one UTC day (its first instant in unix milliseconds) if given."""
+    """Good articles by time: all, or those of one UTC day, given by its first instant (unix milliseconds)."""
     indexes = tuple(keys.good(p) for p in range(site.partitions))
     if day is None:
         return Listing("good", indexes, by_time=True)
@@ -96,24 +102,24 @@ def front_page(site: Site, day: int | None) -> Listing:
 
 def partition_pages(listing: Listing, window: Window) -> list[Read[Any]]:
     """
-    The reads of a page, one per partition. Where values decay, the result of one may be a further read.
+    The reads of a page, one for each partition. Each results in a PartitionPage or, if values decay, in a further read.
 
-    Places are skipped by the server where it alone knows which.
+    With one partition the server skips entries, otherwise `merge` does.
     """
     if decay := listing.decay:
         at, count = decay.at if window.at is None else window.at, window.skip + window.count
         return [gravity.partition_page(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
-    alone = len(listing.indexes) == 1
-    count, skip = (window.count, window.skip) if alone else (window.skip + window.count, 0)
+    is_single = len(listing.indexes) == 1
+    count, skip = (window.count, window.skip) if is_single else (window.skip + window.count, 0)
     bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down")
-    range_of = _range if len(listing.name) <= LONGEST_NAME else _new_range
+    range_of = _range if len(listing.name) <= MAX_MEMOISED_NAME else _new_range
     return [range_of(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
 
 
 def merge(parts: Sequence[PartitionPage], window: Window) -> Page:
-    """The page that the shares of all partitions make together."""
+    """Merge the parts of all partitions into one page."""
     first, *others = parts
-    if not others and (not window.skip or first.at is None):  # then the server has skipped
+    if not others and (not window.skip or first.at is None):  # the server has skipped entries
         return Page(first.positions, first.above, first.total - first.above - len(first.positions), first.at)
     positions = tuple(heapq.merge(*(part.positions for part in parts), reverse=True))
     above, total = sum(part.above for part in parts), sum(part.total for part in parts)
@@ -127,19 +133,19 @@ def merge(parts: Sequence[PartitionPage], window: Window) -> Page:
 
 
 def _ranked(site: Site, order: Order, group: str | None) -> Listing:
-    is_small = site.partitions <= FEW and len(group or "") <= LONGEST_NAME
-    lasting_of = _lasting if is_small else _new_lasting
-    lasting = lasting_of(site.partitions, group, order.value)
+    is_small = site.partitions <= MAX_MEMOISED_PARTITIONS and len(group or "") <= MAX_MEMOISED_NAME
+    listing_of = _index_listing if is_small else _new_index_listing
+    listing = listing_of(site.partitions, group, order.value)
     if not order.decays:
-        return lasting
-    both = tuple(zip(lasting.indexes, lasting_of(site.partitions, group, Order.VOTES.value).indexes, strict=True))
+        return listing
+    both = tuple(zip(listing.indexes, listing_of(site.partitions, group, Order.VOTES.value).indexes, strict=True))
     policy = site.policy_of(group)
     numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
-    return lasting._replace(decay=Decay(site.clock(), numbers, both))
+    return listing._replace(decay=Decay(site.clock(), numbers, both))
 
 
-def _new_lasting(partitions: int, group: str | None, order: str) -> Listing:
-    """What is always the same of the listing of an order, of a group or of the whole site."""
+def _new_index_listing(partitions: int, group: str | None, order: str) -> Listing:
+    """The listing of an order, of the site or of a group, without its decay."""
     by_time = order == Order.TIME.value
     if group is None:
         return Listing(order, tuple(keys.index(p, order) for p in range(partitions)), by_time=by_time)
@@ -147,11 +153,11 @@ def _new_lasting(partitions: int, group: str | None, order: str) -> Listing:
     return Listing(f"group:{group}:{order}", indexes, by_time=by_time)
 
 
-_lasting = memo(256, 4_000)(_new_lasting)
+_index_listing = memo(256, 4_000)(_new_index_listing)
 
 
 def _of_user(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
-    return (_user_listing if len(username) <= LONGEST_NAME else _new_user_listing)(kind, key, p, username)
+    return (_user_listing if len(username) <= MAX_MEMOISED_NAME else _new_user_listing)(kind, key, p, username)
 
 
 def _new_user_listing(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
@@ -174,13 +180,13 @@ _range = memo(1_024, 2_500)(_new_range)
 
 
 def _partition_page(reply: str) -> PartitionPage:
-    """Most pages come again as they were."""
-    if len(reply) > SHORT:
+    """Decode a reply of `listing_page.lua`. Most replies repeat, so short ones are cached."""
+    if len(reply) > MAX_CACHED_REPLY:
         return _new_partition_page(reply)
     known: PartitionPage | None = PARTITION_PAGES.get(reply)
     if known is None:
         known = _new_partition_page(reply)
-        PARTITION_PAGES.put(reply, known, getsizeof(reply) + POSITION_BYTES * len(reply))
+        PARTITION_PAGES.put(reply, known, getsizeof(reply) + DECODED_BYTES * len(reply))
     return known
 
 

@@ -1,4 +1,4 @@
-"""Passwords as argon2id hashes (19 MiB, two passes: OWASP's first choice), made and checked off the event loop."""
+"""Hashes and verifies passwords with argon2id (19 MiB, two passes, as OWASP recommends) in threads."""
 
 import asyncio
 import math
@@ -16,77 +16,80 @@ from store.errors import RateLimited
 T = TypeVar("T")
 
 HASHER = PasswordHash((Argon2Hasher(memory_cost=19_456, time_cost=2, parallelism=1),))
-NOBODYS = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"  # as HASHER's, of no password: made, it takes long
+DUMMY_HASH = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"  # of no password; as slow to verify as any
 
-THREADS = max(1, (os.cpu_count() or 1) // 2)  # the rest is for requests that hash nothing
-WAITING = 32  # for each thread: about a second's work, on a machine with nothing else to do
-SECONDS = 1.0
+THREADS = max(1, (os.cpu_count() or 1) // 2)  # the other cores serve requests that hash nothing
+QUEUE_LENGTH = 32  # for each thread: about a second of work
+MAX_WAIT = 1.0  # seconds
 BUSY_MILLISECONDS = 1_000
 
 
-class Late(Exception):
-    """Its turn came, but too late."""
+class WaitedTooLong(Exception):
+    """A password waited in the queue for too long."""
 
 
 class Passwords:
     """
-    A few threads, and a queue before them, bounded in length and in the seconds that anybody waits in it. Where
-    `is_bounded` is false nobody is refused: everybody waits until it is their turn, or until they are cancelled.
+    A thread pool with a queue that is bounded in length and in waiting time (seconds). Without `is_bounded` nobody is
+    refused, and passwords wait for any time.
 
-    `clock` gives unix milliseconds.
+    `clock` returns unix milliseconds.
     """
 
     def __init__(
         self,
         clock: Callable[[], int],
         threads: int = THREADS,
-        waiting: int = WAITING,
-        seconds: float = SECONDS,
+        queue_length: int = QUEUE_LENGTH,
+        max_wait: float = MAX_WAIT,
         *,
         is_bounded: bool = True,
     ) -> None:
         self._clock = clock
-        self._seconds = seconds if is_bounded else math.inf
+        self._max_wait = max_wait if is_bounded else math.inf
         self._threads = ThreadPoolExecutor(threads, "passwords")
-        self._free = threads * (1 + waiting) if is_bounded else math.inf
+        self._free = threads * (1 + queue_length) if is_bounded else math.inf
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def hashed(self, password: str) -> str:
         """
+        Hash a password, with a random salt.
+
         Raises:
-            RateLimited: too many wait already, or it would take too long.
+            RateLimited: the queue is full, or the password waited too long.
         """
-        return await self._in_turn(HASHER.hash, password)
+        return await self._in_thread(HASHER.hash, password)
 
     async def matches(self, password: str, known: str | None) -> bool:
         """
-        Takes as long where there is no hash to compare with, so that time does not tell which names exist.
+        Whether a password has this hash. It takes as long without a hash, so that time does not reveal which names
+        exist.
 
         Raises:
-            RateLimited: too many wait already, or it would take too long.
+            RateLimited: the queue is full, or the password waited too long.
         """
-        return await self._in_turn(HASHER.verify, password, known or NOBODYS) and known is not None
+        return await self._in_thread(HASHER.verify, password, known or DUMMY_HASH) and known is not None
 
-    async def _in_turn(self, function: Callable[..., T], *arguments: str) -> T:
+    async def _in_thread(self, function: Callable[..., T], *arguments: str) -> T:
         if not self._free:
             raise RateLimited(self._clock() + BUSY_MILLISECONDS)
         self._free -= 1
-        future = self._threads.submit(in_time, monotonic() + self._seconds, function, *arguments)
-        # Given back when the thread is done: whoever asked may have gone long before.
+        future = self._threads.submit(run_before, monotonic() + self._max_wait, function, *arguments)
+        # The place is freed when the thread is done: the caller may have been cancelled before.
         loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: None if loop.is_closed() else loop.call_soon_threadsafe(self._give_back))
+        future.add_done_callback(lambda _: None if loop.is_closed() else loop.call_soon_threadsafe(self._release))
         try:
             return await asyncio.wrap_future(future)
-        except Late:
+        except WaitedTooLong:
             raise RateLimited(self._clock() + BUSY_MILLISECONDS) from None
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         self._free += 1
 
 
-def in_time(until: float, function: Callable[..., T], *arguments: str) -> T:
-    if monotonic() > until:
-        raise Late
+def run_before(deadline: float, function: Callable[..., T], *arguments: str) -> T:
+    if monotonic() > deadline:
+        raise WaitedTooLong
     return function(*arguments)

@@ -1,4 +1,4 @@
-"""Everything that is read by id: the command to send, and what its reply means; or what is known without sending it."""
+"""Reads by id: the command to send and how to decode its reply, or the value in the client-side cache."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -16,23 +16,27 @@ from store.site import Site
 
 T = TypeVar("T")
 
-LONG_AGO = float("-inf")
-SORTED = shared_cache("names")
+ANY_TIME = float("-inf")
+SORTED_NAMES = shared_cache("names")
 
 
 class Read(NamedTuple, Generic[T]):
-    """Equal reads are the same read: `decode` is a function of a module, `about` what it needs beside the reply."""
+    """
+    A command, and how to decode its reply: `decode(*context, reply)`.
+
+    Equal reads are sent once, so `decode` is a module-level function and not a closure.
+    """
 
     command: Command
     decode: Callable[..., T]
-    about: tuple[Any, ...] = ()
+    context: tuple[Any, ...] = ()
 
     def result(self, reply: Any) -> T:
-        return self.decode(*self.about, reply)
+        return self.decode(*self.context, reply)
 
 
 class RecordType(NamedTuple, Generic[T]):
-    """Hashes of one kind: where one of an id is at home, its key there, and what record is made of it."""
+    """A kind of record: the home partition of an id, its key in a partition, and how to decode its hash."""
 
     home: Callable[[Site, Any], int]
     key: Callable[[int, Any], str]
@@ -44,27 +48,27 @@ PROFILES = RecordType(Site.home_of_user, keys.user, records.profile)
 
 
 def hash_of(site: Site, kind: RecordType[Any], id: Any) -> Read[dict[str, str]]:
-    """A hash as it is stored; the kind knows how to decode it."""
+    """A hash as it is stored, not decoded yet."""
     return Read(("HGETALL", kind.key(kind.home(site, id), id)), dict)
 
 
-def cached(site: Site, kind: RecordType[T], ids: Sequence[Any], since: float = LONG_AGO) -> list[T | None]:
+def cached(site: Site, kind: RecordType[T], ids: Sequence[Any], since: float = ANY_TIME) -> list[T | None]:
     """
-    What this process knows of ids as it was at an instant of the monotonic clock, or later. No round trip.
+    Records from the client-side cache, None for each id that is not cached. No round trip.
 
-    Whoever began at that instant finds what is known of a partition once something was read of it since. Without an
-    instant it may be out of date.
+    They are at least as new as `since`, an instant of the monotonic clock: nothing is returned for a partition until
+    something was read from its server after that instant. Without `since` they may be out of date.
     """
     return _cached(site, kind, ids, since, lambda cache, p, part: cache.find(part, partial(kind.key, p), kind.decode))
 
 
 def cached_votes(site: Site, numbers: Sequence[int], voter: str, since: float) -> list[Vote | None]:
-    """As `cached`: one voter's votes on articles."""
+    """Like `cached`: the votes of one voter on articles."""
     return _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.votes(part, voter))
 
 
 def cached_voters(site: Site, numbers: Sequence[int], since: float) -> list[tuple[str, ...] | None]:
-    """As `cached`: everyone whose vote on articles counts, by name."""
+    """Like `cached`: the names of all who voted on each article, sorted."""
     known = _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.voters(part))
     return [_by_name(names) if names else None for names in known]
 
@@ -76,9 +80,9 @@ def _cached(
     since: float,
     find: Callable[[TrackingCache, int, Sequence[Any]], list[T | None]],
 ) -> list[T | None]:
-    """What is found of ids in what is known of the servers of their partitions as of an instant or later."""
+    """Look up ids in the cache of the server of each partition."""
     found: dict[Any, T | None] = {}
-    for p, part in _homes(site, kind, ids).items():
+    for p, part in _by_partition(site, kind, ids).items():
         cache = site.redis.cache(kind.key(p, ""), since)
         known: list[T | None] = find(cache, p, part) if cache else [None] * len(part)
         if part is ids:
@@ -87,7 +91,7 @@ def _cached(
     return list(map(found.get, ids))
 
 
-def _homes(site: Site, kind: RecordType[Any], ids: Sequence[Any]) -> Mapping[int, Sequence[Any]]:
+def _by_partition(site: Site, kind: RecordType[Any], ids: Sequence[Any]) -> Mapping[int, Sequence[Any]]:
     if site.partitions == 1:
         return {0: ids}
     homes: defaultdict[int, list[Any]] = defaultdict(list)
@@ -97,16 +101,16 @@ def _homes(site: Site, kind: RecordType[Any], ids: Sequence[Any]) -> Mapping[int
 
 
 def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int, Vote]]]:
-    """One voter's votes on articles, per partition."""
+    """The votes of one voter on articles: one read for each partition."""
     return [
         Read(VOTER_VOTES.command([keys.voted(p, ""), keys.downvoted(p, "")], voter, *part), _by_number, (tuple(part),))
-        for p, part in _homes(site, ARTICLES, numbers).items()
+        for p, part in _by_partition(site, ARTICLES, numbers).items()
         if part
     ]
 
 
 def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
-    """Everyone whose vote counts, up or down, by name."""
+    """The names of all who voted on an article, up or down, sorted. Empty once voting is closed."""
     p = site.home_of_article(number)
     return Read(("SUNION", keys.voted(p, number), keys.downvoted(p, number)), _by_name)
 
@@ -120,14 +124,16 @@ def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:
 
 
 def _by_name(names: list[str]) -> tuple[str, ...]:
-    """Those of few come again as they came before: they are the same object, which what was made of it is found by."""
+    """
+    The names sorted. Few names are interned: equal lists give the same tuple, under which results are memoised.
+    """
     if len(names) > MAX_CACHED_VOTERS:
         return _sorted(names)
     given = tuple(names)
-    known: tuple[str, ...] | None = SORTED.get(given)
+    known: tuple[str, ...] | None = SORTED_NAMES.get(given)
     if known is None:
         known = _sorted(given)
-        SORTED.put(given, known, sum(map(getsizeof, given)) + getsizeof(given) + getsizeof(known))
+        SORTED_NAMES.put(given, known, sum(map(getsizeof, given)) + getsizeof(given) + getsizeof(known))
     return known
 
 

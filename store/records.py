@@ -1,4 +1,4 @@
-"""What is read from the store, as frozen records. Instants are unix milliseconds; formatting belongs to the schema."""
+"""Immutable records as read from the store. Instants are unix milliseconds; the schema formats them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from caches import memo
 
-CACHEABLE_LENGTH = 1_000  # characters
-INSTANTS = range(253_402_300_800_000)  # unix milliseconds, to the end of the year 9999: what a DateTime can show
-SEEN = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
-ARTICLE = 1_200  # bytes of an article's record beside its title, link and content
+CACHEABLE_LENGTH = 1_000  # characters of content
+INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
+SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
+ARTICLE_BYTES = 1_200  # of an article's record without its title, link and content
 
 
 class Vote(Enum):
-    """A voter's vote, by what it adds to the votes of an article."""
+    """A voter's vote. The value is what it adds to the votes of the article."""
 
     UP = 1
     DOWN = -1
@@ -54,7 +54,7 @@ class PartitionPage(NamedTuple):
 
 
 class Article(NamedTuple):
-    """A tuple, because pages make many of them."""
+    """A named tuple: pages create many of them, and a dataclass takes longer."""
 
     number: int
     title: str
@@ -65,7 +65,7 @@ class Article(NamedTuple):
     edited_at: int | None
     upvotes: int
     downvotes: int
-    imported: int  # upvotes that came with an import, of whom nobody knows the voters
+    imported: int  # upvotes of an imported story whose voters are unknown
     groups: tuple[str, ...]
 
     @property
@@ -78,7 +78,7 @@ class Article(NamedTuple):
 
     @property
     def is_cacheable(self) -> bool:
-        """Whether it takes little room to be kept."""
+        """Whether its JSON may be cached: the content is short."""
         return len(self.content or "") <= CACHEABLE_LENGTH
 
     @property
@@ -87,7 +87,7 @@ class Article(NamedTuple):
 
 
 class UncachedArticle(Article):
-    """An article as a write left it: nobody will read this very record again."""
+    """The article in the reply to a write. Nothing reads this record again, so its JSON is not cached."""
 
     __slots__ = ()
     is_cacheable = False
@@ -95,7 +95,7 @@ class UncachedArticle(Article):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person by name, as they wrote it when they registered: all that a page of articles shows of its posters."""
+    """A user by name, as written at registration. Pages of articles show no more of their posters."""
 
     username: str
     id: str = field(init=False)
@@ -106,17 +106,17 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What only the user's own hash holds."""
+    """What the hash of a user holds, without the password."""
 
     username: str
     joined_at: int
     karma: int
-    seen: Position | None = None  # the newest position of the feed that was marked as seen
+    seen: Position | None = None  # the newest position of the feed that is marked as seen
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The home of one user: articles by the people they follow and by themselves."""
+    """The feed of a user: articles by the users they follow, and their own."""
 
     username: str
 
@@ -134,7 +134,7 @@ class Group:
         object.__setattr__(self, "id", f"group:{self.name}")
 
 
-# Pages show the same users and groups again and again: their records are made once.
+# Pages show the same users and groups many times, so their records are memoised.
 @memo(8_192, 450)
 def user(username: str) -> User:
     return User(username)
@@ -146,7 +146,7 @@ def group(name: str) -> Group:
 
 
 def article(number: int, fields: Mapping[str, str]) -> Article | None:
-    """The record of an article's hash; None of an empty one."""
+    """Decode the hash of an article; None if it is empty."""
     if not fields:
         return None
     return Article(
@@ -165,8 +165,8 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
 
 
 def size_of(articles: Sequence[Article | None]) -> int:
-    """What records of articles hold together, in bytes."""
-    size = ARTICLE * len(articles)
+    """The memory that records of articles take, in bytes."""
+    size = ARTICLE_BYTES * len(articles)
     for article in articles:
         if article:
             size += getsizeof(article.title) + getsizeof(article.link) + getsizeof(article.content)
@@ -174,30 +174,30 @@ def size_of(articles: Sequence[Article | None]) -> int:
 
 
 def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
-    """The record of a user's hash, which has the name as its owner writes it; None of an empty one. No password."""
+    """Decode the hash of a user; None if it is empty. The name is as written at registration, not as in `username`."""
     if not fields:
         return None
     return Profile(fields["name"], int(fields["joined"]), int(fields["karma"]), parse_seen_mark(fields.get("seen", "")))
 
 
 def parse_seen_mark(text: str) -> Position | None:
-    """The mark in a feed as the store keeps it: time and member, space between. None of what no article can have."""
-    match = SEEN.fullmatch(text)
+    """Decode the mark of a feed: time and member, separated by a space. None if no article can have this position."""
+    match = SEEN_MARK.fullmatch(text)
     if not match or int(float(match[1])) not in INSTANTS:
         return None
     return Position(float(match[1]), match[2])
 
 
-make_tuple = tuple.__new__  # makes a tuple of names without a call in Python, of which pages would make hundreds
+make_tuple = tuple.__new__  # creates a named tuple without a call of Python code; a page creates hundreds
 
 
 def parse_positions(flat: Sequence[str]) -> tuple[Position, ...]:
-    """Positions from the flat list of members and values that scripts reply with."""
+    """Decode positions from the flat list of members and values in a script's reply."""
     return tuple(
         [make_tuple(Position, (float(value), member)) for member, value in zip(flat[::2], flat[1::2], strict=True)]
     )
 
 
 def pairs(flat: list[str]) -> dict[str, str]:
-    """A hash from the flat list of fields and values that scripts reply with."""
+    """Decode a hash from the flat list of fields and values in a script's reply."""
     return dict(zip(flat[::2], flat[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""Who is logged in: opaque random tokens, of which the store keeps the SHA-256 only."""
+"""Sessions, named by opaque random tokens. The store holds only the SHA-256 of a token."""
 
 import re
 import secrets
@@ -19,18 +19,18 @@ from store.site import Site
 
 SECRET_BYTES = 32
 RENEWALS_IN_A_LIFETIME = 24
-TOKEN = re.compile(r"[A-Za-z0-9_-]{46}", re.ASCII)  # in base64, with four bits to spare
+TOKEN = re.compile(r"[A-Za-z0-9_-]{46}", re.ASCII)  # base64 of 34 bytes, which leaves four bits unused
 
 
 class Session(NamedTuple):
-    """What a token claims, proven only by the store: the token ends with the slot of its user."""
+    """What a token says: its SHA-256, and the slot of its user. Only the store knows whether the session exists."""
 
     digest: str
     slot: int
 
 
 class Login(NamedTuple):
-    """Whose session it is, and until when, in unix milliseconds."""
+    """The user of a session, and when it ends (unix milliseconds)."""
 
     username: str
     expires_at: int
@@ -38,22 +38,22 @@ class Login(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A new session. The token is shown this once and kept nowhere."""
+    """A session just opened. The token is returned once and stored nowhere."""
 
     token: str
     login: Login
 
 
-Actor = str | Session  # who acts: a username that is known to be right, or a session that the write itself checks
+Actor = str | Session  # the user who acts: a verified username, or a session that the script checks
 
 
 def actor_slot(actor: Actor) -> int:
-    """The slot of who acts, and so their home."""
+    """The slot of the actor, which names the home partition."""
     return actor.slot if isinstance(actor, Session) else keys.slot(actor)
 
 
 def parse_token(token: str) -> Session | None:
-    """The session that a token claims; None of text that is no token. A token has one spelling."""
+    """The session of a token; None if the text is not a token. Only the canonical base64 of a token is accepted."""
     return _session_of(token) if TOKEN.fullmatch(token) else None
 
 
@@ -83,30 +83,31 @@ class Sessions:
 
     async def open(self, username: str, password_hash: str = "") -> NewSession:
         """
-        Log a user in. One round trip.
+        Open a session. With a password hash, only if it is still the stored one. One round trip.
 
         Raises:
-            BadCredentials: the password has another hash than this by now.
-            StoreUnavailable: the store is being moved, or was.
+            BadCredentials: the stored hash is another one.
+            StoreUnavailable: the store is closed for writes, because it is being moved or was moved.
         """
-        grant, session = self.granted(username)
+        opened, session = self.generate(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username), keys.closed(p)]
-        times = (self._site.clock(), grant.login.expires_at, lifetime)
+        times = (self._site.clock(), opened.login.expires_at, lifetime)
         (status,) = await self._site.redis.run(
             OPEN_SESSION.command(script_keys, password_hash, username, session.digest, *times)
         )
         if status == "changed":
             raise BadCredentials
-        return grant
+        return opened
 
     async def close(self, session: Session) -> None:
         """
         End a session. One round trip.
 
         Raises:
-            Unauthenticated: it has ended already, or never was.
-            StoreUnavailable: the store is being moved, or was: the session is still open in the other one.
+            Unauthenticated: there is no such session.
+            StoreUnavailable: the store is closed for writes, because it is being moved or was moved; the session is
+                still open in the other store.
         """
         p = session.slot % self._site.partitions
         (status,) = await self._site.redis.run(END_SESSION.command([self._key(session), keys.closed(p)]))
@@ -114,15 +115,15 @@ class Sessions:
             raise Unauthenticated
 
     def is_aging(self, login: Login, now: int) -> bool:
-        """Whether a session that is in use should be renewed: once in a 24th of its lifetime."""
+        """Whether a session in use should be renewed: after a 24th of its lifetime. `now` in unix milliseconds."""
         lifetime = self._site.session_lifetime * 1000
         return login.expires_at - now < lifetime - lifetime // RENEWALS_IN_A_LIFETIME
 
     async def renew(self, session: Session, login: Login) -> None:
         """
-        Let a session live on for a lifetime. One round trip.
+        Extend a session by its lifetime from now on. One round trip.
 
-        Where the store takes no writes the session keeps its end.
+        If the store takes no writes, the session ends when it would have.
         """
         renewed, p = self.login(login.username), session.slot % self._site.partitions
         script_keys = [self._key(session), keys.sessions(p, login.username), keys.closed(p)]
@@ -133,10 +134,10 @@ class Sessions:
 
     async def username(self, session: Session) -> str:
         """
-        Whose session it is. One round trip.
+        The username of a session. One round trip.
 
         Raises:
-            Unauthenticated: the session has ended, or never was.
+            Unauthenticated: the session has ended, or there is none.
         """
         read = self.read(session)
         login = read.result(await self._site.redis.run(read.command))
@@ -145,14 +146,27 @@ class Sessions:
         return login.username
 
     async def usernames(self, sessions: Sequence[Session]) -> list[str | None]:
-        """Whose sessions they are or were until just now; None where there is none. One round trip."""
+        """The usernames of sessions, also of those that have just ended; None where there is none. One round trip."""
         reads = [self.read(session) for session in sessions]
         replies = await self._site.redis.pipeline([read.command for read in reads])
         logins = [read.result(reply) for read, reply in zip(reads, replies, strict=True)]
         return [login.username if login else None for login in logins]
 
-    def granted(self, username: str) -> tuple[NewSession, Session]:
-        """A session to be opened, with what its user gets of it."""
+    async def resolve(self, actor: Actor, p: int) -> Actor:
+        """
+        The actor as a script in partition `p` can check it: a session of another partition becomes a username.
+
+        One round trip if the session is stored in another partition, else none.
+
+        Raises:
+            Unauthenticated: such a session has ended.
+        """
+        if isinstance(actor, Session) and actor.slot % self._site.partitions != p:
+            return await self.username(actor)
+        return actor
+
+    def generate(self, username: str) -> tuple[NewSession, Session]:
+        """A new session for a user, not stored yet: what its user gets, and what the store gets."""
         token = new_token(username)
         session = parse_token(token)
         assert session is not None

@@ -1,4 +1,4 @@
-"""Opening a store: how it was made is kept in it, and compared with the settings at every start."""
+"""Opens a store. It holds the settings it was created with; each start compares them with its own settings."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -54,21 +54,21 @@ class Store:
         bounded_hashing: bool = True,
     ) -> Self:
         """
-        Connect to a store; one that is used for the first time is made with these settings. Two round trips, and two
-        more for a new store. Of `orders`, only a new store keeps these, and `reindex` changes which.
+        Connect to a store; create it with these settings if it is empty. Two round trips; at most three more to create
+        it. `orders` are used only to create it; `reindex` changes them.
 
         Writes wait for `confirming_replicas` replicas. Up to `cached_keys` articles and users of each server are cached
-        in this process, in `tracking_caches`. Not `strict`, it also opens a store that was made with another policy:
-        for `verify`, which rebuilds the indexes. Not `bounded_hashing`, nobody is refused because many passwords wait
-        to be hashed: they wait as long as they are not cancelled.
+        in this process, in `tracking_caches`. `clock` returns unix milliseconds; `session_lifetime` is in seconds.
+        Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
+        `bounded_hashing`, passwords wait to be hashed for any time, and nobody is refused.
 
         Raises:
-            StoreMismatch: it was made with other settings, or something is being restored into it.
+            StoreMismatch: it was created with other settings, or a restore into it has not finished.
             StoreUnavailable: Redis does not answer.
         """
         policy, redis = policy or Policy(), RedisClient(url, confirming_replicas, cached_keys, tracking_caches)
         try:
-            partitions = await _agree(redis, policy, partitions, orders, strict)
+            partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
             rankings = Rankings()
             await rankings.read(redis)
         except BaseException:
@@ -85,31 +85,31 @@ class Store:
         await self.site.redis.close()
 
 
-async def _agree(
+async def _agree_on_settings(
     redis: RedisClient, policy: Policy, partitions: int | None, orders: Sequence[Order], strict: bool
 ) -> int:
-    """The number of partitions, once the store and the settings say the same."""
+    """Compare the settings with those in the store, creating it if it is empty, and return the number of partitions."""
     settings: dict[str, float | None] = {"partitions": partitions, **policy.kept_in_indexes()}
-    reading: Command = ("HMGET", keys.store(), *settings, MARK)
-    *kept, restoring = await redis.run(reading)
+    command: Command = ("HMGET", keys.store(), *settings, MARK)
+    *stored, restoring = await redis.run(command)
     is_new = 0
-    if None in kept:  # else nothing is written: a store whose disk is full can be opened, too
-        made = [(name, value or 1) for name, value in settings.items()]
-        is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in made])
-        *kept, restoring = await redis.run(reading)
+    if None in stored:  # else nothing is written, so that a store with a full disk can be opened
+        initial = [(name, value or 1) for name, value in settings.items()]
+        is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in initial])
+        *stored, restoring = await redis.run(command)
     if restoring is not None:
-        raise StoreMismatch("what is restored into this store is not whole: do it again, or empty the store")
+        raise StoreMismatch("a restore into this store has not finished: repeat it, or empty the store")
     if is_new:
-        await _keep(redis, partitions or 1, orders)
-    for (name, value), known in zip(settings.items(), kept, strict=True):
+        await _write_orders(redis, partitions or 1, orders)
+    for (name, value), known in zip(settings.items(), stored, strict=True):
         if value is not None and float(known) != value and (strict or name == "partitions"):
             advice = "" if name == "partitions" else "; `verify --repair` rebuilds the indexes with the new value"
-            raise StoreMismatch(f"UPVOTE_{name.upper()} is {value:g}, but this store was made with {known}{advice}")
-    return int(kept[0])
+            raise StoreMismatch(f"UPVOTE_{name.upper()} is {value:g}, but this store was created with {known}{advice}")
+    return int(stored[0])
 
 
-async def _keep(redis: RedisClient, partitions: int, orders: Sequence[Order]) -> None:
-    """Let a new store keep these orders; one that is told nothing keeps them all."""
+async def _write_orders(redis: RedisClient, partitions: int, orders: Sequence[Order]) -> None:
+    """Set the orders of a new store. Without this field it has all orders."""
     if len(orders) < len(Order):
         fields = [("HSET", keys.ranking(p), ORDERS_FIELD, orders_to_write(orders)) for p in range(partitions)]
         names = " ".join(order.value for order in Order if order in orders)

@@ -1,4 +1,4 @@
-"""People: registering and logging in."""
+"""Commands on users: register, log in, change a password."""
 
 from collections.abc import Sequence
 
@@ -29,50 +29,53 @@ class Users:
 
     async def register(self, username: str, password: str, windows: Sequence[SlidingWindow] = ()) -> NewSession:
         """
-        Create a user and log them in. Counted in the windows, once name and password are such as may be.
+        Create a user and open a session.
 
-        One round trip: `register.lua` takes the name and opens the session in a single step. Being counted is one more.
+        One round trip: `register.lua` creates both in a single step. One more with `windows`, in which a valid name and
+        password count as an attempt.
 
         Raises:
             Invalid: the name or the password breaks a rule, or the password is one of the commonest.
-            UsernameTaken: someone has this name, in any case of letters.
+            UsernameTaken: the name exists; case does not matter.
             RateLimited: too many passwords wait to be hashed, or a window is full.
         """
         validation.username(username)
         validation.password(password)
         await refuse_common(password)
-        back = await self._attempts.count(windows) if windows else ()
+        counted = await self._attempts.count(windows) if windows else ()
         try:
-            return await self._registered(username, await self._passwords.hashed(password))
+            return await self._create(username, await self._passwords.hashed(password))
         except (RateLimited, StoreUnavailable):
-            await self._attempts.take_back(back)
+            await self._attempts.take_back(counted)
             raise
 
     async def log_in(self, username: str, password: str, address: str | None = None) -> NewSession:
         """
-        Open a session. An unknown name is answered like a wrong password, in like time.
+        Open a session. An unknown name takes as long as a wrong password and raises the same.
 
-        Two round trips; with an address, whose failures are counted, four.
+        Two round trips. With an address, whose failures are counted, four.
 
         Raises:
             BadCredentials: no user has this name and this password.
             RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
-        name, known = await self._proven(username, password, address)
+        name, known = await self._authenticate(username, password, address)
         return await self._sessions.open(name, known)
 
     async def change_password(self, session: Session, current: str, new: str, address: str | None = None) -> str:
         """
-        Change a password, end all other sessions of its user, and give the username.
+        Change a password, end all other sessions of its user, and return the username.
 
         Three round trips, the last is `change_password.lua`. With an address, whose failures are counted, five.
 
         Raises:
-            Unauthenticated, Invalid, BadCredentials, RateLimited: as when logging in.
+            Unauthenticated: the session has ended.
+            Invalid: the new password breaks a rule, or is one of the commonest.
+            BadCredentials, RateLimited: as `log_in`.
         """
         validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
-        username, known = await self._proven(await self._sessions.username(session), current, address)
+        username, known = await self._authenticate(await self._sessions.username(session), current, address)
         p = self._site.home_of_user(username)
         script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]
         hashed = await self._passwords.hashed(new)
@@ -81,30 +84,30 @@ class Users:
             raise BadCredentials
         return username
 
-    async def _registered(self, username: str, password_hash: str) -> NewSession:
-        grant, session = self._sessions.granted(username)
+    async def _create(self, username: str, password_hash: str) -> NewSession:
+        opened, session = self._sessions.generate(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         session_keys = (keys.session(p, session.digest), keys.sessions(p, username))
         script_keys = [keys.user(p, username), *session_keys, keys.closed(p)]
-        times = (self._site.clock(), lifetime, grant.login.expires_at)
+        times = (self._site.clock(), lifetime, opened.login.expires_at)
         command = REGISTER.command(script_keys, username, password_hash, *times, session.digest)
         (status,) = await self._site.redis.run(command)
         if status == "taken":
             raise UsernameTaken(username)
-        return grant
+        return opened
 
-    async def _proven(self, username: str, password: str, address: str | None) -> tuple[str, str]:
-        """The name as its owner writes it, and the hash of the password; failures are counted."""
-        back = await self._attempts.count(log_ins(username, address)) if address is not None else ()
+    async def _authenticate(self, username: str, password: str, address: str | None) -> tuple[str, str]:
+        """The stored name and password hash, if the password is right. Failures of an address are counted."""
+        counted = await self._attempts.count(log_in_windows(username, address)) if address is not None else ()
         try:
-            proven = await self._matched(username, password)
+            found = await self._verify(username, password)
         except RateLimited:
-            await self._attempts.take_back(back)
+            await self._attempts.take_back(counted)
             raise
-        await self._attempts.take_back(back)
-        return proven
+        await self._attempts.take_back(counted)
+        return found
 
-    async def _matched(self, username: str, password: str) -> tuple[str, str]:
+    async def _verify(self, username: str, password: str) -> tuple[str, str]:
         name, known = None, None
         if validation.USERNAME.fullmatch(username):
             key = keys.user(self._site.home_of_user(username), username)
@@ -114,8 +117,8 @@ class Users:
         return str(name), str(known)
 
 
-def log_ins(username: str, address: str) -> list[SlidingWindow]:
-    """What is counted of somebody who may be guessing, whether the name is anybody's or not."""
+def log_in_windows(username: str, address: str) -> list[SlidingWindow]:
+    """The windows that count failed log-ins, also of names that do not exist."""
     name = username.lower()
     return [
         SlidingWindow(("log-in", name, address), FAILURES_WINDOW, FAILURES_OF_NAME_AND_ADDRESS),

@@ -1,4 +1,4 @@
-"""What may be written: each rule gives the value as it is stored, or raises Invalid."""
+"""Rules for what may be written. Each function returns the value as it is stored, or raises Invalid."""
 
 import re
 import unicodedata
@@ -17,9 +17,9 @@ PASSWORD_LENGTHS = range(8, 129)
 
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{GROUP_LENGTH - 1}}}")
-WHITE = {"\n", "\r", "\t"}
+WHITESPACE = {"\n", "\r", "\t"}
 UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, lone surrogates, line and paragraph separators
-# Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which unicodedata does not know
+# Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which unicodedata lacks
 IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -39,7 +39,7 @@ def title(text: str) -> str:
 
 
 def link(text: str) -> str:
-    """An absolute http or https URL by the WHATWG's parser, kept as written."""
+    """An absolute http or https URL, checked by a WHATWG parser and stored as written."""
     text = text.strip()
     if len(text) > LINK_LENGTH:
         raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", "link")
@@ -59,7 +59,7 @@ def link(text: str) -> str:
 def content(text: str) -> str:
     if len(text) > CONTENT_LENGTH:
         raise Invalid(f"content has at most {CONTENT_LENGTH} characters, this one {len(text)}", "content")
-    return _visible(_printable(text, "content", allowed=WHITE | {"\u2028", "\u2029"}), "content")
+    return _visible(_printable(text, "content", allowed=WHITESPACE | {"\u2028", "\u2029"}), "content")
 
 
 def link_or_content(link: str, content: str) -> None:
@@ -68,7 +68,7 @@ def link_or_content(link: str, content: str) -> None:
 
 
 def groups(names: Iterable[str], field: str) -> list[str]:
-    """Group names, each once, in the order given."""
+    """Group names in the order given, without duplicates."""
     return list(dict.fromkeys(group(name, field) for name in names))
 
 

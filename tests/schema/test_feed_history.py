@@ -52,7 +52,7 @@ class Model:
 def test_feed_is_the_merge_of_the_timelines_at_every_instant(
     running_valkey, monkeypatch, partitions, bound, history
 ):  # F4, F6, F8, F9, F10
-    for limit in ("TIMELINES_PER_CALL", "NAMES_PER_CALL", "POSTERS_ASKED"):
+    for limit in ("TIMELINES_PER_CALL", "NAMES_PER_CALL", "MAX_RECENT_POSTERS"):
         monkeypatch.setattr(f"store.feeds.{limit}", bound)
     with client(running_valkey) as redis:
         redis.flushall()

@@ -9,7 +9,7 @@ import pytest
 from schema.schema import SCHEMA
 from server import limits as guards
 from server.settings import Settings
-from store.passwords import THREADS, WAITING
+from store.passwords import QUEUE_LENGTH, THREADS
 from tests.server.conftest import REGISTER, serving
 
 POST_AND_TELL = """mutation { post(input: {title: "a title", link: "https://example.com/"}) {
@@ -158,6 +158,6 @@ async def test_without_rate_limits_many_registrations_at_once_are_all_made(live)
             query = REGISTER_AND_TELL.replace("alice", f"many-{number}")
             return (await client.post(f"{live.url}/graphql", json={"query": query})).json()
 
-        answers = await asyncio.gather(*map(registered, range(min(THREADS * (1 + WAITING) + 20, 200))))
+        answers = await asyncio.gather(*map(registered, range(min(THREADS * (1 + QUEUE_LENGTH) + 20, 200))))
 
     assert answers == [{"data": {"register": {"userErrors": []}}}] * len(answers)

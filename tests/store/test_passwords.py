@@ -7,7 +7,7 @@ import pytest
 
 from store import passwords
 from store.errors import RateLimited
-from store.passwords import NOBODYS, Passwords
+from store.passwords import DUMMY_HASH, Passwords
 
 PASSWORD = "correct horse"
 
@@ -33,8 +33,8 @@ class Gated:
 
 
 async def test_flood_of_passwords_waits_beside_other_requests(store, clock, gate):
-    waiting = Passwords(clock, threads=1, waiting=2)
-    flood = [asyncio.create_task(waiting.matches(PASSWORD, "hash")) for _ in range(5)]
+    passwords = Passwords(clock, threads=1, queue_length=2)
+    flood = [asyncio.create_task(passwords.matches(PASSWORD, "hash")) for _ in range(5)]
     done, _ = await asyncio.wait(flood, return_when=asyncio.FIRST_EXCEPTION)
     await store.site.redis.ping()
 
@@ -42,15 +42,15 @@ async def test_flood_of_passwords_waits_beside_other_requests(store, clock, gate
     assert {task.exception().retry_at for task in done} == {clock.now + 1_000}
     gate.open.set()
     assert await asyncio.gather(*flood[:3]) == [True] * 3
-    assert await waiting.matches(PASSWORD, "hash")
-    waiting.close()
+    assert await passwords.matches(PASSWORD, "hash")
+    passwords.close()
 
 
 async def test_who_has_waited_too_long_is_not_hashed(clock, gate):
-    waiting = Passwords(clock, threads=1, waiting=1, seconds=0.5)
-    first = asyncio.create_task(waiting.matches(PASSWORD, "hash"))
+    passwords = Passwords(clock, threads=1, queue_length=1, max_wait=0.5)
+    first = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
-    second = asyncio.create_task(waiting.matches(PASSWORD, "hash"))
+    second = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.sleep(0.6)
     gate.open.set()
 
@@ -58,54 +58,54 @@ async def test_who_has_waited_too_long_is_not_hashed(clock, gate):
         await second
     assert late.value.retry_at == clock.now + 1_000
     assert await first
-    assert await waiting.matches(PASSWORD, "hash")
-    waiting.close()
+    assert await passwords.matches(PASSWORD, "hash")
+    passwords.close()
 
 
 async def test_without_bounds_everybody_is_hashed_in_their_turn(clock, gate):
-    waiting = Passwords(clock, threads=1, waiting=1, seconds=0, is_bounded=False)
-    flood = [asyncio.create_task(waiting.matches(PASSWORD, "hash")) for _ in range(200)]
+    passwords = Passwords(clock, threads=1, queue_length=1, max_wait=0, is_bounded=False)
+    flood = [asyncio.create_task(passwords.matches(PASSWORD, "hash")) for _ in range(200)]
     await asyncio.to_thread(gate.entered.wait)
     gate.open.set()
 
     assert await asyncio.gather(*flood) == [True] * 200
-    waiting.close()
+    passwords.close()
 
 
 async def test_without_bounds_who_leaves_is_not_hashed(clock, gate):
-    waiting = Passwords(clock, threads=1, is_bounded=False)
-    first = asyncio.create_task(waiting.matches(PASSWORD, "hash"))
+    passwords = Passwords(clock, threads=1, is_bounded=False)
+    first = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
-    left = [asyncio.create_task(waiting.matches("another", "hash")) for _ in range(200)]
+    left = [asyncio.create_task(passwords.matches("another", "hash")) for _ in range(200)]
     await asyncio.sleep(0)
     for task in left:
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
     gate.open.set()
 
-    assert await first and await waiting.matches(PASSWORD, "hash")
+    assert await first and await passwords.matches(PASSWORD, "hash")
     assert gate.hashed == [PASSWORD] * 2
-    waiting.close()
+    passwords.close()
 
 
 async def test_who_leaves_keeps_their_place_until_they_are_hashed(clock, gate):
-    waiting = Passwords(clock, threads=1, waiting=0)
-    left = asyncio.create_task(waiting.matches(PASSWORD, "hash"))
+    passwords = Passwords(clock, threads=1, queue_length=0)
+    left = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
     left.cancel()
     await asyncio.gather(left, return_exceptions=True)
 
     with pytest.raises(RateLimited):
-        await waiting.matches(PASSWORD, "hash")
-    waiting.close()
+        await passwords.matches(PASSWORD, "hash")
+    passwords.close()
 
 
 async def test_hash_has_the_memory_and_passes_that_are_promised(clock):
-    waiting = Passwords(clock)
+    passwords = Passwords(clock)
 
-    made = await waiting.hashed(PASSWORD)
+    made = await passwords.hashed(PASSWORD)
     assert made.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert [len(part) for part in made.split("$")] == [len(part) for part in NOBODYS.split("$")]
-    assert NOBODYS.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert not await waiting.matches(PASSWORD, None)
-    waiting.close()
+    assert [len(part) for part in made.split("$")] == [len(part) for part in DUMMY_HASH.split("$")]
+    assert DUMMY_HASH.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert not await passwords.matches(PASSWORD, None)
+    passwords.close()

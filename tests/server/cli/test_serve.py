@@ -114,7 +114,7 @@ def test_server_that_runs_already_is_used(tmp_path, redis_url):
 
     refused = run("serve", port=0, redis_url=redis_url, partitions=8)
     assert not (tmp_path / "unused").exists()
-    assert refused.stderr == "upvote: UPVOTE_PARTITIONS is 8, but this store was made with 4\n"
+    assert refused.stderr == "upvote: UPVOTE_PARTITIONS is 8, but this store was created with 4\n"
 
 
 def test_store_that_does_not_answer_is_said(tmp_path):
@@ -201,7 +201,7 @@ def test_settings_of_the_ranking_take_effect(tmp_path):
     assert article["isGood"] is True
     refused = run("serve", port=0, data_dir=tmp_path, good_votes=1)
     assert refused.stderr == (
-        "upvote: UPVOTE_VOTE_SCORE is 432, but this store was made with 100.0; "
+        "upvote: UPVOTE_VOTE_SCORE is 432, but this store was created with 100.0; "
         "`verify --repair` rebuilds the indexes with the new value\n"
     )
 
