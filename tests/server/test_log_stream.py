@@ -20,7 +20,7 @@ PAGE = "{ articles { nodes { title votes } } }"
 DROPPED = "upvote_log_lines_dropped_total"
 FAILING = """
 import logging, sys, threading, warnings
-from server import log_stream
+from server.observability import log_stream
 
 stream = log_stream.install()
 print("printed", file=sys.stderr)
@@ -251,7 +251,7 @@ def test_closed_standard_error_is_no_file_of_ours(tmp_path):
 
 CLOSED = """
 import os, sys
-from server import log_stream
+from server.observability import log_stream
 
 log_stream.install()
 print("a line", file=sys.stderr)
