@@ -13,7 +13,7 @@ from store.keys import SLOTS
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.maintenance.write_lock import Closing
-from store.ranking.formulas import BUILT_WITH, Policy
+from store.ranking.formulas import INDEX_WEIGHTS, Policy
 from store.store import Store, unix_milliseconds
 
 
@@ -92,7 +92,7 @@ async def _copy(store: Store, restoration: Restoration, tally: Tally) -> None:
 
 def _policy(header: dict[str, str], settings: Settings) -> Policy:
     """The policy of the store that is copied. Weights that an older store does not name have their defaults."""
-    weights = {name: float(header[name]) for name in BUILT_WITH if name in header}
+    weights = {name: float(header[name]) for name in INDEX_WEIGHTS if name in header}
     return Policy(int(header["good_votes"]), voting_window=settings.voting_window, **weights)
 
 

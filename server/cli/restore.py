@@ -17,7 +17,7 @@ from server.settings import Settings, read_settings
 from store.maintenance import dump, record_checks
 from store.maintenance.record_checks import MalformedRecord
 from store.maintenance.restore import Restoration
-from store.ranking.formulas import BUILT_WITH
+from store.ranking.formulas import INDEX_WEIGHTS
 from store.store import unix_milliseconds
 
 BATCH_RECORDS = 200  # fewer if they have many voters
@@ -83,7 +83,9 @@ def header_of(backup: Checked) -> Settings:
     """
     if missing := [name for name in ("partitions", "good_votes") if backup.header.get(name) is None]:
         raise BrokenBackup(f"{backup.path}: the header has no {missing[0]}")
-    values = {name: backup.header[name] for name in ("partitions", "good_votes", *BUILT_WITH) if name in backup.header}
+    values = {
+        name: backup.header[name] for name in ("partitions", "good_votes", *INDEX_WEIGHTS) if name in backup.header
+    }
     try:
         return Settings(**values)
     except ValidationError as error:

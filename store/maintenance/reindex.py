@@ -13,7 +13,7 @@ from store import actor_scripts, keys
 from store.client.commands import Command
 from store.errors import RebuildOvertaken
 from store.ranking.config import ORDERS_FIELD, PENDING_PREFIX, REINDEX_FIELD, orders_of, orders_to_write, weights_of
-from store.ranking.formulas import BUILT_WITH, ORDERS, Order, Policy
+from store.ranking.formulas import INDEX_WEIGHTS, ORDERS, Order, Policy
 from store.scripts.registry import ACTIVATE_INDEXES, FILL_INDEXES
 from store.site import Site
 
@@ -71,7 +71,7 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
     after = {name: value for name, value in {**before, **changes}.items() if value is not None}
     weights = " ".join(f"{name}={value!r}" for name, value in sorted(after.items()))
     building = ""
-    if any(before.get(name) != after.get(name) for name in BUILT_WITH):
+    if any(before.get(name) != after.get(name) for name in INDEX_WEIGHTS):
         building = f"{weights} token={secrets.token_hex(8)}"
         for p in range(site.partitions):
             await site.redis.run(("UNLINK", *(keys.coming(p, group, order.value) for order in WEIGHED)))

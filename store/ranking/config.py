@@ -1,4 +1,4 @@
-"""How a store ranks: which orders it keeps, and the weights of groups that have their own."""
+"""The ranking configuration of a store: the orders it has, and the weights of groups that have their own."""
 
 import asyncio
 import logging
@@ -13,9 +13,9 @@ from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
-ORDERS_FIELD = "ORDERS"  # the field with the orders that scripts write
-REINDEX_FIELD = "REINDEX"  # the field that says whose reindex is under way
-PENDING_PREFIX = "next:"  # before the name of a group that is being rebuilt; other fields are names of groups
+ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write
+REINDEX_FIELD = "REINDEX"  # field: the token of the reindex that is under way
+PENDING_PREFIX = "next:"  # field of a group that is being rebuilt: its new weights. Other fields are groups
 
 logger = logging.getLogger("upvote")
 
@@ -23,42 +23,42 @@ logger = logging.getLogger("upvote")
 @dataclass(slots=True)
 class Rankings:
     """
-    What this process knows of it, renewed whenever it is told of a change.
+    The configuration as this process knows it, read again after each event RANKED.
 
-    Scripts that write look for themselves, so that what they write is right at every instant.
+    It is only for reads: scripts that write read the stored configuration.
     """
 
     orders: tuple[Order, ...] = tuple(Order)
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     async def read(self, redis: RedisClient) -> None:
-        """One round trip."""
+        """Read the stored configuration. One round trip."""
         orders, weights = await stored_rankings(redis)
         self.orders = orders_of(orders) if orders is not None else tuple(Order)
         self.weights = {name: weights_of(text) for name, text in weights.items()}
 
 
 async def stored_rankings(redis: RedisClient) -> tuple[str | None, dict[str, str]]:
-    """The orders that may be asked for, all where it is None, and the weights of groups. One round trip."""
+    """The orders that clients may use (None: all), and the weights of groups, as stored. One round trip."""
     orders, stored = await redis.pipeline(
-        [("HGET", keys.store(), "orders"), ("HGETALL", keys.ranking(0))]  # all partitions have the same
+        [("HGET", keys.store(), "orders"), ("HGETALL", keys.ranking(0))]  # the same in all partitions
     )
-    others = (ORDERS_FIELD, REINDEX_FIELD)
+    own_fields = (ORDERS_FIELD, REINDEX_FIELD)
     return orders, {
-        name: text for name, text in stored.items() if name not in others and not name.startswith(PENDING_PREFIX)
+        name: text for name, text in stored.items() if name not in own_fields and not name.startswith(PENDING_PREFIX)
     }
 
 
 def orders_of(text: str) -> tuple[Order, ...]:
-    """In the order of their definition."""
+    """Parse orders, separated by spaces."""
     return tuple(order for order in Order if order.value in text.split())
 
 
 def orders_to_write(orders: Iterable[Order]) -> str:
     """
-    What scripts have to write so that these orders can be asked for.
+    The orders that scripts write so that clients can use `orders`, separated by spaces.
 
-    Groups are listed, and new articles found, by TIME, which no vote moves; GRAVITY reads VOTES.
+    TIME is always written, as groups and new articles are found by it. GRAVITY needs VOTES.
     """
     needed = {*orders, Order.TIME}
     if Order.GRAVITY in needed:
@@ -67,17 +67,18 @@ def orders_to_write(orders: Iterable[Order]) -> str:
 
 
 def weights_of(text: str) -> dict[str, float]:
+    """Parse the weights of a group: `name=value`, separated by spaces."""
     return {name: float(value) for name, value in (pair.split("=") for pair in text.split()) if name in WEIGHTS}
 
 
 @asynccontextmanager
 async def keep_current(rankings: Rankings, redis: RedisClient, events: Events) -> AsyncIterator[None]:
-    """Keep rankings as the store has them, for as long as its events are heard."""
-    stirred = asyncio.Event()
-    stirred.set()
-    task = asyncio.create_task(_renew(rankings, redis, stirred))
+    """Read the configuration again after each event RANKED, as long as the context is open."""
+    changed = asyncio.Event()
+    changed.set()
+    task = asyncio.create_task(_renew(rankings, redis, changed))
     try:
-        with events.subscribed(RANKINGS, lambda event: stirred.set()):
+        with events.subscribed(RANKINGS, lambda event: changed.set()):
             yield
     finally:
         task.cancel()
@@ -85,16 +86,16 @@ async def keep_current(rankings: Rankings, redis: RedisClient, events: Events) -
             await task
 
 
-async def _renew(rankings: Rankings, redis: RedisClient, stirred: asyncio.Event) -> NoReturn:
+async def _renew(rankings: Rankings, redis: RedisClient, changed: asyncio.Event) -> NoReturn:
     while True:
-        await stirred.wait()
-        stirred.clear()
+        await changed.wait()
+        changed.clear()
         try:
             await rankings.read(redis)
             continue
         except StoreUnavailable:
             pass
-        except Exception:  # nobody else starts us again
-            logger.exception("the rankings of the store were not read")
-        stirred.set()
+        except Exception:  # the task must not end
+            logger.exception("reading the ranking configuration failed")
+        changed.set()
         await asyncio.sleep(RECONNECT_PAUSE)

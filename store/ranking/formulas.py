@@ -14,12 +14,12 @@ FRONT_PAGE_SIZE = 50
 GROUPS_PER_ARTICLE = 10
 
 HOT_EPOCH = 1_134_028_003  # unix seconds
-CLASS = 2**42  # how far apart classes are in GRAVITY's index, in milliseconds
-DIGITS = 3  # how many binary digits the votes of a class have in common
+CLASS = 2**42  # milliseconds between two classes of votes in the index of GRAVITY: more than any posting time
+DIGITS = 3  # leading binary digits that the votes of a class share
 
 
 class Order(Enum):
-    """What a listing is ordered by, highest first. Each has an index of this name."""
+    """What a listing is ordered by, highest first. Each order has an index of this name."""
 
     SCORE = "score"
     TIME = "time"
@@ -31,34 +31,34 @@ class Order(Enum):
 
     @property
     def decays(self) -> bool:
-        """Whether values change with age, so that the index cannot hold them."""
+        """Whether values change with the age of an article, so that no index can hold them."""
         return self is Order.GRAVITY
 
 
 ORDERS = tuple(order.value for order in Order)
-BUILT_WITH = ("vote_score", "hot_seconds", "best_z")  # the weights that indexes are built with
-WEIGHTS = (*BUILT_WITH, "gravity_votes", "gravity_age", "gravity_delay")
+INDEX_WEIGHTS = ("vote_score", "hot_seconds", "best_z")  # the weights that values in indexes depend on
+WEIGHTS = (*INDEX_WEIGHTS, "gravity_votes", "gravity_age", "gravity_delay")
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`vote_score` is how many seconds one vote is worth: 200 votes make up for a day (Redis in Action, ch. 1)."""
+    """The numbers of the ranking. `vote_score` is in seconds: 200 votes are worth a day (Redis in Action, ch. 1)."""
 
-    good_votes: int = 200
+    good_votes: int = 200  # votes from which on an article is on the front page
     vote_score: float = DAY / 200
     voting_window: int = 7 * DAY  # seconds
-    hot_seconds: float = 45_000  # what ten times the votes make up for
+    hot_seconds: float = 45_000  # the age that ten times the votes make up for
     best_z: float = 1.281551565545  # 80 % confidence, as standard deviations
-    gravity_votes: float = 0.8  # exponent of the votes
+    gravity_votes: float = 0.8  # exponent of the votes, without the poster's
     gravity_age: float = 1.8  # exponent of the age
-    gravity_delay: float = 120  # minutes that are added to every age
+    gravity_delay: float = 120  # minutes added to every age
 
     def kept_in_indexes(self) -> dict[str, float]:
-        """The numbers that the indexes are built with, by name."""
-        return {name: getattr(self, name) for name in ("good_votes", *BUILT_WITH)}
+        """The numbers that the indexes depend on, by name."""
+        return {name: getattr(self, name) for name in ("good_votes", *INDEX_WEIGHTS)}
 
     def closes_at(self, article: Article) -> int:
-        """The last instant, in unix milliseconds, at which the article can be voted on."""
+        """The last instant at which the article can be voted on (unix milliseconds)."""
         return article.posted_at + self.voting_ms
 
     @property
@@ -73,7 +73,7 @@ class Policy:
         return self.value(Order.SCORE, article) / 1000
 
     def value(self, order: Order, article: Article) -> float:
-        """What the index of an order holds for an article; times and scores are in unix milliseconds."""
+        """The value of an article in the index of an order. Times and scores are unix milliseconds."""
         match order:
             case Order.SCORE:
                 return article.posted_at + self.vote_score * 1000 * article.votes
@@ -92,14 +92,15 @@ class Policy:
                 return -mark if article.votes < 1 else mark
 
     def value_at(self, order: Order, article: Article, now: int) -> float:
-        """What an order sorts by at an instant: but for GRAVITY, what its index holds."""
+        """What an order sorts by at an instant (unix milliseconds): the value in its index, except for GRAVITY."""
         return self.gravity(article, now) if order.decays else self.value(order, article)
 
     def gravity(self, article: Article, now: int) -> float:
         """
-        Votes but for the poster's, against age (Hacker News, as published with Arc).
+        (votes - 1) ** gravity_votes / (age in hours + 2) ** gravity_age, at an instant in unix milliseconds.
 
-        Below 0 they have no exponent. What is younger than the instant counts as posted then.
+        Source: Hacker News, as published with Arc (news.arc); `gravity_delay` is the 2 hours. If votes - 1 is
+        below 0, it has no exponent. An article posted after the instant has age 0.
         """
         base = article.votes - 1
         minutes = max(now - article.posted_at, 0) / 60_000
@@ -108,21 +109,33 @@ class Policy:
 
 
 def gravity_class(votes: int) -> int:
-    """Which votes are alike by GRAVITY: as many but for the poster's, or as many fewer, by the first binary digits."""
+    """
+    The class of an article in the index of GRAVITY: |votes - 1|, rounded down to its first three binary digits.
+
+    Classes are numbered from 0 in ascending order.
+    """
     size = abs(votes - 1)
-    behind = max(size.bit_length() - DIGITS, 0)
-    return (behind << (DIGITS - 1)) + (size >> behind)
+    shifts = max(size.bit_length() - DIGITS, 0)
+    return (shifts << (DIGITS - 1)) + (size >> shifts)
 
 
 def hot(article: Article, seconds: float) -> float:
-    """Ten times the votes make up for so many seconds (Reddit's published source); to 7 places."""
+    """
+    sign(votes) * log10(|votes|) + (posting time - epoch) / seconds, rounded to 7 places.
+
+    Ten times the votes make up for `seconds` of age. Source: Reddit's _sorts.pyx, which has 45,000 seconds.
+    """
     sign = (article.votes > 0) - (article.votes < 0)
     size = sign * log10(max(abs(article.votes), 1))
     return floor((size + (article.posted_at / 1000 - HOT_EPOCH) / seconds) * 1e7 + 0.5) / 1e7
 
 
 def best(up: int, down: int, z: float) -> float:
-    """Lower bound of the Wilson interval of the share of upvotes, of so many deviations (Reddit's published source)."""
+    """
+    Lower bound of the Wilson score interval of the share of upvotes; `z` is the confidence in standard deviations.
+
+    Source: Reddit's _sorts.pyx (E. B. Wilson, 1927).
+    """
     votes = up + down
     if not votes:
         return 0.0
@@ -133,7 +146,11 @@ def best(up: int, down: int, z: float) -> float:
 
 
 def controversial(up: int, down: int) -> float:
-    """Many votes, and evenly divided (Reddit's published source)."""
+    """
+    All votes ** (smaller part / larger part): high for many votes that are evenly divided.
+
+    Source: Reddit's _sorts.pyx.
+    """
     if not up or not down:
         return 0.0
     votes: float = float(up + down) ** (min(up, down) / max(up, down))

@@ -1,4 +1,7 @@
-"""Listings that stand still: the first positions as they are at an instant, shared by all who begin to read then."""
+"""
+Pinned listings: the first positions as they are at an instant, for readers who page through them. All who begin to read
+in the same second share a pin.
+"""
 
 from dataclasses import replace
 from typing import Literal
@@ -11,22 +14,22 @@ from store.queries import Read
 from store.scripts.registry import PIN
 from store.site import Site
 
-MAX_POSITIONS = 1_000
+MAX_POSITIONS = 1_000  # of a pin
 LIFETIME = 10 * 60 * 1000  # milliseconds
-MAX_PINS = 500  # pins of one process that live at once: each takes some 100 kB of the store
-SHARING_PERIOD = 1000  # milliseconds: who begins within the same second reads the same
-POSTING_TIME = 5000  # milliseconds that a post may take from its time until it is there
+MAX_PINS = 500  # unexpired pins of one process: each takes about 100 kB of the store
+SHARING_PERIOD = 1000  # milliseconds in which readers share a pin
+POSTING_TIME = 5000  # milliseconds from the time of a post until it is stored, at most
 
 PinStatus = Literal["pinned", "known", "refused"]
 
 
 def shared_instant(now: int) -> int:
-    """The instant of the pin that who begins to read now shares."""
+    """The instant of the pin that is shared by all who begin to read now (unix milliseconds)."""
     return now // SHARING_PERIOD * SHARING_PERIOD
 
 
 def pinned_listing(site: Site, listing: Listing, at: int) -> Listing:
-    """The listing as it was pinned, in a key of its own."""
+    """The pin of a listing at an instant, as a listing."""
     p = keys.slot(listing.name) % site.partitions
     return Listing(listing.name, (keys.pin(p, listing.name, at),))
 
@@ -36,21 +39,21 @@ def exists(pinned: Listing) -> Read[bool]:
 
 
 def may_lack(at: int, posted: float) -> bool:
-    """Whether a shared pin may have been made before what was posted at a time."""
+    """Whether a pin of the instant `at` may lack an article posted at `posted` (unix milliseconds)."""
     return posted >= at - POSTING_TIME
 
 
 def as_of(listing: Listing, at: int) -> Listing:
-    """The same listing; where its values decay, by those of an instant."""
+    """The same listing, by its values at an instant if they decay."""
     return listing._replace(decay=replace(listing.decay, at=at)) if listing.decay else listing
 
 
 async def pin(site: Site, pinned: Listing, page: Page) -> PinStatus:
     """
-    Pin the positions of a page, unless that pin exists: then it stays. A store that can only be read keeps none,
-    and a process makes no more than `MAX_PINS` pins that live at once.
+    Store the positions of a page as a pin, unless it exists ("known").
 
-    One round trip; nothing at all for an empty page.
+    "refused" if the store takes no writes, or if this process has `MAX_PINS` unexpired pins. One round trip; none for
+    an empty page.
     """
     flat: list[Argument] = [
         text for position in page.positions for text in (repr(float(position.value)), position.member)

@@ -1,4 +1,4 @@
-"""Where articles stand in an order, and why: rank, value, the terms of the value, the votes that are missing."""
+"""Standings of articles in an order: rank, value, the terms of the value, and the votes missing to the next rank."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MOST_VOTES = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """How many stand above a position, and the nearest of them."""
+    """The number of entries above a position, and the lowest of them."""
 
     above: int
     next: Position | None
@@ -34,7 +34,9 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The terms add up to the value; `votes_to_next_rank` is None where no more upvotes lead there."""
+    """
+    The terms add up to the value; instants are in seconds. `votes_to_next_rank` is None if upvotes cannot reach it.
+    """
 
     order: Order
     rank: int
@@ -49,9 +51,8 @@ def position(policy: Policy, order: Order, article: Article, now: int) -> Positi
 
 def ranks(listing: Listing, positions: Sequence[Position]) -> list[Read[Any]]:
     """
-    The reads of the ranks of positions, for `merge`: one per partition, or two for each position where values decay.
-
-    The result of one of the latter may be a further read.
+    The reads of the ranks of positions, for `merge`: one for each partition. If values decay, two for each partition
+    and position, which may result in further reads.
     """
     if decay := listing.decay:
         return [read for keys in decay.keys for position in positions for read in _decaying(keys, decay, position)]
@@ -60,12 +61,12 @@ def ranks(listing: Listing, positions: Sequence[Position]) -> list[Read[Any]]:
 
 
 def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:
-    """The ranks in the whole listing."""
+    """Merge the results of `ranks` into the ranks in the whole listing."""
     parts: Sequence[Sequence[Rank]] = results
     if listing.decay:
         pairs = list(zip(results[::2], results[1::2], strict=True))
         count = len(pairs) // len(listing.decay.keys)
-        found = [Rank(above, share.positions[-1] if share.positions else None) for above, share in pairs]
+        found = [Rank(above, page.positions[-1] if page.positions else None) for above, page in pairs]
         parts = [found[start : start + count] for start in range(0, len(found), count)]
     return [
         Rank(sum(each.above for each in each_part), min((each.next for each in each_part if each.next), default=None))
@@ -74,14 +75,15 @@ def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:
 
 
 def standing(policy: Policy, order: Order, article: Article, rank: Rank, now: int) -> Standing:
+    """The standing of an article at an instant (unix milliseconds), by its rank."""
     value, scale = policy.value_at(order, article, now), _scale(order)
-    missing = _missing(policy, order, article, rank.next, now) if rank.next else None
+    missing = _missing_votes(policy, order, article, rank.next, now) if rank.next else None
     shown = value / scale
     return Standing(order, rank.above + 1, shown, list(_terms(policy, order, article, shown)), missing)
 
 
 def _scale(order: Order) -> int:
-    """What is in unix milliseconds inside is shown in seconds."""
+    """Instants are stored in milliseconds and shown in seconds."""
     return 1000 if order in (Order.SCORE, Order.TIME) else 1
 
 
@@ -113,8 +115,8 @@ def _two(name: str, value: float, rest: str, whole: float) -> Iterator[Term]:
     yield Term(rest, whole - value)
 
 
-def _missing(policy: Policy, order: Order, article: Article, goal: Position, now: int) -> int | None:
-    """The least number of upvotes that lift an article above a position, up to 2 147 483 647."""
+def _missing_votes(policy: Policy, order: Order, article: Article, goal: Position, now: int) -> int | None:
+    """The least number of upvotes that lift an article above a position; None if more than 2,147,483,647."""
 
     def passes(votes: int) -> bool:
         lifted = article._replace(upvotes=article.upvotes + votes)
@@ -123,13 +125,13 @@ def _missing(policy: Policy, order: Order, article: Article, goal: Position, now
     most = MOST_VOTES
     if order is Order.TIME:
         return None
-    if order is Order.CONTROVERSIAL:  # upvotes lift an article up to balance, and lower it beyond
+    if order is Order.CONTROVERSIAL:  # beyond balance, upvotes lower an article
         most = article.downvotes - article.upvotes
     return _least(passes, most)
 
 
 def _least(passes: Callable[[int], bool], most: int) -> int | None:
-    """The least number from 1 on that passes, where all above it do, too."""
+    """The least number from 1 to `most` that passes, if all higher numbers pass, too; else None."""
     high = 1
     while high <= most and not passes(high):
         high *= 2
@@ -144,7 +146,7 @@ def _least(passes: Callable[[int], bool], most: int) -> int | None:
 
 
 def _decaying(keys: tuple[str, ...], decay: Decay, position: Position) -> list[Read[Any]]:
-    """How many are above a position, and the share of a page upwards that has the nearest of them."""
+    """The reads of the number of entries above a position, and of the lowest of them."""
     return [
         gravity.count_above(keys, decay, position),
         gravity.partition_page(keys, decay, decay.at, True, 1, position),

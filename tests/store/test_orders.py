@@ -140,7 +140,7 @@ async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
 
 async def test_long_walks_of_gravity_take_short_steps(store, monkeypatch, clock):
     monkeypatch.setattr(gravity, "STEP", 2)
-    monkeypatch.setattr(gravity, "AT_ONCE", 4)
+    monkeypatch.setattr(gravity, "MAX_WANTED", 4)
     articles = await history(store, 5, 60)
     for instant in (clock.now, clock.now + YEAR):
         clock.now = instant
