@@ -25,7 +25,7 @@ from rich.table import Table
 from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from schema.schema import SCHEMA

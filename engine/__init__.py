@@ -1,15 +1,20 @@
-"""GraphQL on the wire: HTTP, WebSocket and streams for any Strawberry schema. Nothing here knows an article."""
+"""
+GraphQL for any Strawberry schema: HTTP, WebSocket and streams, limits, and a compiler for queries.
 
-from engine.clients import BackendUsage, Client, Context
-from engine.documents.persisted_documents import read_trusted_documents
+An application creates an `Endpoint` with its schema and a function that opens the context of an operation.
+"""
+
+from engine.documents import read_trusted_documents
 from engine.endpoint import Endpoint
 from engine.errors import Code
+from engine.interfaces import BackendUsage, Context, Observation, Observer
 from engine.limits.documents import Limits
-from engine.limits.rate_limiter import Rates, Subject
-from engine.observers import Observation, Observer
+from engine.limits.rate_limiter import BucketKey, RateLimiter
+from engine.requests import Client
 
 __all__ = [
     "BackendUsage",
+    "BucketKey",
     "Client",
     "Code",
     "Context",
@@ -17,7 +22,6 @@ __all__ = [
     "Limits",
     "Observation",
     "Observer",
-    "Rates",
-    "Subject",
+    "RateLimiter",
     "read_trusted_documents",
 ]

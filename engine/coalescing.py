@@ -1,54 +1,60 @@
-"""Equal queries of one moment: the first of them is executed, and the others have its answer."""
+"""Coalescing: queries that are equal and arrive at the same time are executed once."""
 
 from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Hashable
+from typing import TypeAlias
 
-from engine.calls import Answer
 from engine.limits.answer_size import AnswerTooLarge
+from engine.responses import EncodedResult
+
+Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting request executes for itself
 
 
-class Coalesced:
+class Coalescer:
     """
-    Executes once what is asked several times within a turn of the event loop.
+    Executes queries with equal keys once if they arrive in the same iteration of the event loop.
 
-    An execution is joined only by who had asked before it began. So what it reads is as new as what they would have
-    read themselves, and whoever has written something finds it.
+    A query never joins an execution that began in an earlier iteration. It therefore reads data that is as new as
+    if it had been executed itself, and a client reads its own writes.
     """
 
     def __init__(self) -> None:
-        self._joining: dict[
-            Hashable, list[Future[Answer | AnswerTooLarge | None]]
-        ] = {}  # who joins what began in this turn
+        self._waiting: dict[Hashable, list[Future[Shared]]] = {}  # by the keys of this iteration's executions
 
-    async def answer(self, question: Hashable, execute: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def execute(self, key: Hashable, execute: Callable[[], Awaitable[EncodedResult]]) -> EncodedResult:
         """
-        An answer with errors is nobody else's: they name the request, and the next may have none.
+        Execute, or wait for the result of an equal query.
+
+        A result with errors is not shared: they contain the request's id, and may not occur again.
 
         Raises:
-            AnswerTooLarge: it is so for all of them.
+            AnswerTooLarge: the result is too large. All equal queries get this error.
         """
-        others = self._joining.get(question)
-        if others is not None:
-            joined: Future[Answer | AnswerTooLarge | None] = get_running_loop().create_future()
-            others.append(joined)
-            found = await joined
-            if isinstance(found, AnswerTooLarge):
-                raise AnswerTooLarge(found.limit)
-            return found or await execute()
-        if not self._joining:
-            get_running_loop().call_soon(self._joining.clear)
-        others = self._joining[question] = []
-        shared: Answer | AnswerTooLarge | None = None
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            joined: Future[Shared] = get_running_loop().create_future()
+            waiting.append(joined)
+            shared = await joined
+            if isinstance(shared, AnswerTooLarge):
+                raise AnswerTooLarge(shared.limit)
+            return shared or await execute()
+        return await self._lead(key, execute)
+
+    async def _lead(self, key: Hashable, execute: Callable[[], Awaitable[EncodedResult]]) -> EncodedResult:
+        if not self._waiting:
+            get_running_loop().call_soon(self._waiting.clear)
+        waiting = self._waiting[key] = []
+        shared: Shared = None
         try:
-            answer = await execute()
-            shared = None if answer.has_errors else answer
-            return answer
-        except AnswerTooLarge as refused:
-            shared = refused
+            result = await execute()
+            shared = None if result.has_errors else result
+            return result
+        except AnswerTooLarge as too_large:
+            shared = too_large
             raise
         finally:
-            if self._joining.get(question) is others:
-                del self._joining[question]
-            for other in others:
-                if not other.done():  # whoever asked may have gone
-                    other.set_result(shared)
+            if self._waiting.get(key) is waiting:
+                del self._waiting[key]
+            for each in waiting:
+                if not each.done():  # it is done if its client has left
+                    each.set_result(shared)

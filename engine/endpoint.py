@@ -1,4 +1,4 @@
-"""The endpoint: one ASGI application for a GraphQL schema, by HTTP and by WebSocket."""
+"""The endpoint: an ASGI application that serves a GraphQL schema by HTTP and WebSocket."""
 
 from collections.abc import Collection, Mapping
 
@@ -6,35 +6,34 @@ import strawberry
 from starlette.types import Receive, Scope, Send
 
 from caches import CacheBudget
-from engine.clients import OpenContext, ViewerOf
-from engine.coalescing import Coalesced
+from engine.coalescing import Coalescer
 from engine.compiler.execution import Execution
 from engine.compiler.json_templates import TemplateCache
-from engine.documents.operations import Operations
-from engine.documents.persisted_documents import Documents
-from engine.errors import Faults
-from engine.handler import Engine
+from engine.documents import Operations, PersistedDocuments
+from engine.errors import ErrorFormatter
+from engine.handler import RequestHandler, Timeouts
+from engine.interfaces import NullObserver, Observer, OpenContext, ViewerKey
 from engine.limits.documents import Limits
-from engine.limits.rate_limiter import Rates
-from engine.observers import Observer, Unobserved
-from engine.requests import Requests, from_body, from_query_string
-from engine.timeouts import Deadlines
-from engine.transports.http import Exchanges
-from engine.transports.websocket import Sockets
+from engine.limits.rate_limiter import RateLimiter
+from engine.requests import RequestCache, parse_body, parse_query_string
+from engine.transports.http import HTTPTransport
+from engine.transports.websocket import WebSocketTransport
 
-USUAL = Limits()
+DEFAULT_LIMITS = Limits()
 
 
 class Endpoint:
     """
-    Serves a schema. Each operation, and each event of a subscription, is executed with a context opened for it alone.
+    Serves a schema. Each operation, and each event of a subscription, is executed with a new context.
 
-    `codes` says which exceptions are expected, and what `extensions.code` clients read for them and their subclasses.
-    Sizes are in bytes or characters, times in seconds. What is cached stays within a budget, by the bytes that
-    the entries hold.
+    `codes` maps expected exceptions, with their subclasses, to the `extensions.code` that clients read. Sizes are in
+    bytes or characters, times in seconds. `budget` limits the memory of all caches together.
 
-    `viewer_of` says what of a client decides the answers to its queries: equal queries that come at once are executed
-    once for all clients of whom it is equal. Without it each is executed.
+    `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
+    that arrive at the same time are executed once. Without it every query is executed.
+
+    A request with the header `stats_header: 1` gets the cost of its execution in `extensions`. Browsers that open the
+    endpoint as a page are redirected to `explorer_path`.
     """
 
     def __init__(
@@ -43,13 +42,13 @@ class Endpoint:
         open_context: OpenContext,
         codes: Mapping[type[Exception], str],
         *,
-        trusted: Mapping[str, str] | None = None,
+        trusted_documents: Mapping[str, str] | None = None,
         only_trusted: bool = False,
-        page: str | None = "/",
+        explorer_path: str | None = "/",
         allowed_origins: Collection[str] = (),
         trusted_proxies: Collection[str] = (),
-        limits: Limits = USUAL,
-        rates: Rates | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        rate_limiter: RateLimiter | None = None,
         budget: CacheBudget | None = None,
         max_body: int = 100_000,
         max_message: int = 64_000,
@@ -58,35 +57,37 @@ class Endpoint:
         init_timeout: float = 5.0,
         keep_alive: float = 12.0,
         observer: Observer | None = None,
-        viewer_of: ViewerOf | None = None,
+        viewer_key: ViewerKey | None = None,
+        stats_header: str | None = None,
     ) -> None:
         budget = budget or CacheBudget()
         operations = Operations(schema, limits, budget.cache("operations"))
         templates = TemplateCache(budget.share("templates"))
         budget.measure("templates", templates)
-        engine = Engine(
+        handler = RequestHandler(
             operations,
-            Documents(trusted or {}, only_trusted, budget.cache("documents")),
-            Execution(schema, templates, operations.grew, limits.answer),
-            Faults(codes),
+            PersistedDocuments(trusted_documents or {}, only_trusted, budget.cache("documents")),
+            Execution(schema, templates, operations.add_size, limits.answer),
+            ErrorFormatter(codes),
             open_context,
-            observer or Unobserved(),
+            observer or NullObserver(),
             limits,
-            Deadlines(limits.seconds),
+            Timeouts(limits.seconds),
             frozenset(trusted_proxies),
-            rates,
-            viewer_of,
-            Coalesced(),
+            rate_limiter,
+            viewer_key,
+            Coalescer(),
+            stats_header.lower().encode() if stats_header else None,
         )
         requests = budget.cache("requests")
-        posted, got = Requests(from_body, requests), Requests(from_query_string, requests)
-        self._exchanges = Exchanges(engine, posted, got, page, max_body, keep_alive)
-        self._sockets = Sockets(
-            engine, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout, max_messages
+        bodies, query_strings = RequestCache(parse_body, requests), RequestCache(parse_query_string, requests)
+        self._http = HTTPTransport(handler, bodies, query_strings, explorer_path, max_body, keep_alive)
+        self._websocket = WebSocketTransport(
+            handler, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout, max_messages
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await self._sockets.serve(scope, receive, send)
+            await self._websocket.serve(scope, receive, send)
         else:
-            await self._exchanges.serve(scope, receive, send)
+            await self._http.serve(scope, receive, send)

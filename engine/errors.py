@@ -1,10 +1,10 @@
 """
-What goes wrong, in the words that clients read in `extensions.code`.
+Errors and their codes, which clients read in `extensions.code`.
 
     Exception
-    └── Refused     a request that is not carried out: errors, and no data
+    └── Refused     a request that is not executed: its response has errors and no data
 
-All else that is raised belongs to a field, as an error beside the data, or is a fault: logged once, and masked.
+Any other exception is the error of a field. If its class has no code, it is a fault: it is logged once and masked.
 """
 
 import logging
@@ -14,9 +14,9 @@ from typing import Any
 
 from graphql import GraphQLError
 
-logger = logging.getLogger("upvote")
+logger = logging.getLogger(__name__)
 
-MAX_PATH = 200  # characters of a path in the log: its names are the client's to choose
+MAX_PATH = 200  # characters of a path in the log: a client chooses the names in it
 FAULT_MESSAGE = "internal server error"
 
 
@@ -49,7 +49,7 @@ class Code(StrEnum):
 
 
 class Refused(Exception):
-    """A request that is not carried out, with the code of its HTTP status and the errors as clients get them."""
+    """A request is not executed. `code` determines the HTTP status, `errors` are those of the response."""
 
     def __init__(
         self,
@@ -61,10 +61,10 @@ class Refused(Exception):
         super().__init__(code, *reasons)
         self.code = code
         self.headers = headers
-        self.errors = errors or [described(reason, code) for reason in reasons]
+        self.errors = errors or [error_entry(reason, code) for reason in reasons]
 
 
-def described(reason: str | GraphQLError, code: str) -> dict[str, Any]:
+def error_entry(reason: str | GraphQLError, code: str) -> dict[str, Any]:
     if isinstance(reason, str):
         return {"message": reason, "extensions": {"code": code}}
     formatted: dict[str, Any] = {**reason.formatted}
@@ -72,27 +72,27 @@ def described(reason: str | GraphQLError, code: str) -> dict[str, Any]:
     return formatted
 
 
-class Faults:
-    """Tells expected errors, which carry a code, from faults, which are logged with their request's id and masked."""
+class ErrorFormatter:
+    """Formats errors for clients: expected ones with their code, faults masked and logged with the request's id."""
 
     def __init__(self, codes: Mapping[type[Exception], str]) -> None:
         self._codes = codes
 
-    def describe(self, errors: Iterable[GraphQLError], request_id: str) -> list[dict[str, Any]]:
+    def format(self, errors: Iterable[GraphQLError], request_id: str) -> list[dict[str, Any]]:
         logged: set[int] = set()
-        return [self._describe(error, request_id, logged) for error in errors]
+        return [self._format(error, request_id, logged) for error in errors]
 
     def refusal(self, error: Exception, request_id: str) -> Refused:
-        """What an exception outside of any field is answered with."""
+        """Convert an exception that was raised outside of any field."""
         located = error if isinstance(error, GraphQLError) else GraphQLError(str(error), original_error=error)
-        errors = self.describe([located], request_id)
+        errors = self.format([located], request_id)
         return Refused(errors[0]["extensions"]["code"], errors=errors)
 
-    def _describe(self, error: GraphQLError, request_id: str, logged: set[int]) -> dict[str, Any]:
+    def _format(self, error: GraphQLError, request_id: str, logged: set[int]) -> dict[str, Any]:
         cause = root_cause(error)
         code = self.code(error, cause)
         if code is not None:
-            return described(error, code)
+            return error_entry(error, code)
         if id(cause) not in logged:
             logged.add(id(cause))
             where = ".".join(map(str, error.path or ()))[:MAX_PATH] or "operation"
@@ -100,13 +100,13 @@ class Faults:
         return masked(error, request_id)
 
     def code(self, error: GraphQLError, cause: Exception) -> str | None:
-        for kind in type(cause).__mro__:
-            if kind in self._codes:
-                return self._codes[kind]
+        for class_ in type(cause).__mro__:
+            if class_ in self._codes:
+                return self._codes[class_]
         own = (error.extensions or {}).get("code")
         if isinstance(own, str):
             return own
-        return Code.BAD_USER_INPUT if is_coercion(cause) else None
+        return Code.BAD_USER_INPUT if is_coercion_error(cause) else None
 
 
 def root_cause(error: GraphQLError) -> Exception:
@@ -116,8 +116,8 @@ def root_cause(error: GraphQLError) -> Exception:
     return cause
 
 
-def is_coercion(cause: Exception) -> bool:
-    # graphql-core points at the argument that it refuses; an error raised by a resolver or by a leaf points at nothing.
+def is_coercion_error(cause: Exception) -> bool:
+    # graphql-core sets `nodes` for an argument that it rejects; errors of resolvers and scalars have none.
     return isinstance(cause, GraphQLError) and bool(cause.nodes)
 
 

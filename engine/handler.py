@@ -1,216 +1,280 @@
-"""From a GraphQL request to its answers, whatever they travel on: find the operation, open a context, execute."""
+"""
+Executes GraphQL requests of any transport: finds the operation, opens a context, executes within a time limit.
 
-from asyncio import CancelledError, current_task
-from collections.abc import AsyncGenerator, Hashable
+Responses are JSON already, so that equal queries share them.
+"""
+
+from asyncio import CancelledError, Task, TimerHandle, current_task, get_running_loop
+from collections.abc import AsyncGenerator, Hashable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 from weakref import ref
 
 from graphql import ExecutionResult, OperationType
 
-from engine.calls import Answer, Asked, Call
-from engine.clients import BackendUsage, Client, Context, OpenContext, ViewerOf
-from engine.coalescing import Coalesced
+from engine.coalescing import Coalescer
 from engine.compiler.execution import EventSource, Execution, Result
-from engine.documents.operations import Operation, Operations
-from engine.documents.persisted_documents import Documents
-from engine.errors import Faults, Refused
-from engine.json import encode
+from engine.documents import Operation, Operations, PersistedDocuments
+from engine.errors import Code, ErrorFormatter, Refused
+from engine.interfaces import Context, Observation, Observer, OpenContext, ViewerKey
 from engine.limits.answer_size import AnswerTooLarge
+from engine.limits.cost import check_cost
 from engine.limits.documents import Limits
-from engine.limits.rate_limiter import Rates
-from engine.observers import Observation, Observer
+from engine.limits.rate_limiter import RateLimiter
 from engine.outcomes import Outcomes
-from engine.requests import GraphQLRequest
-from engine.timeouts import Deadline, Deadlines
+from engine.requests import Client, GraphQLRequest, Headers, OperationRequest, PreparedOperation, client_of
+from engine.responses import EncodedResult, encode
 
-COST_OF_A_REFUSAL = 10  # what is refused was parsed, and is not remembered
+COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class RequestHandler:
+    """Prepares and executes requests. What it calls is given to it by the `Endpoint`."""
+
     operations: Operations
-    documents: Documents
+    documents: PersistedDocuments
     execution: Execution
-    faults: Faults
+    error_formatter: ErrorFormatter
     open_context: OpenContext
     observer: Observer
     limits: Limits
-    deadlines: Deadlines
+    timeouts: "Timeouts"
     proxies: frozenset[str]
-    rates: Rates | None
-    viewer_of: ViewerOf | None
-    coalesced: Coalesced
+    rate_limiter: RateLimiter | None
+    viewer_key: ViewerKey | None
+    coalescer: Coalescer
+    stats_header: bytes | None
 
-    def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> Call:
+    def client(self, scope: Mapping[str, Any], headers: Headers) -> Client:
+        return client_of(scope, headers, self.proxies, self.stats_header)
+
+    def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> OperationRequest:
         """
-        Find the operation that a request asks for.
+        Find the operation of a request and take its cost from the client's points.
 
         Raises:
-            Refused: its document is unknown, not trusted or not valid, or its operation is not there or costs too much;
-                or its client asked too often.
+            Refused: the client has no points left; the document is unknown, not trusted or not valid; or the operation
+                does not exist or costs too much.
         """
-        started, turn = perf_counter(), None
+        started, levels = perf_counter(), None
         try:
-            if self.rates:
-                turn = self.rates.check(client)
-            asked, operation = self._found(request)
+            if self.rate_limiter:
+                levels = self.rate_limiter.check(client)
+            prepared, operation = self._prepared(request)
         except Refused as refused:
-            if self.rates and turn:
-                self.rates.take(turn, COST_OF_A_REFUSAL)
+            if self.rate_limiter and levels:
+                self.rate_limiter.take(levels, COST_OF_A_REFUSAL)
             self.observer.refused(refused.code, client, request_id)
             raise
-        if self.rates and turn:
-            self.rates.take(turn, max(1, asked.cost))
-        self.documents.keep(request)
-        return Call(asked, operation, client, request_id, started)
+        if self.rate_limiter and levels:
+            self.rate_limiter.take(levels, max(1, prepared.cost))
+        if request.document_id is not None and request.query is not None:
+            self.documents.store(request.query, request.document_id)
+        return OperationRequest(prepared, operation, client, request_id, started)
 
-    def _found(self, request: GraphQLRequest) -> tuple[Asked, Operation]:
-        """What a request asks for: what it asked for before, as long as that operation is cached."""
-        asked = request.asked
-        if asked and (operation := asked.found()):
-            self.operations.used(operation)
-            return asked, operation
-        operation = self.operations.find(self.documents.text(request), request.operation_name)
+    def _prepared(self, request: GraphQLRequest) -> tuple[PreparedOperation, Operation]:
+        """Return what an equal request prepared before, as long as its operation is cached."""
+        prepared = request.prepared
+        if prepared and (operation := prepared.operation()):
+            self.operations.mark_used(operation)
+            return prepared, operation
+        text = self.documents.text(request.query, request.document_id)
+        operation = self.operations.find(text, request.operation_name)
         cost = operation.cost.points(request.variables)
-        self.limits.check_cost(cost)
-        request.asked = Asked(ref(operation), request.variables, cost)
-        return request.asked, operation
+        check_cost(cost, self.limits.cost)
+        request.prepared = PreparedOperation(ref(operation), request.variables, cost)
+        return request.prepared, operation
 
-    async def answer(self, call: Call) -> Answer:
+    async def execute(self, request: OperationRequest) -> EncodedResult:
         """
-        Answer a query or a mutation.
+        Execute a query or a mutation.
 
         Raises:
-            Refused: its variables do not fit, no context could be opened, or the result is beyond JSON.
+            Refused: the variables are not valid, no context could be opened, it took too long, or the result is too
+                large or cannot be encoded.
         """
-        with Observed(self, call) as observation, Deadline(self.deadlines):
-            execute = partial(self._executed, observation)
-            question = self._question(call)
-            if question is None:
-                answer = await execute()
+        with Observed(self, request) as observation, Timeout(self.timeouts):
+            execute = partial(self._execute, observation)
+            key = self._coalescing_key(request)
+            if key is None:
+                result = await execute()
             else:
-                answer = await self.coalesced.answer(question, execute)
-                if not observation.answers:
-                    observation.answers, observation.execution_path = 1, "coalesced"
-        self._charge_bytes(call, answer)
-        return answer
+                result = await self.coalescer.execute(key, execute)
+                if not observation.results:
+                    observation.results, observation.execution_path = 1, "coalesced"
+        self._charge_bytes(request, result)
+        return result
 
-    async def answers(self, call: Call) -> AsyncGenerator[Answer, None]:
+    async def stream(self, request: OperationRequest) -> AsyncGenerator[EncodedResult, None]:
         """
-        Answer any operation: once, or for every event of a subscription.
+        Execute any operation: a query or mutation once, a subscription for each of its events.
 
         Raises:
-            Refused: as in `answer`; or the events cannot be had, or ended in an exception.
+            Refused: as in `execute`; or the subscription failed.
         """
-        if not call.is_subscription:
-            yield await self.answer(call)
+        if not request.is_subscription:
+            yield await self.execute(request)
             return
-        with Observed(self, call) as observation:
-            async with aclosing(self._events(observation)) as events:
-                async for answer in events:
-                    self._charge_bytes(call, answer)
-                    yield answer
+        with Observed(self, request) as observation:
+            async with aclosing(self._event_results(observation)) as results:
+                async for result in results:
+                    self._charge_bytes(request, result)
+                    yield result
 
-    def _charge_bytes(self, call: Call, answer: Answer) -> None:
-        """Take the points of an answer's bytes, as far as they are more than the estimate that was taken before."""
-        points = len(answer.body) // self.limits.weights.bytes_of_point
-        if self.rates and points > call.asked.cost:
-            self.rates.charge(call.client, points - call.asked.cost)
+    def _charge_bytes(self, request: OperationRequest, result: EncodedResult) -> None:
+        """Take points for the result's size, as far as they exceed the estimate that `prepare` has taken."""
+        points = len(result.body) // self.limits.weights.bytes_per_point
+        if self.rate_limiter and points > request.prepared.cost:
+            self.rate_limiter.charge(request.client, points - request.prepared.cost)
 
-    def _question(self, call: Call) -> Hashable | None:
-        """What is equal where answers are; None of what has to be executed for whoever asks it."""
-        if self.viewer_of is None or call.client.stats or call.operation.kind is not OperationType.QUERY:
+    def _coalescing_key(self, request: OperationRequest) -> Hashable | None:
+        """Return what is equal for queries with equal results; None if the operation must not be coalesced."""
+        if self.viewer_key is None or request.client.stats or request.operation.kind is not OperationType.QUERY:
             return None
-        return call.asked, self.viewer_of(call.client)
+        return request.prepared, self.viewer_key(request.client)
 
-    async def _executed(self, observation: Observation) -> Answer:
-        context = self.open_context(observation.call.client)
+    async def _execute(self, observation: Observation) -> EncodedResult:
+        context = self.open_context(observation.request.client)
         result = await self._result(observation, context)
-        return self._answer(observation, result, context)
+        return self._encode(observation, result, context)
 
     async def _result(self, observation: Observation, context: Context) -> Result:
-        """A mutation that was carried out is answered in any case: when its time is over, with what is there."""
-        call, outcomes = observation.call, Outcomes()
-        asked = call.operation, call.asked.variables, context, outcomes
+        """Execute; after a timeout, a mutation that has changed something still returns its results so far."""
+        request, outcomes = observation.request, Outcomes()
+        arguments = request.operation, request.prepared.variables, context, outcomes
         try:
-            result, observation.execution_path = await self.execution.execute(*asked)
+            result, observation.execution_path = await self.execution.execute(*arguments)
             return result
         except CancelledError:
-            if not outcomes or not self.deadlines.is_over(current_task()):
+            if not outcomes or not self.timeouts.is_over(current_task()):
                 raise
-        outcomes.late = f"not answered within {self.deadlines.seconds:g} seconds"
+        outcomes.late = f"not answered within {self.timeouts.seconds:g} seconds"
         observation.execution_path = "error"
-        return await self.execution.go_on(*asked)
+        return await self.execution.go_on(*arguments)
 
-    async def _events(self, observation: Observation) -> AsyncGenerator[Answer, None]:
-        source = await self._source(observation.call)
+    async def _event_results(self, observation: Observation) -> AsyncGenerator[EncodedResult, None]:
+        source = await self._subscribe(observation.request)
         try:
             async for event in source.events:
-                context = self.open_context(observation.call.client)
+                context = self.open_context(observation.request.client)
                 result = await self.execution.execute_event(source, event, context)
-                yield self._answer(observation, result, context)
+                yield self._encode(observation, result, context)
         finally:
-            await close(source.events)
+            if isinstance(source.events, AsyncGenerator):
+                await source.events.aclose()
 
-    async def _source(self, call: Call) -> EventSource:
-        source = await self.execution.subscribe(call.operation, call.asked.variables, self.open_context(call.client))
+    async def _subscribe(self, request: OperationRequest) -> EventSource:
+        context = self.open_context(request.client)
+        source = await self.execution.subscribe(request.operation, request.prepared.variables, context)
         if isinstance(source, ExecutionResult):
-            errors = self.faults.describe(source.errors or (), call.request_id)
+            errors = self.error_formatter.format(source.errors or (), request.request_id)
             raise Refused(errors[0]["extensions"]["code"], errors=errors)
         return source
 
-    def _answer(self, observation: Observation, result: Result, context: Context) -> Answer:
-        call, extensions = observation.call, context.notes()
+    def _encode(self, observation: Observation, result: Result, context: Context) -> EncodedResult:
+        request, extensions, usage = observation.request, context.notes(), context.usage
         content: dict[str, Any] = {"data": result.data}
         if result.errors:
-            content["errors"] = self.faults.describe(result.errors, call.request_id)
+            content["errors"] = self.error_formatter.format(result.errors, request.request_id)
             observation.codes.update(error["extensions"]["code"] for error in content["errors"])
-        if call.client.stats:
-            extensions |= {"stats": stats(context.usage), "cost": call.asked.cost}
+        if request.client.stats:
+            stats = {"roundTrips": usage.round_trips, "commands": usage.commands}
+            extensions |= {"stats": stats, "cost": request.prepared.cost}
         if extensions:
             content["extensions"] = extensions
-        observation.count(context.usage)
-        self.observer.answered(observation, context.usage)
+        observation.results += 1
+        observation.round_trips += usage.round_trips
+        observation.commands += usage.commands
+        self.observer.answered(observation, usage)
         body = encode(content)
-        if len(body) > self.limits.answer:  # by what JSON escapes, or by its errors
+        if len(body) > self.limits.answer:  # escaped characters and errors were not counted before
             raise AnswerTooLarge(self.limits.answer)
-        return Answer(body, bool(result.errors))
+        return EncodedResult(body, bool(result.errors))
 
 
 class Observed:
-    """Whatever ends an operation early is a refusal to its client, and one more code to its observer."""
+    """Calls the observer at the begin and end of an execution, and converts any exception to `Refused`."""
 
-    __slots__ = ("_engine", "_observation")
+    __slots__ = ("_handler", "_observation")
 
-    def __init__(self, engine: Engine, call: Call) -> None:
-        self._engine = engine
-        self._observation = Observation(call)
+    def __init__(self, handler: RequestHandler, request: OperationRequest) -> None:
+        self._handler = handler
+        self._observation = Observation(request)
 
     def __enter__(self) -> Observation:
-        self._engine.observer.began(self._observation)
+        self._handler.observer.began(self._observation)
         return self._observation
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         observation = self._observation
         refused = None
         if isinstance(error, Exception):
-            request_id = observation.call.request_id
-            refused = error if isinstance(error, Refused) else self._engine.faults.refusal(error, request_id)
+            request_id = observation.request.request_id
+            refused = error if isinstance(error, Refused) else self._handler.error_formatter.refusal(error, request_id)
             observation.codes.add(refused.code)
-        observation.seconds = perf_counter() - observation.call.started
-        self._engine.observer.ended(observation)
+        observation.seconds = perf_counter() - observation.request.started
+        self._handler.observer.ended(observation)
         if refused is not None and refused is not error:
             raise refused from None
 
 
-def stats(usage: BackendUsage) -> dict[str, int]:
-    return {"roundTrips": usage.round_trips, "commands": usage.commands}
+class Timeouts:
+    """
+    Cancels the tasks of an event loop that run longer than `seconds`.
+
+    One timer serves all tasks, because all have the same time limit. `asyncio.timeout` sets one for each task.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._running: dict[Task[Any], float] = {}  # the time when each task is cancelled; the oldest is the first
+        self._timer: TimerHandle | None = None
+
+    def begin(self, task: Task[Any]) -> None:
+        self._running[task] = monotonic() + self.seconds
+        if self._timer is None:
+            self._timer = get_running_loop().call_later(self.seconds, self._cancel_late)
+
+    def end(self, task: Task[Any]) -> bool:
+        """Return whether the task was cancelled. The timer stays: when it fires, it is set for the oldest task."""
+        return self._running.pop(task, None) is None
+
+    def is_over(self, task: Task[Any] | None) -> bool:
+        """Whether a task, which has not called `end` yet, was cancelled because its time was over."""
+        return task not in self._running
+
+    def _cancel_late(self) -> None:
+        self._timer = None
+        now = monotonic()
+        while self._running:
+            task, end = next(iter(self._running.items()))
+            if end > now:
+                self._timer = get_running_loop().call_later(end - now, self._cancel_late)
+                return
+            del self._running[task]
+            task.cancel()
 
 
-async def close(events: object) -> None:
-    if isinstance(events, AsyncGenerator):
-        await events.aclose()
+class Timeout:
+    """Limits the time of a block, as `asyncio.timeout` does, but raises `Refused`. A task may have one at a time."""
+
+    __slots__ = ("_cancelling", "_task", "_timeouts")
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._timeouts = timeouts
+
+    def __enter__(self) -> None:
+        task = current_task()
+        assert task is not None, "code in an event loop runs in a task"
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._timeouts.begin(task)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        is_timeout = self._timeouts.end(self._task) and self._task.uncancel() <= self._cancelling
+        if is_timeout and isinstance(error, CancelledError):
+            raise Refused(Code.TIMED_OUT, f"not answered within {self._timeouts.seconds:g} seconds") from None

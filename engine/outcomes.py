@@ -1,8 +1,8 @@
 """
-What the root fields of a mutation came to, remembered: each is carried out once, whatever becomes of the answer.
+Outcomes of a mutation's root fields, so that each is executed once even if its selection is executed again.
 
-Where something fails below, graphql-core goes on from here. Where something below takes too long, it goes on as well,
-but waits for nothing any more: what is there is answered, and every other field is an error.
+If a nested field fails in a compiled plan, graphql-core executes the operation again, with the outcomes of the plan.
+After a timeout it does so as well, but executes no further root field: the result has the outcomes so far, and errors.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ from engine.errors import Code
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A value, or what was raised."""
+    """The value of a field, or its exception."""
 
     value: Any = None
     error: Exception | None = None
@@ -30,7 +30,7 @@ class Outcome:
 
 
 class Outcomes:
-    """The outcomes of one execution, by response keys. With a reason to be `late` nothing is begun any more."""
+    """The outcomes of one execution by response key. If `late` is set, it is the message of all further fields."""
 
     __slots__ = ("_known", "late")
 
@@ -39,11 +39,11 @@ class Outcomes:
         self.late: str | None = None
 
     def __bool__(self) -> bool:
-        """Whether anything was carried out."""
+        """Whether any root field was executed."""
         return bool(self._known)
 
     def value(self, key: str | int, resolve: Callable[[], Any]) -> Any:
-        """What a root field came to; it is carried out if it was not yet."""
+        """Return the outcome of a root field; resolve it unless that was done before."""
         known = self._known.get(key)
         if known:
             return known.get()
@@ -68,14 +68,14 @@ class Outcomes:
     def check_late(self) -> None:
         """
         Raises:
-            GraphQLError: it is too late to begin anything, or to wait for it.
+            GraphQLError: the time limit of the execution is over.
         """
         if self.late:
             raise GraphQLError(self.late, extensions={"code": str(Code.TIMED_OUT)})
 
 
 class CarriedOut:
-    """Middleware of graphql-core: root fields are resolved by their outcomes."""
+    """Middleware of graphql-core that resolves each root field once."""
 
     def __init__(self, outcomes: Outcomes) -> None:
         self._outcomes = outcomes

@@ -1,67 +1,100 @@
-"""Reads a GraphQL request out of a JSON body, a query string or a message. Nothing here looks at the document."""
+"""GraphQL requests, parsed from a JSON body, a query string or a message, and the clients that send them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from random import getrandbits
 from sys import getsizeof
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
+from weakref import ref
 
-from starlette.types import Receive
+import orjson
+from graphql import OperationType
 
 from caches import SizedCache
-from engine.calls import Asked
-from engine.clients import Headers
+from engine.documents import Operation
 from engine.errors import Code, Refused
-from engine.json import decode
+
+Headers: TypeAlias = Mapping[bytes, bytes]
 
 PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
 MAX_PARAMETERS = 20
-DIGITS_OF_A_LENGTH = 18  # of more there is no body
-OVERHEAD = 500  # bytes of a request beside its texts and variables
-SANE_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
+REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
+VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
+
+
+class Client(NamedTuple):
+    """Who sends a request. `stats` asks for the cost of the execution in the response's extensions."""
+
+    token: str | None
+    address: str
+    stats: bool = False
+    traceparent: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedOperation:
+    """
+    A valid operation with its variables and its cost in points. Equal request bodies share one instance.
+
+    The reference is weak: a cached request does not keep an operation alive that the cache of operations has evicted.
+    """
+
+    operation: "ref[Operation]"
+    variables: dict[str, Any]
+    cost: int
 
 
 @dataclass(slots=True, eq=False)
 class GraphQLRequest:
-    """`asked` is what it turned out to ask for, once it was found valid."""
+    """The parameters of a request. `prepared` is set once its operation is found valid."""
 
     query: str | None
     operation_name: str | None
     variables: dict[str, Any]
     document_id: str | None
-    asked: Asked | None = None
+    prepared: PreparedOperation | None = None
 
 
-class Requests:
-    """Requests by the texts they come in; those seen last are cached."""
+class OperationRequest(NamedTuple):
+    """A client's request for a prepared operation. `started` is a value of `time.perf_counter`."""
+
+    prepared: PreparedOperation
+    operation: Operation
+    client: Client
+    request_id: str
+    started: float
+
+    @property
+    def is_subscription(self) -> bool:
+        return self.operation.kind is OperationType.SUBSCRIPTION
+
+
+class RequestCache:
+    """Parses request bodies or query strings, and caches the last ones."""
 
     def __init__(
-        self, read: Callable[[bytes], GraphQLRequest], cache: SizedCache[tuple[str, bytes], GraphQLRequest]
+        self, parse: Callable[[bytes], GraphQLRequest], cache: SizedCache[tuple[str, bytes], GraphQLRequest]
     ) -> None:
-        self._read, self._kind = read, read.__name__
-        self._known = cache
+        self._parse, self._kind = parse, parse.__name__
+        self._cache = cache
 
     def request(self, text: bytes) -> GraphQLRequest:
         """
         Raises:
-            Refused: it is no GraphQL request.
+            Refused: the text is not a GraphQL request.
         """
         key = (self._kind, text)
-        request = self._known.get(key)
+        request = self._cache.get(key)
         if request is None:
-            request = self._read(text)
-            self._known.put(key, request, OVERHEAD + getsizeof(text) + size_of(request))
+            request = self._parse(text)
+            self._cache.put(key, request, REQUEST_SIZE + getsizeof(text) + size_of(request))
         return request
 
 
-def from_body(body: bytes) -> GraphQLRequest:
-    return graphql_request(decode(body))
-
-
 def size_of(request: GraphQLRequest) -> int:
-    """What a request holds beside the text it came in, in bytes."""
+    """Return the memory of a request's values in bytes."""
     size = getsizeof(request.query) + getsizeof(request.document_id) + getsizeof(request.operation_name)
     waiting: list[Any] = [request.variables]
     while waiting:
@@ -75,11 +108,33 @@ def size_of(request: GraphQLRequest) -> int:
     return size
 
 
-class ClientGone(Exception):
-    """The client hung up before it had sent its request."""
+def parse_body(body: bytes) -> GraphQLRequest:
+    return parse_request(decode(body))
 
 
-def graphql_request(payload: Any) -> GraphQLRequest:
+def parse_query_string(query_string: bytes) -> GraphQLRequest:
+    found = query_parameters(query_string)
+    decoded = {name: decode(found[name]) for name in ("variables", "extensions") if name in found}
+    return parse_request(found | decoded)
+
+
+def query_parameters(query_string: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS
+        )
+    except ValueError:
+        raise Refused(
+            Code.BAD_REQUEST, "the query string is not URL-encoded UTF-8, or has too many parameters"
+        ) from None
+    known = [(name, value) for name, value in pairs if name in PARAMETERS]
+    found = dict(known)
+    if len(found) < len(known):
+        raise Refused(Code.BAD_REQUEST, "a parameter is given twice")
+    return found
+
+
+def parse_request(payload: Any) -> GraphQLRequest:
     if not isinstance(payload, dict):
         raise Refused(Code.BAD_REQUEST, "a GraphQL request is a JSON object")
     request = GraphQLRequest(
@@ -110,7 +165,7 @@ def mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def document_id(payload: dict[str, Any]) -> str | None:
-    """The id of a persisted document, by the draft's `documentId` or by Apollo's extension."""
+    """Return the id of a persisted document, from `documentId` (GraphQL over HTTP) or from Apollo's extension."""
     persisted = mapping(payload, "extensions").get("persistedQuery")
     if persisted is None:
         identifier = text(payload, "documentId")
@@ -120,58 +175,49 @@ def document_id(payload: dict[str, Any]) -> str | None:
     raise Refused(Code.BAD_REQUEST, "`extensions.persistedQuery` is not an object with version 1 and a sha256Hash")
 
 
-def parameters(query_string: bytes) -> dict[str, str]:
+def decode(text: bytes | str) -> Any:
     try:
-        pairs = parse_qsl(
-            query_string.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS
-        )
-    except ValueError:
-        raise Refused(
-            Code.BAD_REQUEST, "the query string is not URL-encoded UTF-8, or has too many parameters"
-        ) from None
-    known = [(name, value) for name, value in pairs if name in PARAMETERS]
-    found = dict(known)
-    if len(found) < len(known):
-        raise Refused(Code.BAD_REQUEST, "a parameter is given twice")
-    return found
-
-
-def from_query_string(query_string: bytes) -> GraphQLRequest:
-    found = parameters(query_string)
-    decoded = {name: decode(found[name]) for name in ("variables", "extensions") if name in found}
-    return graphql_request(found | decoded)
-
-
-async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
-    if declared_length(headers) > max_body:
-        raise too_large(max_body)
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    while message.get("more_body", False) and len(body) <= max_body:
-        message = await receive()
-        body += message.get("body", b"")
-    if message["type"] == "http.disconnect":
-        raise ClientGone
-    if len(body) > max_body:
-        raise too_large(max_body)
-    return body
-
-
-def declared_length(headers: Headers) -> int:
-    digits = headers.get(b"content-length", b"0")
-    if not digits.isdigit():
-        raise Refused(Code.BAD_REQUEST, "Content-Length is not a number of bytes")
-    return int(digits.lstrip(b"0")[:DIGITS_OF_A_LENGTH] or b"0")  # more digits only make it larger still
-
-
-def too_large(max_body: int) -> Refused:
-    # What is left of the body is dropped by the server as it comes. To close the connection instead would reset it,
-    # and take the answer away from a client that is still sending.
-    return Refused(Code.TOO_LARGE, f"the body is larger than {max_body} bytes")
+        return orjson.loads(text)
+    except ValueError as error:
+        raise Refused(Code.BAD_REQUEST, f"not JSON: {error}") from None
 
 
 def request_id_of(headers: Headers) -> str:
+    """Return the client's X-Request-Id if it is valid, else a random id, which is unique but not secret."""
     given = headers.get(b"x-request-id", b"")
-    if given and SANE_REQUEST_ID.fullmatch(given):
+    if given and VALID_REQUEST_ID.fullmatch(given):
         return given.decode()
-    return f"{getrandbits(64):016x}"  # to be told apart, not to be secret
+    return f"{getrandbits(64):016x}"
+
+
+def client_of(
+    scope: Mapping[str, Any], headers: Headers, proxies: Set[str] = frozenset(), stats_header: bytes | None = None
+) -> Client:
+    token = bearer_token(headers.get(b"authorization", b"").decode("latin-1"))
+    traceparent = headers.get(b"traceparent", b"").decode("latin-1")
+    wants_stats = stats_header is not None and headers.get(stats_header) == b"1"
+    return Client(token, address_of(scope, headers, proxies), wants_stats, traceparent)
+
+
+def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:
+    """Return a WebSocket's client with the token of `connection_init`: browsers cannot set headers on a handshake."""
+    authorization = payload.get("Authorization") or payload.get("authorization")
+    token = bearer_token(authorization) if isinstance(authorization, str) else payload.get("token")
+    return client._replace(token=token) if isinstance(token, str) else client
+
+
+def bearer_token(authorization: str) -> str | None:
+    scheme, _, token = authorization.partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def address_of(scope: Mapping[str, Any], headers: Headers, proxies: Set[str]) -> str:
+    """Return the client's address: the last address of X-Forwarded-For that is not a trusted proxy's."""
+    client = scope.get("client")
+    address: str = client[0] if client else ""
+    if address not in proxies:
+        return address
+    hops = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+    while address in proxies and hops:
+        address = hops.pop().strip() or address
+    return address

@@ -1,4 +1,4 @@
-"""How whoever serves us tells that it stops: by an event in the state that all its connections share."""
+"""The shutdown event, which the server shares with all connections through the ASGI state."""
 
 import asyncio
 from collections.abc import MutableMapping
@@ -10,11 +10,11 @@ STOPPING = "stopping"
 
 
 def stopping_of(scope: Scope) -> asyncio.Event:
-    """Set when the server stops. Where nobody tells, it never is."""
+    """Return the event that is set when the server stops; one that is never set if the server provides none."""
     return scope.get("state", {}).get(STOPPING) or asyncio.Event()
 
 
-def tell(state: MutableMapping[str, Any]) -> None:
-    """Tell all that lasts that the server stops, if the application wants to know."""
+def announce(state: MutableMapping[str, Any]) -> None:
+    """Set the event, if there is one, so that streams and subscriptions end."""
     if STOPPING in state:
         state[STOPPING].set()

@@ -96,17 +96,18 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
         SCHEMA,
         contexts.open,
         CODES,
-        trusted=trusted_documents(settings),
+        trusted_documents=trusted_documents(settings),
         limits=limits.limits(settings),
         max_body=limits.max_request(),
         max_message=limits.max_request(),
-        rates=rates,
+        rate_limiter=rates,
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
         budget=budget,
         observer=watch,
-        viewer_of=attrgetter("token"),
+        viewer_key=attrgetter("token"),
+        stats_header=limits.STATS_HEADER,
     )
     app.endpoint = guard.cls(endpoint, *guard.args, **guard.kwargs) if guard else endpoint
     app.router.routes += [

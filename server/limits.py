@@ -4,9 +4,9 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 from caches import CacheBudget
-from engine import Limits, Rates
+from engine import Limits, RateLimiter
 from engine.limits.cost import Weights
-from engine.limits.rate_limiter import BUCKET
+from engine.limits.rate_limiter import BUCKET_SIZE
 from resolvers.pagination import SIZES
 from resolvers.rate_limits import WriteRates
 from server.http_limits.connections import ConnectionLimiter
@@ -17,11 +17,13 @@ from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.ranking.snapshots import MAX_POSITIONS
 from store.validation import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
+STATS_HEADER = "X-Upvote-Stats"  # asks for the cost of an execution
+
 HASHING = frozenset({"register", "logIn", "changePassword"})  # each takes the time and memory of a password's hash
 
 WEIGHTS = Weights(
     texts={("Article", "content"): CONTENT_LENGTH // 10_000},
-    switches={"pinned": MAX_POSITIONS // 10},  # a place that is copied costs a tenth of one that is shown
+    flags={"pinned": MAX_POSITIONS // 10},  # a place that is copied costs a tenth of one that is shown
     largest_page=SIZES[-1],
 )
 
@@ -38,7 +40,7 @@ def max_request() -> int:
 
 def limits(settings: Settings) -> Limits:
     is_open = settings.introspection == "on"
-    return Limits(once=HASHING, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
+    return Limits(exclusive=HASHING, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
 
 
 def limiter(settings: Settings) -> ConnectionLimiter:
@@ -49,11 +51,11 @@ def limiter(settings: Settings) -> ConnectionLimiter:
     return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_answers=unread_answers)
 
 
-def rates(settings: Settings, budget: CacheBudget) -> Rates | None:
+def rates(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
     if settings.rate_limits == "off":
         return None
-    rates = Rates(settings.rate_points, settings.rate_points_back, digest_of=digest_of)
-    rates.most = budget.share("buckets") // BUCKET
+    rates = RateLimiter(settings.rate_points, settings.rate_points_back, digest_of=digest_of)
+    rates.max_buckets = budget.share("buckets") // BUCKET_SIZE
     budget.measure("buckets", rates)
     return rates
 
@@ -68,7 +70,7 @@ def pages_of_others(settings: Settings) -> Middleware | None:
     """Browsers show an answer to pages of other origins only where it says so; unless any is allowed, none does."""
     if not settings.origins:
         return None
-    headers = ["Authorization", "Content-Type", "X-Request-Id", "X-Upvote-Stats", "traceparent"]
+    headers = ["Authorization", "Content-Type", "X-Request-Id", STATS_HEADER, "traceparent"]
     exposed = ["ETag", "Retry-After", "X-Request-Id"]
     return Middleware(
         CORSMiddleware,

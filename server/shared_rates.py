@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
-from engine import Rates, Subject
+from engine import BucketKey, RateLimiter
 from store.errors import StoreUnavailable
 from store.rate_limits import TokenBuckets
 from store.sessions import Session, parse_token
@@ -18,7 +18,7 @@ logger = logging.getLogger("upvote")
 
 
 @asynccontextmanager
-async def shared(rates: Rates | None, store: Store) -> AsyncIterator[None]:
+async def shared(rates: RateLimiter | None, store: Store) -> AsyncIterator[None]:
     """Let processes know of what others gave out, within a tenth of a second; while the store is away, of none."""
     if rates is None:
         yield
@@ -43,18 +43,18 @@ async def identify(store: Store, digests: Collection[str]) -> dict[str, str | No
     return {digest: name and name.lower() for digest, name in zip(digests, names, strict=True)}
 
 
-async def tell(buckets: TokenBuckets, taken: Mapping[Subject, float]) -> dict[Subject, float]:
+async def tell(buckets: TokenBuckets, taken: Mapping[BucketKey, float]) -> dict[BucketKey, float]:
     """Take points for all processes, and give what is left. One round trip."""
     left = await buckets.take({" ".join(subject): points for subject, points in taken.items()})
     return {subject: left[" ".join(subject)] for subject in taken}
 
 
-async def _share(rates: Rates, store: Store) -> None:
-    buckets = TokenBuckets(store.site, rates.points, rates.back)
+async def _share(rates: RateLimiter, store: Store) -> None:
+    buckets = TokenBuckets(store.site, rates.points, rates.refill)
     while True:
         await asyncio.sleep(SECONDS)
         try:
-            await rates.share(partial(tell, buckets), partial(identify, store))
+            await rates.synchronize(partial(tell, buckets), partial(identify, store))
         except StoreUnavailable:
             pass
         except Exception:  # whatever it is, the next round may be better, and nobody else starts us again

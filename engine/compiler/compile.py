@@ -61,7 +61,7 @@ from engine.compiler.plan import (
 )
 from engine.compiler.resolvers import BatchResolver, DeclaredResolver, declared_resolver
 from engine.compiler.serialize import serializer
-from engine.documents.operations import Operation
+from engine.documents import Operation
 
 Resolve = Callable[[Column, Run], Pending]
 

@@ -11,13 +11,13 @@ from graphql import ExecutionResult, OperationType, create_source_event_stream
 from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from engine.clients import Context
 from engine.compiler.awaitables import dispose
 from engine.compiler.json_templates import TemplateCache
 from engine.compiler.plan import NotCompilable
 from engine.compiler.plan_cache import PlanCache
-from engine.documents.operations import MAX_ERRORS, Operation
+from engine.documents import MAX_ERRORS, Operation
 from engine.errors import Code, Refused
+from engine.interfaces import Context
 from engine.limits.answer_size import MAX_ANSWER, AnswerTooLarge, Budget
 from engine.outcomes import CarriedOut, Outcomes
 

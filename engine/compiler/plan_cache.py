@@ -11,7 +11,7 @@ from engine.compiler.compile import compile_operation
 from engine.compiler.json_templates import TemplateCache
 from engine.compiler.plan import NotCompilable, Plan
 from engine.compiler.variables import VariableCoercion
-from engine.documents.operations import Operation
+from engine.documents import Operation
 from engine.limits.answer_size import AnswerTooLarge, Budget
 from engine.outcomes import Outcomes
 

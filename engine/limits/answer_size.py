@@ -1,7 +1,7 @@
 """
-How many bytes an answer has, counted while its values are completed: what is too large is refused before it is built.
+The size of a result, counted while values are completed, so that a result that is too large is never encoded.
 
-A value that stands at many places of an answer is one object in memory, but each place is written.
+A value that occurs many times in a result takes memory once, but is encoded each time.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from engine.errors import Code, Refused
 
 MAX_ANSWER = 10_000_000  # bytes
 PUNCTUATION = 3  # bytes around a value: quotes and a comma
-ENCODED = 4_096  # characters of a column from which on its bytes are counted, and not its characters
+MIN_CHARACTERS = 4_096  # from here on the UTF-8 bytes of texts are counted, and not their characters
 
 
 class AnswerTooLarge(Refused):
@@ -21,7 +21,7 @@ class AnswerTooLarge(Refused):
 
 
 class Budget:
-    """The bytes of one answer, at most `limit`."""
+    """Counts the bytes of one result, at most `limit`."""
 
     __slots__ = ("limit", "size")
 
@@ -32,21 +32,21 @@ class Budget:
     def add(self, size: int) -> None:
         """
         Raises:
-            AnswerTooLarge: this is more than the limit.
+            AnswerTooLarge: the size exceeds the limit.
         """
         self.size += size
         if self.size > self.limit:
             raise AnswerTooLarge(self.limit)
 
     def add_texts(self, values: Sequence[str]) -> None:
-        """Count texts in UTF-8, without what JSON has to escape."""
+        """Count texts in UTF-8, without JSON's escapes."""
         characters = sum(map(len, values))
         self.add(characters + PUNCTUATION * len(values))
-        if characters > ENCODED and not all(map(str.isascii, values)):
+        if characters > MIN_CHARACTERS and not all(map(str.isascii, values)):
             self.add(sum([len(value.encode(errors="surrogatepass")) for value in values]) - characters)
 
     def add_data(self, data: Any) -> None:
-        """Count the data of an answer that is there as dicts and lists."""
+        """Count the data of a result, as dicts and lists."""
         waiting = [data]
         while waiting:
             value = waiting.pop()

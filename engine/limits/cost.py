@@ -1,9 +1,9 @@
 """
-What an operation may cost, estimated before it is executed from the schema and the variables alone.
+The cost of an operation in points, estimated before execution from the document, the schema and the variables.
 
-A field of objects costs a point each time it is resolved, and a page a point for each of its places; what hangs below
-is multiplied. What is read off its parent, such as `pageInfo` or the `node` of an edge, is free, and so are single
-values, except long texts: these cost what their bytes cost.
+A field that returns objects costs one point each time it is resolved, and a page one point for each item. The cost
+of nested fields is multiplied by the length of their list. Fields without a resolver, such as `pageInfo` or the `node`
+of an edge, are free. So are scalars, except those with points in `Weights.texts`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,38 +11,67 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, TypeAlias
 
-from graphql import BooleanValueNode, IntValueNode, ListValueNode, NullValueNode, ValueNode
+from graphql import (
+    BooleanValueNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLField,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    ListValueNode,
+    NullValueNode,
+    OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+    get_nullable_type,
+    is_leaf_type,
+)
+from strawberry.types.field import StrawberryField
+
+from engine.errors import Code, Refused
 
 Values: TypeAlias = Mapping[str, Any]
+TypedSelection: TypeAlias = tuple[GraphQLNamedType, SelectionSetNode]
 
 INTROSPECTION = ("__schema", "__type")
-REMEMBERED = 16  # costs of one operation, by the sizes that its variables give
-MOST = 2**31  # a size from which on a cost is not remembered: a huge number takes memory
+PAGE_ARGUMENTS = ("first", "last")
+PAGE_NUMBER = "page"
+MAX_CACHED_COSTS = 16  # for each operation, by the sizes that its variables give
+MAX_CACHED_SIZE = 2**31  # costs of larger sizes are not cached: a huge integer takes memory
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """
-    A page of no given size counts as `page` places, any other list as `items`; `introspection` is for each root.
+    The points of fields.
 
-    `texts` has the points of long texts, by type and field, `switches` those of arguments that are true. An answer
-    costs at least a point for `bytes_of_point`, and a page by number a point for each `skipped_of_point` places before.
+    A page without a size counts as `page` items, any other list as `items`. `introspection` is the cost of each
+    introspection field. `texts` gives the points of long texts by type and field, `flags` those of boolean arguments
+    that are true. A response costs at least one point for every `bytes_per_point` bytes. A page that is selected by
+    number costs one point for every `skipped_per_point` items before it.
 
-    A resolver that refuses pages of more than `largest_page` places tells its client so, if the cost does not refuse
-    the operation first: below such a page nothing counts.
+    A resolver refuses pages of more than `largest_page` items with an error of its own. Fields below such a page count
+    nothing, so that the client gets that error and not one about the cost.
     """
 
     page: int = 50
     items: int = 10
     introspection: int = 50
     texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    switches: Mapping[str, int] = field(default_factory=dict)
-    bytes_of_point: int = 10_000
-    skipped_of_point: int = 100
+    flags: Mapping[str, int] = field(default_factory=dict)
+    bytes_per_point: int = 10_000
+    skipped_per_point: int = 100
     largest_page: int | None = None
 
-    def places(self, sizes: Sequence[int]) -> int:
-        """How many places a page counts as, by the sizes that its arguments give."""
+    def page_items(self, sizes: Sequence[int]) -> int:
+        """Return how many items a page counts as, given its size arguments."""
         if not sizes:
             return self.page
         largest = max(0, *sizes)
@@ -50,53 +79,54 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """Where a size comes from: a variable of this name, or else what the document says."""
+class SizeArgument:
+    """An argument that determines a size: the value of a variable, or else the literal in the document."""
 
     measure: Callable[[Any], int | None]
     variable: str | None
-    written: ValueNode | None
+    literal: ValueNode | None
 
     def value(self, variables: Values) -> int | None:
         is_given = self.variable is not None and self.variable in variables
-        return self.measure(variables[self.variable] if is_given and self.variable else self.written)
+        return self.measure(variables[self.variable] if is_given and self.variable else self.literal)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FieldCost:
     """
-    One field: the points of its own, and its parts, which it has as often as its list is long.
+    The cost of one field: its own points, and those of its nested fields for each item of its list.
 
-    `sizes` are those that the arguments give: of the pages below it, or of its own list. `switches` are the places of
-    arguments that cost points of their own where they are true, and these points. `page_number` is the place
-    of the argument `page`: the pages before that one are passed over, which costs less than showing them.
+    `sizes`, `flags` and `page_number` hold indexes into the operation's size arguments. `sizes` are the arguments that
+    give the length of the page or of the list, `flags` the boolean arguments that cost points, with these points,
+    and `page_number` is the argument `page`: the items before that page are skipped, which costs a part of a point.
     """
 
     own: int
     is_page: bool = False
     is_list: bool = False
     sizes: tuple[int, ...] = ()
-    parts: "tuple[Part, ...]" = ()
-    switches: tuple[tuple[int, int], ...] = ()
+    nested: "tuple[FieldCost, ...]" = ()
+    flags: tuple[tuple[int, int], ...] = ()
     page_number: int | None = None
 
     def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
-        given = [size for place in self.sizes if (size := sizes[place]) is not None]
+        """Return the points with these sizes; `page` is the number of items if the field belongs to a page."""
+        given = [size for index in self.sizes if (size := sizes[index]) is not None]
         size = max(0, *given) if given else None
-        below = weights.places(given) if self.is_page else None
-        own = self.own + sum([points for place, points in self.switches if sizes[place]])
-        own, times = own + self._skipped(sizes, weights, below), 1
+        items = weights.page_items(given) if self.is_page else None
+        own = self.own + sum([points for index, points in self.flags if sizes[index]])
+        own, times = own + self._skipped(sizes, weights, items), 1
         if self.is_list and page is not None:
             own, times = page, page
         elif self.is_list:
             times = weights.items if size is None else size
             own = own if size is None else size
-        return own + times * sum(part.points(sizes, weights, below) for part in self.parts)
+        return own + times * sum(each.points(sizes, weights, items) for each in self.nested)
 
-    def _skipped(self, sizes: Sequence[int | None], weights: Weights, places: int | None) -> int:
-        """The points of the places before the page of a number."""
+    def _skipped(self, sizes: Sequence[int | None], weights: Weights, items: int | None) -> int:
+        """Return the points of the items before a page that is selected by number."""
         number = None if self.page_number is None else sizes[self.page_number]
-        return max(0, number - 1) * places // weights.skipped_of_point if number and places else 0
+        return max(0, number - 1) * items // weights.skipped_per_point if number and items else 0
 
 
 @dataclass(slots=True)
@@ -104,33 +134,155 @@ class Cost:
     """The cost of an operation, as a function of its variables."""
 
     weights: Weights
-    parts: tuple[Part, ...]
-    sizes: Sequence[Size]
-    _known: dict[tuple[int | None, ...], int] = field(default_factory=dict)
+    fields: tuple[FieldCost, ...]
+    sizes: Sequence[SizeArgument]
+    _cache: dict[tuple[int | None, ...], int] = field(default_factory=dict)
 
     def points(self, variables: Values) -> int:
         sizes = tuple([size.value(variables) for size in self.sizes])
-        known = self._known.get(sizes)
-        if known is None:
-            known = sum(part.points(sizes, self.weights, None) for part in self.parts)
-            self._remember(sizes, known)
-        return known
+        points = self._cache.get(sizes)
+        if points is None:
+            points = sum(each.points(sizes, self.weights, None) for each in self.fields)
+            self._cache_points(sizes, points)
+        return points
 
-    def _remember(self, sizes: tuple[int | None, ...], points: int) -> None:
-        if any(size is not None and size >= MOST for size in sizes):
+    def _cache_points(self, sizes: tuple[int | None, ...], points: int) -> None:
+        if any(size is not None and size >= MAX_CACHED_SIZE for size in sizes):
             return
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        self._known[sizes] = points
+        if len(self._cache) >= MAX_CACHED_COSTS:
+            self._cache.clear()
+        self._cache[sizes] = points
 
     @property
-    def held_bytes(self) -> int:
-        """What the costs that are remembered hold at most."""
-        return REMEMBERED * (200 + 40 * len(self.sizes))
+    def memory(self) -> int:
+        """The largest number of bytes that the cached costs take."""
+        return MAX_CACHED_COSTS * (200 + 40 * len(self.sizes))
+
+
+def cost_of(
+    schema: GraphQLSchema,
+    fragments: Mapping[str, FragmentDefinitionNode],
+    operation: OperationDefinitionNode,
+    weights: Weights,
+) -> Cost:
+    """Read the cost of a valid operation from its document."""
+    root = schema.get_root_type(operation.operation)
+    assert root is not None, "the operation is valid"
+    defaults = {each.variable.name.value: each.default_value for each in operation.variable_definitions or ()}
+    reader = CostReader(schema, fragments, weights, defaults)
+    return Cost(weights, reader.fields([(root, operation.selection_set)]), reader.sizes)
+
+
+@dataclass
+class CostReader:
+    """Walks the selections of an operation and collects the costs of its fields and its size arguments."""
+
+    schema: GraphQLSchema
+    fragments: Mapping[str, FragmentDefinitionNode]
+    weights: Weights
+    defaults: Mapping[str, ValueNode | None]
+    sizes: list[SizeArgument] = field(default_factory=list)
+
+    def fields(self, selections: Sequence[TypedSelection]) -> tuple[FieldCost, ...]:
+        """Return the costs of a level's fields; fields of the same response name count once."""
+        merged: dict[tuple[str, str], list[tuple[FieldNode, GraphQLField]]] = {}
+        introspections = 0
+        for type_, node in self._selected_fields(selections):
+            name = node.name.value
+            introspections += name in INTROSPECTION
+            if definition := getattr(type_, "fields", {}).get(name):
+                merged.setdefault(((node.alias or node.name).value, type_.name), []).append((node, definition))
+        costs = [cost for (_, parent), same in merged.items() if (cost := self._field(parent, same))]
+        return (*costs, *[FieldCost(self.weights.introspection)] * introspections)
+
+    def _field(self, parent: str, same: Sequence[tuple[FieldNode, GraphQLField]]) -> FieldCost | None:
+        node, definition = same[0]
+        named = get_named_type(definition.type)
+        if is_leaf_type(named):
+            points = self.weights.texts.get((parent, node.name.value))
+            return FieldCost(points) if points else None
+        is_list = isinstance(get_nullable_type(definition.type), GraphQLList)
+        is_page = any(name in definition.args for name in PAGE_ARGUMENTS)
+        own = int(is_resolved(definition))
+        nested = self.fields([(named, node.selection_set) for node, _ in same if node.selection_set])
+        sizes, flags = self._sizes(node, is_page, is_list), self._flags(node)
+        return FieldCost(own, is_page, is_list, sizes, nested, flags, self._page_number(node, is_page))
+
+    def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
+        """The sizes of a page are its arguments `first` and `last`; that of a list is its longest argument's length."""
+        if not is_page and not is_list:
+            return ()
+        measure = page_size if is_page else length
+        sized = [each.value for each in node.arguments or () if not is_page or each.name.value in PAGE_ARGUMENTS]
+        start = len(self.sizes)
+        self.sizes += [self._size(measure, value) for value in sized]
+        return tuple(range(start, len(self.sizes)))
+
+    def _flags(self, node: FieldNode) -> tuple[tuple[int, int], ...]:
+        found = []
+        for argument in node.arguments or ():
+            if points := self.weights.flags.get(argument.name.value):
+                found.append((len(self.sizes), points))
+                self.sizes.append(self._size(flag_value, argument.value))
+        return tuple(found)
+
+    def _page_number(self, node: FieldNode, is_page: bool) -> int | None:
+        for argument in node.arguments or ():
+            if is_page and argument.name.value == PAGE_NUMBER:
+                self.sizes.append(self._size(page_size, argument.value))
+                return len(self.sizes) - 1
+        return None
+
+    def _size(self, measure: Callable[[Any], int | None], value: ValueNode) -> SizeArgument:
+        if isinstance(value, VariableNode):
+            return SizeArgument(measure, value.name.value, self.defaults.get(value.name.value))
+        return SizeArgument(measure, None, value)
+
+    def _selected_fields(self, selections: Sequence[TypedSelection]) -> list[tuple[GraphQLNamedType, FieldNode]]:
+        """Return the fields of a level with their parent types. Each fragment is visited once."""
+        fields: list[tuple[GraphQLNamedType, FieldNode]] = []
+        waiting = list(selections)
+        visited: set[str] = set()
+        while waiting:
+            parent, selection_set = waiting.pop()
+            for node in selection_set.selections:
+                if isinstance(node, FieldNode):
+                    fields.append((parent, node))
+                    continue
+                fragment = self._fragment(node, visited)
+                if fragment is not None:
+                    condition = fragment.type_condition
+                    type_ = self.schema.type_map[condition.name.value] if condition else parent
+                    waiting.append((type_, fragment.selection_set))
+        return fields
+
+    def _fragment(self, node: SelectionNode, visited: set[str]) -> InlineFragmentNode | FragmentDefinitionNode | None:
+        if isinstance(node, InlineFragmentNode):
+            return node
+        assert isinstance(node, FragmentSpreadNode), "no other kind of selection exists"
+        name = node.name.value
+        if name in visited:
+            return None
+        visited.add(name)
+        return self.fragments[name]
+
+
+def is_resolved(definition: GraphQLField) -> bool:
+    own = definition.extensions.get("strawberry-definition")
+    return not isinstance(own, StrawberryField) or own.base_resolver is not None
+
+
+def check_cost(points: int, max_points: int) -> None:
+    """
+    Raises:
+        Refused: the operation costs more points than it may.
+    """
+    if points > max_points:
+        raise Refused(Code.TOO_COSTLY, f"the operation may cost {points} points, more than {max_points}")
 
 
 def page_size(value: Any) -> int | None:
-    """Of an argument, written in the document or given as a variable."""
+    """Return the number of an argument, given as a literal or a variable's value."""
     match value:
         case bool():
             return None
@@ -144,14 +296,14 @@ def page_size(value: Any) -> int | None:
             return None
 
 
-def switched(value: Any) -> int | None:
-    """1 where an argument, written in the document or given as a variable, is true."""
+def flag_value(value: Any) -> int | None:
+    """Return 1 if an argument, as a literal or a variable's value, is true."""
     is_true = value.value if isinstance(value, BooleanValueNode) else value is True
     return 1 if is_true else None
 
 
 def length(value: Any) -> int | None:
-    """A single value is taken for a list of one."""
+    """Return the length of a list argument; a single value is coerced to a list of one."""
     match value:
         case None | NullValueNode():
             return None

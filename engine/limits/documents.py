@@ -1,4 +1,4 @@
-"""How much a document may ask for. It is counted before it is validated, because validating may be the attack."""
+"""Limits of documents, checked before validation, because validating a large document may be the attack."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,58 +21,47 @@ from engine.errors import Code, Refused
 from engine.limits.answer_size import MAX_ANSWER
 from engine.limits.cost import INTROSPECTION, Weights
 
-USUAL = Weights()
+DEFAULT_WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    What a document may have at most, how many seconds an answer may take, and how large it may be.
+    What a document may contain at most, how many `seconds` an execution may take, and the size of a result in bytes.
 
-    `once` names root fields of which a mutation may have only one in all;
-    `fields` counts those of fragments wherever they are spread; `comparisons` those pairs that answer under one name,
-    which validation compares with each other.
+    A mutation may have only one of the root fields named by `exclusive`. `fields` counts the fields of a fragment each
+    time it is spread. `comparisons` counts pairs of fields with one response name, which validation compares.
     """
 
     tokens: int = 2_000
     characters: int = 20_000
     depth: int = 12
-    introspection_depth: int = 16  # what the standard query needs, and two more
+    introspection_depth: int = 16  # the standard introspection query has 14
     aliases: int = 30
     root_fields: int = 20
     directives: int = 50
     mutations: int = 5
-    once: frozenset[str] = frozenset()
+    exclusive: frozenset[str] = frozenset()
     fields: int = 5_000
     comparisons: int = 5_000
     cost: int = 10_000
-    weights: Weights = USUAL
+    weights: Weights = DEFAULT_WEIGHTS
     seconds: float = 8.0
     answer: int = MAX_ANSWER  # bytes
     introspection: bool = True
 
     def check(self, document: DocumentNode) -> None:
         """
-        Look at a document that was parsed and no more.
+        Check a parsed document before it is validated.
 
         Raises:
-            Refused: it asks for too much.
+            Refused: it exceeds a limit.
         """
         self._check_counts(document)
-        survey = Survey(self, fragments_of(document))
+        checker = LimitChecker(self, fragments_of(document))
         for node in document.definitions:
             if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode):
-                survey.look_at(node)
-
-    def check_cost(self, points: int) -> None:
-        """
-        Look at the estimated cost of an operation.
-
-        Raises:
-            Refused: it is too much.
-        """
-        if points > self.cost:
-            raise Refused(Code.TOO_COSTLY, f"the operation may cost {points} points, more than {self.cost}")
+                checker.check(node)
 
     def _check_counts(self, document: DocumentNode) -> None:
         aliases = directives = 0
@@ -83,54 +72,54 @@ class Limits:
         refuse_beyond(self.directives, directives, "directives")
 
 
-class Group(NamedTuple):
-    """Selections that are merged into one level of an answer."""
+class Level(NamedTuple):
+    """Selection sets that are merged in the result, and how deep they may be nested."""
 
     sets: Sequence[SelectionSetNode]
-    limit: int
+    max_depth: int
 
 
 @dataclass
-class Survey:
-    """Walks the levels of a document's answers from the top, and stops at the first limit."""
+class LimitChecker:
+    """Walks a document level by level, as its result is nested, and stops at the first limit that it exceeds."""
 
     limits: Limits
     fragments: dict[str, FragmentDefinitionNode]
     counts: Counter[str] = field(default_factory=Counter)
 
-    def look_at(self, definition: OperationDefinitionNode | FragmentDefinitionNode) -> None:
-        top, limit = self._fields([definition.selection_set]), self.limits.introspection_depth
+    def check(self, definition: OperationDefinitionNode | FragmentDefinitionNode) -> None:
+        top, max_depth = self._fields([definition.selection_set]), self.limits.introspection_depth
         if isinstance(definition, OperationDefinitionNode):
             self._check_root(definition.operation, top)
-            limit = self.limits.depth  # a fragment has that of where it is spread
-        groups, depth = self._below(top, limit), 1
-        while groups:
+            max_depth = self.limits.depth  # the depth of a fragment is checked where it is spread
+        levels, depth = self._nested(top, max_depth), 1
+        while levels:
             depth += 1
-            groups = [below for group in groups for below in self._level(group, depth)]
+            levels = [nested for level in levels for nested in self._next(level, depth)]
 
     def _check_root(self, kind: OperationType, top: dict[str, list[FieldNode]]) -> None:
         refuse_beyond(self.limits.root_fields, len(top), "root fields")
         if kind is OperationType.MUTATION:
             refuse_beyond(self.limits.mutations, len(top), "mutations")
-            single = sum(nodes[0].name.value in self.limits.once for nodes in top.values())
-            refuse_beyond(1, single, f"mutations of {', '.join(sorted(self.limits.once))}")
+            single = sum(nodes[0].name.value in self.limits.exclusive for nodes in top.values())
+            refuse_beyond(1, single, f"mutations of {', '.join(sorted(self.limits.exclusive))}")
 
-    def _level(self, group: Group, depth: int) -> list[Group]:
-        if depth > group.limit:
-            raise too_much(f"fields are nested more than {group.limit} deep")
-        return self._below(self._fields(group.sets), group.limit)
+    def _next(self, level: Level, depth: int) -> list[Level]:
+        if depth > level.max_depth:
+            raise too_much(f"fields are nested more than {level.max_depth} deep")
+        return self._nested(self._fields(level.sets), level.max_depth)
 
-    def _below(self, fields: dict[str, list[FieldNode]], limit: int) -> list[Group]:
-        groups = []
+    def _nested(self, fields: dict[str, list[FieldNode]], max_depth: int) -> list[Level]:
+        levels = []
         for nodes in fields.values():
             sets = [node.selection_set for node in nodes if node.selection_set]
             if sets:
                 is_introspection = nodes[0].name.value in INTROSPECTION
-                groups.append(Group(sets, self.limits.introspection_depth if is_introspection else limit))
-        return groups
+                levels.append(Level(sets, self.limits.introspection_depth if is_introspection else max_depth))
+        return levels
 
     def _fields(self, sets: Sequence[SelectionSetNode]) -> dict[str, list[FieldNode]]:
-        """The fields of a level by the names they answer under, those of fragments among them."""
+        """Return the fields of a level by response name, with those of fragments."""
         fields: dict[str, list[FieldNode]] = defaultdict(list)
         for node in self._spread(sets):
             same = fields[(node.alias or node.name).value]
@@ -142,20 +131,20 @@ class Survey:
         return fields
 
     def _spread(self, sets: Sequence[SelectionSetNode]) -> Iterator[FieldNode]:
-        """Each fragment once, as when a level is executed: cycles and repetitions add nothing."""
-        waiting: list[SelectionNode] = [node for one in sets for node in one.selections]
-        spread: set[str] = set()
+        """Yield the fields of a level. Each fragment is spread once, as in an execution, so cycles end."""
+        waiting: list[SelectionNode] = [node for each in sets for node in each.selections]
+        visited: set[str] = set()
         while waiting:
             node = waiting.pop()
             if isinstance(node, FieldNode):
                 yield node
                 continue
             if isinstance(node, FragmentSpreadNode):
-                below: Node | None = None if node.name.value in spread else self.fragments.get(node.name.value)
-                spread.add(node.name.value)
+                nested: Node | None = None if node.name.value in visited else self.fragments.get(node.name.value)
+                visited.add(node.name.value)
             else:
-                below = node
-            waiting += below.selection_set.selections if below else ()  # type: ignore[attr-defined]  # both have one
+                nested = node
+            waiting += nested.selection_set.selections if nested else ()  # type: ignore[attr-defined]  # both have one
 
 
 def fragments_of(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
@@ -163,14 +152,14 @@ def fragments_of(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
 
 
 def nodes_of(document: DocumentNode) -> Iterator[Node]:
-    """All nodes that may have an alias or a directive, in no order."""
+    """Yield all nodes that may have an alias or a directive, in no particular order."""
     waiting: list[Node] = list(document.definitions)
     while waiting:
         node = waiting.pop()
         yield node
-        below: SelectionSetNode | None = getattr(node, "selection_set", None)
+        selected: SelectionSetNode | None = getattr(node, "selection_set", None)
         variables: Iterable[Node] = getattr(node, "variable_definitions", None) or ()
-        waiting += [*(below.selections if below else ()), *variables]
+        waiting += [*(selected.selections if selected else ()), *variables]
 
 
 def refuse_beyond(limit: int, count: int, what: str) -> None:

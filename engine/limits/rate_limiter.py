@@ -1,7 +1,7 @@
 """
-How much a client may ask for in time: a bucket of points for each address and for each user, which fills up again.
+Rate limits by cost: a token bucket of points for each address and each user.
 
-Counted in this process, so that no request waits for it. What was taken is told to the others from time to time.
+Buckets are kept in this process, so that no request waits for them. `synchronize` exchanges them with other processes.
 """
 
 import time
@@ -13,127 +13,127 @@ from math import ceil
 from typing import NamedTuple, TypeAlias
 
 from caches import Usage
-from engine.clients import Client
 from engine.errors import Code, Refused
+from engine.requests import Client
 
-MOST_BUCKETS = 10_000
-BUCKET = 900  # bytes of a bucket, of what was taken of it, and of who has a token
-OWNER_SECONDS = 60  # for so long it is known whose a token is
-UNKNOWN = None, float("-inf")
-LONGEST = 100  # characters of an address or of a digest
+MAX_BUCKETS = 10_000
+BUCKET_SIZE = 900  # bytes of a bucket, with the points taken from it and the owner of a token
+OWNER_LIFETIME = 60  # seconds that the owner of a token is cached
+NOT_CACHED = None, float("-inf")
+MAX_KEY_LENGTH = 100  # characters of an address or of a digest
+
+BucketKey: TypeAlias = tuple[str, str]  # "address", "user" or "token", and its name
+FindOwners: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, str | None]]]  # users by digests of tokens
+TakePoints: TypeAlias = Callable[
+    [Mapping[BucketKey, float]], Awaitable[Mapping[BucketKey, float]]
+]  # takes points from the buckets shared by all processes, and returns what they have left
 
 
-Subject: TypeAlias = tuple[str, str]  # whose bucket it is: "address", "user" or "token", and which
-Identify: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, str | None]]]  # whose tokens of digests are
-Tell: TypeAlias = Callable[[Mapping[Subject, float]], Awaitable[Mapping[Subject, float]]]  # points taken; points left
-
-
-class Turn(NamedTuple):
-    """What the buckets of a client hold when it asks."""
+class Levels(NamedTuple):
+    """The points of a client's buckets at a time."""
 
     at: float
-    levels: list[tuple[Subject, float]]
+    points: list[tuple[BucketKey, float]]
 
 
 @dataclass
-class Rates:
+class RateLimiter:
     """
-    A bucket holds `points`, and `back` points come back in a second. `clock` gives seconds.
+    A bucket holds `points` at most and gains `refill` points a second. `clock` returns seconds.
 
-    An operation is let in while there is a point left, and may leave less than none behind: so a large one is not
-    shut out for ever, but has to be waited for afterwards.
+    A request is allowed while each bucket has a point left. It may take more than there is, so that an expensive
+    operation is possible at all; the next requests then wait until the bucket is positive again.
 
-    All tokens of a user share the bucket of the user. As long as nobody has said whose a token is, which takes a tenth
-    of a second, it has a bucket of its own, whose points are then taken from the user's. `digest_of` a token is None
-    where it cannot be one: then it counts for its address alone, as one does that is nobody's.
+    All tokens of a user share one bucket. Until the user of a token is known, which takes a tenth of a second, the
+    token has a bucket of its own, whose missing points are then taken from the user's. `digest_of` returns None
+    for text that cannot be a token. Such a request counts for its address only, as does one with an invalid token.
     """
 
     points: int = 1_000
-    back: float = 50.0
+    refill: float = 50.0
     clock: Callable[[], float] = time.time
     digest_of: Callable[[str], str | None] = str
-    most: int = MOST_BUCKETS
-    _buckets: OrderedDict[Subject, tuple[float, float]] = field(default_factory=OrderedDict)  # points, and when
-    _taken: dict[Subject, float] = field(default_factory=dict)
+    max_buckets: int = MAX_BUCKETS
+    _buckets: OrderedDict[BucketKey, tuple[float, float]] = field(default_factory=OrderedDict)  # points, at what time
+    _taken: dict[BucketKey, float] = field(default_factory=dict)  # since the last synchronization
     _owners: OrderedDict[str, tuple[str | None, float]] = field(default_factory=OrderedDict)  # by digest, until when
     _evictions: int = 0
 
     @property
     def usage(self) -> Usage:
         entries = max(len(self._buckets), len(self._owners))
-        return Usage(entries * BUCKET, entries, self._evictions)
+        return Usage(entries * BUCKET_SIZE, entries, self._evictions)
 
-    def check(self, client: Client) -> Turn:
+    def check(self, client: Client) -> Levels:
         """
         Raises:
             Refused: a bucket of this client is empty.
         """
         now = self.clock()
-        levels = [(subject, self._level(subject, now)) for subject in self._subjects(client, now)]
-        least = min([level for _, level in levels])
+        points = [(key, self._level(key, now)) for key in self._keys(client, now)]
+        least = min([level for _, level in points])
         if least < 1:
-            raise too_often(now, (1 - least) / self.back)
-        return Turn(now, levels)
+            raise too_often(now, (1 - least) / self.refill)
+        return Levels(now, points)
 
     def charge(self, client: Client, points: int) -> None:
-        """Take points for what turned out to cost more than was estimated."""
+        """Take points for an operation that cost more than was estimated."""
         now = self.clock()
-        self.take(Turn(now, [(subject, self._level(subject, now)) for subject in self._subjects(client, now)]), points)
+        self.take(Levels(now, [(key, self._level(key, now)) for key in self._keys(client, now)]), points)
 
-    def take(self, turn: Turn, points: int) -> None:
-        for subject, level in turn.levels:
-            self._buckets[subject] = level - points, turn.at
-            self._buckets.move_to_end(subject)
-            self._taken[subject] = self._taken.get(subject, 0) + points
-        while len(self._buckets) > self.most:
+    def take(self, levels: Levels, points: int) -> None:
+        for key, level in levels.points:
+            self._buckets[key] = level - points, levels.at
+            self._buckets.move_to_end(key)
+            self._taken[key] = self._taken.get(key, 0) + points
+        while len(self._buckets) > self.max_buckets:
             self._taken.pop(self._buckets.popitem(last=False)[0], None)
             self._evictions += 1
 
-    async def share(self, tell: Tell, identify: Identify | None = None) -> None:
+    async def synchronize(self, take_points: TakePoints, find_owners: FindOwners | None = None) -> None:
         """
-        Tell what was taken since the last time, and go on from what others left, where that is less.
+        Take from the shared buckets what was taken here since the last time, and continue with the lower level.
 
-        Whatever `tell` or `identify` raises is raised here; then others do not know of it, and here it counts all the
-        same.
+        Exceptions of the two functions are raised. Other processes then do not learn what was taken here.
         """
         if not self._taken:
             return
-        if identify:
-            await self._identify(identify)
+        if find_owners:
+            await self._find_owners(find_owners)
         self._drop_full()
         taken, self._taken = self._taken, {}
-        left = await tell(taken)
+        left = await take_points(taken)
         now = self.clock()
-        for subject, points in left.items():
-            if subject in self._buckets:
-                points -= self._taken.get(subject, 0)  # what was taken meanwhile is not yet told
-                self._buckets[subject] = min(self._level(subject, now), points), now
+        for key, points in left.items():
+            if key in self._buckets:
+                points -= self._taken.get(key, 0)  # taken while this waited
+                self._buckets[key] = min(self._level(key, now), points), now
 
-    def _subjects(self, client: Client, now: float) -> list[Subject]:
-        address = ("address", client.address[:LONGEST])
+    def _keys(self, client: Client, now: float) -> list[BucketKey]:
+        address = ("address", client.address[:MAX_KEY_LENGTH])
         digest = None if client.token is None else self.digest_of(client.token)
         if digest is None:
             return [address]
-        owner, until = self._owners.get(digest, UNKNOWN)
+        owner, until = self._owners.get(digest, NOT_CACHED)
         if until < now:
-            return [address, ("token", digest[:LONGEST])]
+            return [address, ("token", digest[:MAX_KEY_LENGTH])]
         return [address] if owner is None else [address, ("user", owner)]
 
-    async def _identify(self, identify: Identify) -> None:
-        """Find out whose the tokens are that points were taken with, and take those from their users."""
+    async def _find_owners(self, find_owners: FindOwners) -> None:
+        """Find the users of the tokens that points were taken from, and take these points from the users."""
         digests = [name for kind, name in self._taken if kind == "token"]
         if not digests:
             return
-        owners, now = await identify(digests), self.clock()
+        owners, now = await find_owners(digests), self.clock()
         for digest in digests:
             owner = owners.get(digest)
-            self._owners[digest] = owner, now + OWNER_SECONDS
+            self._owners[digest] = owner, now + OWNER_LIFETIME
             self._owners.move_to_end(digest)
             self._merge(("token", digest), owner, now)
-        while len(self._owners) > self.most:
+        while len(self._owners) > self.max_buckets:
             self._owners.popitem(last=False)
 
-    def _merge(self, token: Subject, owner: str | None, now: float) -> None:
+    def _merge(self, token: BucketKey, owner: str | None, now: float) -> None:
         missing, taken = self.points - self._level(token, now), self._taken.pop(token, 0)
         self._buckets.pop(token, None)
         if owner is not None:
@@ -143,7 +143,7 @@ class Rates:
             self._taken[user] = self._taken.get(user, 0) + taken
 
     def _drop_full(self) -> None:
-        """A bucket that is full says no more than none. The oldest are looked at first."""
+        """Remove full buckets, which are equal to missing ones, beginning with the least recently used."""
         now = self.clock()
         while self._buckets:
             oldest = next(iter(self._buckets))
@@ -151,12 +151,12 @@ class Rates:
                 return
             del self._buckets[oldest]
 
-    def _level(self, subject: Subject, now: float) -> float:
-        bucket = self._buckets.get(subject)
+    def _level(self, key: BucketKey, now: float) -> float:
+        bucket = self._buckets.get(key)
         if bucket is None:
             return self.points
         points, at = bucket
-        return min(self.points, points + max(0.0, now - at) * self.back)
+        return min(self.points, points + max(0.0, now - at) * self.refill)
 
 
 def too_often(now: float, seconds: float) -> Refused:

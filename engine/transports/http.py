@@ -1,4 +1,4 @@
-"""The way of one HTTP request: read it, find its operation, answer it once or as a stream."""
+"""GraphQL over HTTP: reads a request, and responds with one result or a stream of them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,110 +6,156 @@ from typing import NamedTuple
 from graphql import OperationType
 from starlette.types import Receive, Scope, Send
 
-from engine.calls import Answer, Call
-from engine.clients import Headers, client_of
 from engine.errors import Code, Refused
-from engine.handler import Engine
-from engine.negotiation import Accepted, Media, accepted, is_json
-from engine.requests import ClientGone, GraphQLRequest, Requests, parameters, read_body, request_id_of
-from engine.responses import Response, not_allowed, options, private, public, redirect, refusal, respond, unstored
+from engine.handler import RequestHandler
+from engine.requests import GraphQLRequest, Headers, OperationRequest, RequestCache, query_parameters, request_id_of
+from engine.responses import (
+    Accepted,
+    EncodedResult,
+    Media,
+    Response,
+    accepted,
+    is_json,
+    not_allowed,
+    options,
+    private,
+    public,
+    redirect,
+    refusal,
+    respond,
+    uncached,
+)
 from engine.shutdown import stopping_of
-from engine.transports.streaming import Stream, refused_answers, send_stream
+from engine.transports.streaming import Stream, refused_results, send_stream
 
-READS = ("GET", "HEAD")
+SAFE_METHODS = ("GET", "HEAD")
+MAX_LENGTH_DIGITS = 18  # of a Content-Length
 
 
-class Exchange(NamedTuple):
-    """One HTTP request, with what its headers say."""
+class ClientDisconnected(Exception):
+    """The client disconnected before it had sent its request."""
+
+
+class HTTPRequest(NamedTuple):
+    """An HTTP request with the parsed values of its headers."""
 
     scope: Scope
     receive: Receive
     headers: Headers
-    media: Accepted
+    accepted: Accepted
     request_id: str
 
     @property
-    def reads(self) -> bool:
-        return self.scope["method"] in READS
+    def is_safe(self) -> bool:
+        return self.scope["method"] in SAFE_METHODS
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanges:
-    engine: Engine
-    posted: Requests
-    got: Requests
-    page: str | None
+class HTTPTransport:
+    """`explorer_path` is where browsers are redirected that open the endpoint as a page."""
+
+    handler: RequestHandler
+    bodies: RequestCache
+    query_strings: RequestCache
+    explorer_path: str | None
     max_body: int
     keep_alive: float
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = dict(scope["headers"])
         media = accepted(headers.get(b"accept", b""))
-        exchange = Exchange(scope, receive, headers, media, request_id_of(headers))
+        http = HTTPRequest(scope, receive, headers, media, request_id_of(headers))
         try:
-            response = await self._response(exchange)
-        except ClientGone:
+            response = await self._response(http)
+        except ClientDisconnected:
             return
         except Refused as refused:
             response = refusal(refused, media.single or Media.JSON)
-        except Exception as fault:
-            response = refusal(self.engine.faults.refusal(fault, exchange.request_id), media.single or Media.JSON)
+        except Exception as error:
+            unexpected = self.handler.error_formatter.refusal(error, http.request_id)
+            response = refusal(unexpected, media.single or Media.JSON)
         if isinstance(response, Stream):
-            await send_stream(response, exchange.request_id, self.keep_alive, receive, send)
+            await send_stream(response, http.request_id, self.keep_alive, receive, send)
             return
         try:
-            await respond(response, exchange.request_id, send)
-        except Refused as refused:  # by the connection, which has too much to send already
-            await respond(refusal(refused, media.single or Media.JSON), exchange.request_id, send)
+            await respond(response, http.request_id, send)
+        except Refused as refused:  # the server's connection raises it if too many responses are unread
+            await respond(refusal(refused, media.single or Media.JSON), http.request_id, send)
 
-    async def _response(self, exchange: Exchange) -> Response | Stream:
-        method = exchange.scope["method"]
+    async def _response(self, http: HTTPRequest) -> Response | Stream:
+        method = http.scope["method"]
         if method == "OPTIONS":
             return options()
         if method == "POST":
-            return await self._carried_out(exchange, await self._posted(exchange))
-        if not exchange.reads:
+            return await self._execute(http, await self._read_post(http))
+        if not http.is_safe:
             raise not_allowed(f"{method} is not allowed here")
-        text = exchange.scope["query_string"]
-        if self.page is not None and exchange.media.page and not parameters(text):
-            return redirect(self.page)
-        return await self._carried_out(exchange, self.got.request(text))
+        query_string = http.scope["query_string"]
+        if self.explorer_path is not None and http.accepted.html and not query_parameters(query_string):
+            return redirect(self.explorer_path)
+        return await self._execute(http, self.query_strings.request(query_string))
 
-    async def _posted(self, exchange: Exchange) -> GraphQLRequest:
-        if not is_json(exchange.headers.get(b"content-type", b"")):
+    async def _read_post(self, http: HTTPRequest) -> GraphQLRequest:
+        if not is_json(http.headers.get(b"content-type", b"")):
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body is not application/json in UTF-8 by its Content-Type")
-        if exchange.headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body has a Content-Encoding: send it as it is")
-        return self.posted.request(await read_body(exchange.headers, exchange.receive, self.max_body))
+        if http.headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "a Content-Encoding is not supported")
+        return self.bodies.request(await read_body(http.headers, http.receive, self.max_body))
 
-    async def _carried_out(self, exchange: Exchange, request: GraphQLRequest) -> Response | Stream:
-        single, streamed, _ = exchange.media
+    async def _execute(self, http: HTTPRequest, graphql_request: GraphQLRequest) -> Response | Stream:
+        single, streamed, _ = http.accepted
         if single is None and streamed is None:
             raise Refused(
                 Code.NOT_ACCEPTABLE, "answers are application/json, application/graphql-response+json or streams"
             )
         try:
-            call = self.engine.prepare(
-                request, client_of(exchange.scope, exchange.headers, self.engine.proxies), exchange.request_id
-            )
+            client = self.handler.client(http.scope, http.headers)
+            request = self.handler.prepare(graphql_request, client, http.request_id)
         except Refused as refused:
             if single is None and streamed is not None:
-                return Stream(refused_answers(refused), streamed)
+                return Stream(refused_results(refused), streamed)
             raise
-        if exchange.reads and call.operation.kind is OperationType.MUTATION:
+        if http.is_safe and request.operation.kind is OperationType.MUTATION:
             raise not_allowed("a mutation is not allowed by GET", allowed=b"POST")
-        if single is not None and not call.is_subscription:
-            return answered(await self.engine.answer(call), single, exchange, call)
+        if single is not None and not request.is_subscription:
+            return single_response(await self.handler.execute(request), single, http, request)
         if streamed is None:
             raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
-        return Stream(
-            self.engine.answers(call), streamed, stopping_of(exchange.scope) if call.is_subscription else None
-        )
+        stopping = stopping_of(http.scope) if request.is_subscription else None
+        return Stream(self.handler.stream(request), streamed, stopping)
 
 
-def answered(answer: Answer, media: Media, exchange: Exchange, call: Call) -> Response:
-    if not exchange.reads or answer.has_errors:
-        return unstored(answer.body, media)
-    if call.client.token is not None or call.client.stats:
-        return private(answer.body, media)
-    return public(answer.body, media, exchange.headers)
+def single_response(result: EncodedResult, media: Media, http: HTTPRequest, request: OperationRequest) -> Response:
+    if not http.is_safe or result.has_errors:
+        return uncached(result.body, media)
+    if request.client.token is not None or request.client.stats:
+        return private(result.body, media)
+    return public(result.body, media, http.headers)
+
+
+async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
+    if declared_length(headers) > max_body:
+        raise too_large(max_body)
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    while message.get("more_body", False) and len(body) <= max_body:
+        message = await receive()
+        body += message.get("body", b"")
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnected
+    if len(body) > max_body:
+        raise too_large(max_body)
+    return body
+
+
+def declared_length(headers: Headers) -> int:
+    digits = headers.get(b"content-length", b"0")
+    if not digits.isdigit():
+        raise Refused(Code.BAD_REQUEST, "Content-Length is not a number of bytes")
+    return int(digits.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0")  # a longer number is too large as well
+
+
+def too_large(max_body: int) -> Refused:
+    # The server discards the rest of the body. If it closed the connection instead, the client, which is still
+    # sending, would get a reset and not this response.
+    return Refused(Code.TOO_LARGE, f"the body is larger than {max_body} bytes")

@@ -1,4 +1,4 @@
-"""Many answers in one HTTP response: server-sent events (graphql-sse, distinct connections) and Apollo's multipart."""
+"""Streams of results in one HTTP response: server-sent events (graphql-sse, distinct connections) and multipart."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,14 +7,12 @@ from typing import NamedTuple, NoReturn
 
 from starlette.types import Receive, Send
 
-from engine.calls import Answer
 from engine.errors import Refused
-from engine.negotiation import Media
-from engine.responses import VARY, refusal_body
+from engine.responses import VARY, EncodedResult, Media, refusal_body
 
 
 class Framing(NamedTuple):
-    """The bytes around the answers of a stream."""
+    """The bytes before and after each result of a stream."""
 
     content_type: bytes
     opening: bytes
@@ -33,7 +31,7 @@ FRAMINGS = {
         heartbeat=b":\n\n",
         closing=b"event: complete\ndata: \n\n",
     ),
-    # Apollo's client reads a part when it sees the delimiter after it, so a part takes that along.
+    # Apollo's client processes a part once it has read the next delimiter, so each part ends with that.
     Media.MULTIPART: Framing(
         content_type=b'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
         opening=b"\r\n--graphql",
@@ -46,37 +44,37 @@ FRAMINGS = {
 
 
 class Stream(NamedTuple):
-    """Answers, until there are no more, or it is `cut`: then the client shall come again."""
+    """Results. If `stopping` is set, the stream ends without the closing bytes, so that the client connects again."""
 
-    answers: AsyncGenerator[Answer, None]
+    results: AsyncGenerator[EncodedResult, None]
     media: Media
-    cut: asyncio.Event | None = None
+    stopping: asyncio.Event | None = None
 
 
-async def refused_answers(refused: Refused) -> AsyncGenerator[Answer, None]:
+async def refused_results(refused: Refused) -> AsyncGenerator[EncodedResult, None]:
     raise refused
     yield
 
 
 async def send_stream(stream: Stream, request_id: str, keep_alive: float, receive: Receive, send: Send) -> None:
-    """Send answers until they end, the client goes or the stream is cut; then close where they come from."""
+    """Send results until they end, the client leaves or the server stops; then close their generator."""
     framing = FRAMINGS[stream.media]
     await send({"type": "http.response.start", "status": 200, "headers": stream_headers(framing, request_id)})
     await send(chunk(framing.opening))
     tasks = [
-        asyncio.create_task(send_answers(stream.answers, framing, send)),
+        asyncio.create_task(send_results(stream.results, framing, send)),
         asyncio.create_task(send_heartbeats(framing, keep_alive, send)),
-        asyncio.create_task(until_gone(receive)),
+        asyncio.create_task(until_disconnect(receive)),
     ]
-    if stream.cut:
-        tasks.append(asyncio.create_task(until(stream.cut)))
+    if stream.stopping:
+        tasks.append(asyncio.create_task(until(stream.stopping)))
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    is_cut = stream.cut is not None and stream.cut.is_set()
+    is_cut = stream.stopping is not None and stream.stopping.is_set()
     await send({"type": "http.response.body", "body": b"" if is_cut else framing.closing})
 
 
@@ -90,12 +88,12 @@ def stream_headers(framing: Framing, request_id: str) -> list[tuple[bytes, bytes
     ]
 
 
-async def send_answers(answers: AsyncGenerator[Answer, None], framing: Framing, send: Send) -> None:
-    """Send one answer after another; each waits until the one before has left, so nothing piles up here."""
-    async with aclosing(answers):
+async def send_results(results: AsyncGenerator[EncodedResult, None], framing: Framing, send: Send) -> None:
+    """Send each result once the one before is sent, so that none has to be buffered."""
+    async with aclosing(results):
         try:
-            async for answer in answers:
-                await send(chunk(framing.before + answer.body + framing.after))
+            async for result in results:
+                await send(chunk(framing.before + result.body + framing.after))
         except Refused as refused:
             await send(chunk(framing.before + refusal_body(refused) + framing.after))
 
@@ -106,7 +104,7 @@ async def send_heartbeats(framing: Framing, keep_alive: float, send: Send) -> No
         await send(chunk(framing.heartbeat))
 
 
-async def until_gone(receive: Receive) -> None:
+async def until_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -14,9 +14,8 @@ from websockets.frames import CloseCode, Frame
 
 from engine import Code
 from engine.errors import Refused
-from engine.shutdown import STOPPING, tell
-from engine.transports.messages import Closed
-from engine.transports.websocket import Pace
+from engine.shutdown import STOPPING, announce
+from engine.transports.websocket import MessageRateLimit, ProtocolError
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
 from server.http_limits.unread_answers import send_within
 
@@ -141,7 +140,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Called by uvicorn when it stops. Requests that have begun, or arrive in the next moment, are answered."""
-        tell(self.app_state)
+        announce(self.app_state)
         self._is_stopping = True
         if self._is_idle():
             self.loop.call_later(SHUTDOWN_IDLE_SECONDS, self._close_if_idle)
@@ -187,7 +186,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     def __init__(self, limiter: ConnectionLimiter, **given: Any) -> None:
         super().__init__(**given)
         self._limiter = limiter
-        self._pings = Pace(MAX_PINGS)
+        self._pings = MessageRateLimit(MAX_PINGS)
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -202,7 +201,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     def shutdown(self) -> None:
         """Called by uvicorn when it stops. The application sees a disconnect, answers and closes the WebSocket."""
         if self.handshake_complete and not self.close_sent and STOPPING in self.app_state:
-            tell(self.app_state)
+            announce(self.app_state)
             self.close_timeout = SHUTDOWN_CLOSE_SECONDS
             self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.SERVICE_RESTART})
         else:
@@ -218,7 +217,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     def handle_ping(self) -> None:
         try:
             self._pings.count()
-        except Closed as closed:
+        except ProtocolError as closed:
             self._fail(closed.reason)
         super().handle_ping()
 

@@ -69,14 +69,14 @@ class Logs:
 
 
 def _fields(observation: Observation) -> dict[str, Any]:
-    call = observation.call
+    request = observation.request
     return {
-        "request_id": call.request_id,
-        "operation": (call.operation.name or "")[:MAX_NAME],
-        "kind": call.operation.kind.value,
-        "document": call.operation.digest,
+        "request_id": request.request_id,
+        "operation": (request.operation.name or "")[:MAX_NAME],
+        "kind": request.operation.kind.value,
+        "document": request.operation.digest,
         "duration_ms": round(observation.seconds * 1000, 3),
-        "answers": observation.answers,
+        "answers": observation.results,
         "round_trips": observation.round_trips,
         "commands": observation.commands,
         "errors": sorted(observation.codes),

@@ -89,12 +89,12 @@ class Metrics(Collector):
 
     def began(self, observation: Observation) -> None:
         self._numbers[self._series(observation).operations] += 1
-        if observation.call.is_subscription:
+        if observation.request.is_subscription:
             self._numbers[self._open] += 1
 
     def ended(self, observation: Observation) -> None:
         numbers, series = self._numbers, self._series(observation)
-        if observation.call.is_subscription:
+        if observation.request.is_subscription:
             numbers[self._open] -= 1
         else:
             numbers[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1
@@ -169,7 +169,7 @@ class Metrics(Collector):
             yield gauge
 
     def _series(self, observation: Observation) -> Series:
-        name = observation.call.operation.name or ""
+        name = observation.request.operation.name or ""
         known = self._known.get(name)
         if known is not None:
             return known

@@ -27,17 +27,17 @@ class Spans:
         self._tracer = provider.get_tracer("upvote")
 
     def began(self, observation: Observation) -> None:
-        call = observation.call
-        kind, name = call.operation.kind.value, call.operation.name or ""
+        request = observation.request
+        kind, name = request.operation.kind.value, request.operation.name or ""
         observation.span = self._tracer.start_span(
             f"{kind} {name}".strip(),
-            SENDER.extract({"traceparent": call.client.traceparent}),
+            SENDER.extract({"traceparent": request.client.traceparent}),
             SpanKind.SERVER,
             {
                 "graphql.operation.type": kind,
                 "graphql.operation.name": name,
-                "upvote.document": call.operation.digest,
-                "upvote.request_id": call.request_id,
+                "upvote.document": request.operation.digest,
+                "upvote.request_id": request.request_id,
             },
         )
         observation.trace_id = format_trace_id(observation.span.get_span_context().trace_id)

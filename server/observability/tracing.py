@@ -25,7 +25,7 @@ class Tracing(Protocol):
 
 class Untraced:
     def began(self, observation: Observation) -> None:
-        observation.trace_id = trace_id_of(observation.call.client.traceparent)
+        observation.trace_id = trace_id_of(observation.request.client.traceparent)
 
     def ended(self, observation: Observation) -> None:
         pass

@@ -17,7 +17,7 @@ from bench.targets import growth, judged
 from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from store.maintenance.verify import Finding, verify

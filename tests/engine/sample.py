@@ -223,7 +223,8 @@ class Server:
 
 @contextmanager
 def serving(limiter: ConnectionLimiter | None = None, **settings: Any) -> Iterator[Server]:
-    with running(Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, **settings), limiter) as server:
+    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, stats_header="X-Stats", **settings)
+    with running(endpoint, limiter) as server:
         yield server
 
 

@@ -8,8 +8,8 @@ import pytest
 import strawberry
 
 from engine import Endpoint
-from engine.calls import Answer
-from engine.coalescing import Coalesced
+from engine.coalescing import Coalescer
+from engine.responses import EncodedResult
 from tests.engine.sample import CONTEXTS, until
 from tests.engine.test_observers import Recorder
 
@@ -57,7 +57,9 @@ def recorder():
 
 @pytest.fixture
 async def http(recorder):
-    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {}, observer=recorder, viewer_of=attrgetter("token"))
+    endpoint = Endpoint(
+        SCHEMA, CONTEXTS.open, {}, observer=recorder, viewer_key=attrgetter("token"), stats_header="X-Stats"
+    )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://test/graphql") as client:
         yield client
 
@@ -78,7 +80,7 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
     assert len({answer.headers["x-request-id"] for answer in answers}) == 5
     assert len(contexts.opened) == 1
     assert sorted(ended.execution_path for ended in recorder.recorded) == ["coalesced"] * 4 + ["new"]
-    assert [(ended.answers, ended.codes) for ended in recorder.recorded] == [(1, set())] * 5
+    assert [(ended.results, ended.codes) for ended in recorder.recorded] == [(1, set())] * 5
     assert sum(ended.round_trips for ended in recorder.recorded) == 1
     assert [usage.round_trips for usage in recorder.usages] == [1]
 
@@ -121,7 +123,7 @@ async def test_each_mutation_is_carried_out(http, contexts):
 
 
 async def test_who_asks_what_it_costs_is_told_their_own_cost(http, contexts):
-    answers = await at_once(http, *[(HELLO, by("alice") | {"x-upvote-stats": "1"})] * 2)
+    answers = await at_once(http, *[(HELLO, by("alice") | {"X-Stats": "1"})] * 2)
 
     assert [answer.json()["extensions"]["stats"]["roundTrips"] for answer in answers] == [1, 1]
     assert len(contexts.opened) == 2
@@ -166,14 +168,14 @@ class Executions:
         return await self.begun[-1]
 
 
-ANSWER = Answer(b"{}", False)
+ANSWER = EncodedResult(b"{}", False)
 
 
 @pytest.fixture
 async def three():
     """Three that asked the same at once; one execution, of the first, has begun."""
-    coalesced, executions = Coalesced(), Executions()
-    asked = [asyncio.ensure_future(coalesced.answer("question", executions.execute)) for _ in range(3)]
+    coalescer, executions = Coalescer(), Executions()
+    asked = [asyncio.ensure_future(coalescer.execute("query", executions.execute)) for _ in range(3)]
     await asyncio.sleep(0)
     assert len(executions.begun) == 1
     yield asked, executions.begun

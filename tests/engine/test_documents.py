@@ -7,7 +7,7 @@ import pytest
 
 from engine import read_trusted_documents
 from tests.engine.sample import serving
-from tests.engine.test_exchanges import code
+from tests.engine.transports.test_http import code
 
 HELLO = "query Hello { hello }"
 ECHO = 'query Echo { echo(id: "1") }'
@@ -68,7 +68,7 @@ async def test_unknown_document_has_a_status_of_its_media_type(ask, http):
 @pytest.fixture(scope="module")
 def guarded():
     trusted = {digest(HELLO): HELLO, md5(ECHO.encode()).hexdigest(): ECHO}
-    with serving(trusted=trusted, only_trusted=True) as server, httpx.Client(base_url=server.url) as client:
+    with serving(trusted_documents=trusted, only_trusted=True) as server, httpx.Client(base_url=server.url) as client:
         yield client
 
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from tests.engine.test_exchanges import code
+from tests.engine.transports.test_http import code
 
 OLD, MODERN = "application/json", "application/graphql-response+json"
 
@@ -75,7 +75,8 @@ async def test_fault_is_logged_once_and_masked(ask, caplog):
         }
     ]
     [record] = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert (record.name, record.getMessage(), record.request_id) == ("upvote", "request r-1 failed at fail", "r-1")
+    assert (record.name, record.getMessage()) == ("engine.errors", "request r-1 failed at fail")
+    assert record.request_id == "r-1"
     assert "secret of the field" in str(record.exc_info)
 
 

@@ -12,11 +12,11 @@ from caches import SizedCache
 from engine.compiler.execution import Execution
 from engine.compiler.json_templates import TemplateCache
 from engine.compiler.plan import Field, Level, NotCompilable, Plan
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from engine.limits.answer_size import Budget
 from engine.limits.documents import Limits
 from engine.outcomes import Outcomes
-from engine.requests import Requests, from_body
+from engine.requests import RequestCache, parse_body
 from schema.schema import SCHEMA
 
 PAGE = """query Q%d($n: Int) { articles(first: $n) { totalCount edges { cursor node { id title link votes
@@ -59,7 +59,7 @@ class Opened:
     def __init__(self) -> None:
         self.cache: SizedCache = SizedCache(100_000_000)
         self.operations = Operations(SCHEMA, Limits(), self.cache)
-        self.execution = Execution(SCHEMA, TemplateCache(), self.operations.grew)
+        self.execution = Execution(SCHEMA, TemplateCache(), self.operations.add_size)
 
     async def compile(self, text: str) -> None:
         operation = self.operations.find(text, None)
@@ -102,7 +102,7 @@ async def test_operations_hold_what_is_estimated(document, is_executed):
 )
 def test_requests_hold_what_is_estimated(body):
     cache = SizedCache(100_000_000)
-    requests = Requests(from_body, cache)
+    requests = RequestCache(parse_body, cache)
     requests.request(body % 1)
     before = cache.usage.bytes
 

@@ -7,7 +7,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from caches import SizedCache
 from engine import Endpoint, Limits
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from engine.errors import Refused
 from tests.engine.sample import CONTEXTS, SCHEMA, Query
 

@@ -11,7 +11,7 @@ from engine import Limits
 from engine.compiler.execution import Execution
 from engine.compiler.json_templates import JsonTemplate, TemplateCache
 from engine.compiler.resolvers import RESOLVER, BatchResolver, RootResolver
-from engine.documents.operations import Operations
+from engine.documents import Operations
 
 
 @dataclass(frozen=True)

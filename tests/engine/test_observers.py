@@ -62,8 +62,8 @@ async def test_operation_is_told_with_its_answer_and_cost(recorder, http):
     await http.post("", json={"query": "{ a: hello b: hello }"}, headers={"x-request-id": "r-1"})
 
     [observation] = recorder.recorded
-    assert observation.call.request_id == "r-1"
-    assert (observation.answers, observation.codes) == (1, set())
+    assert observation.request.request_id == "r-1"
+    assert (observation.results, observation.codes) == (1, set())
     assert (observation.round_trips, observation.commands) == (2, 0)
     assert observation.seconds > 0
 
@@ -82,7 +82,7 @@ async def test_errors_are_told_by_their_codes(recorder, http, query, token, code
     await http.post("", json={"query": query}, headers={"authorization": f"Bearer {token}"})
 
     [observation] = recorder.recorded
-    assert (observation.codes, observation.answers) == (codes, answers)
+    assert (observation.codes, observation.results) == (codes, answers)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ async def test_subscription_is_one_operation_that_sums_its_events(recorder, http
     await http.post("", json={"query": CONTEXTS_TWICE}, headers={"accept": "text/event-stream"})
 
     [observation] = recorder.recorded
-    assert (observation.answers, observation.codes) == (2, set())
+    assert (observation.results, observation.codes) == (2, set())
     assert [usage.round_trips for usage in recorder.usages] == [0, 0]
 
 
@@ -108,7 +108,7 @@ async def test_subscription_that_breaks_ends_with_its_code(recorder, http):
     await http.post("", json={"query": "subscription { breaks }"}, headers={"accept": "text/event-stream"})
 
     [observation] = recorder.recorded
-    assert (observation.answers, observation.codes) == (1, {"INTERNAL_SERVER_ERROR"})
+    assert (observation.results, observation.codes) == (1, {"INTERNAL_SERVER_ERROR"})
 
 
 @pytest.mark.parametrize("last", ['{"type":"complete","id":"1"}', None])
@@ -125,4 +125,4 @@ async def test_subscription_ends_when_its_client_leaves(running, recorder, last)
     await until(lambda: recorder.open == 0)
 
     [observation] = recorder.recorded
-    assert (observation.answers, observation.codes) == (0, set())
+    assert (observation.results, observation.codes) == (0, set())

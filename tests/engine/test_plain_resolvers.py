@@ -22,7 +22,7 @@ from caches import SizedCache
 from engine import Client, Limits
 from engine.compiler.execution import Execution
 from engine.compiler.resolvers import RESOLVER, BatchResolver
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from tests.engine.sample import Opened
 from tests.servers import PATIENCE
 

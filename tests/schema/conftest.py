@@ -11,6 +11,7 @@ from engine import Client, Endpoint
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from server.app import CODES
+from server.limits import STATS_HEADER
 from store.store import Store
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
@@ -23,13 +24,13 @@ async def ask(store: Store) -> AsyncIterator[Ask]:
     def open_context(client: Client) -> Context:
         return Context(store, client.token)
 
-    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES))
+    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, stats_header=STATS_HEADER))
     async with httpx.AsyncClient(transport=transport, base_url="http://upvote") as client:
         yield partial(_ask, client)
 
 
 async def _ask(client: httpx.AsyncClient, query: str, token: str | None = None, **variables: Any) -> dict[str, Any]:
-    headers = {"X-Upvote-Stats": "1"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    headers = {STATS_HEADER: "1"} | ({"Authorization": f"Bearer {token}"} if token else {})
     response = await client.post("/", json={"query": query, "variables": variables}, headers=headers)
     return response.json()
 

@@ -15,7 +15,7 @@ from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
 from engine.compiler.resolvers import RESOLVER, BatchResolver
-from engine.documents.operations import Operation, Operations
+from engine.documents import Operation, Operations
 from engine.errors import Refused
 from resolvers import pagination
 from resolvers.context import Context

@@ -5,9 +5,10 @@ import pytest
 from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from engine.errors import Refused
 from engine.limits.answer_size import AnswerTooLarge
+from engine.limits.cost import check_cost
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from server import limits
@@ -59,4 +60,4 @@ def test_content_costs_what_it_may_weigh():
     assert operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({}) == 91
     nested = operations.find(REPEATED["by nesting"], None).cost.points({})
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
-        limits.limits(Settings()).check_cost(nested)
+        check_cost(nested, limits.limits(Settings()).cost)

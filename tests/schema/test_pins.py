@@ -6,7 +6,7 @@ import random
 import pytest
 
 from caches import SizedCache
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from schema.schema import SCHEMA
 from server import limits
 from server.settings import Settings

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from engine import Client, Rates
+from engine import Client, RateLimiter
 from engine.errors import Refused
 from server.shared_rates import digest_of, identify, tell
 from store.rate_limits import TokenBuckets
@@ -25,7 +25,7 @@ def identified(store):
 
 
 def rates():
-    return Rates(points=100, back=10, clock=lambda: 0, digest_of=digest_of)
+    return RateLimiter(points=100, refill=10, clock=lambda: 0, digest_of=digest_of)
 
 
 async def test_tokens_of_a_user_take_from_one_bucket(store, alice, told, identified):
@@ -35,7 +35,7 @@ async def test_tokens_of_a_user_take_from_one_bucket(store, alice, told, identif
     there.take(there.check(Client(second, THERE)), 30)
     there.take(there.check(Client(first, YONDER)), 5)
     for each in (here, there, here):
-        await each.share(told, identified)
+        await each.synchronize(told, identified)
     there.check(Client(second, "4.4.4.4"))
     there.take(there.check(Client(first, "4.4.4.4")), 5)
 
@@ -50,7 +50,7 @@ async def test_token_of_nobody_counts_for_its_address_alone(told, identified):
     here = rates()
     for forged in ("A" * 46, "A" * 45 + "E", "\ud800", "x" * 100_000):
         here.take(here.check(Client(forged, HERE)), 10)
-        await here.share(told, identified)
+        await here.synchronize(told, identified)
     here.take(here.check(Client("A" * 46, HERE)), 60)
 
     with pytest.raises(Refused):
@@ -78,7 +78,7 @@ async def test_many_tokens_of_a_user_are_one_user(store, alice, told, identified
     here = rates()
     for token in tokens:
         here.take(here.check(Client(token, HERE)), 9)
-    await here.share(told, identified)
+    await here.synchronize(told, identified)
 
     here.take(here.check(Client(tokens[0], THERE)), 10)
     with pytest.raises(Refused):

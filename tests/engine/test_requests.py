@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.clients import client_of
+from engine.requests import client_of
 
 PROXIES = {"10.0.0.1", "10.0.0.2"}
 

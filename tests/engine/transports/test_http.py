@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from engine import Limits
 from engine.errors import Refused
-from engine.requests import read_body
+from engine.transports.http import read_body
 from tests.engine.sample import serving
-from tests.engine.talking import hear, introduce, subscribe
+from tests.engine.transports.messages import hear, introduce, subscribe
 
 JSON = {"content-type": "application/json"}
 MODERN = "application/graphql-response+json"
@@ -292,7 +292,7 @@ async def test_changed_answer_is_sent_again(http):
     assert other.json() == {"data": {"twice": 4}}
 
 
-@pytest.mark.parametrize("headers", [{"authorization": "Bearer t"}, {"x-upvote-stats": "1"}])
+@pytest.mark.parametrize("headers", [{"authorization": "Bearer t"}, {"X-Stats": "1"}])
 async def test_answer_for_one_client_is_private(http, headers):
     response = await http.get("", params={"query": "{ whoami }"}, headers=headers)
 
@@ -313,7 +313,7 @@ async def test_token_reaches_the_context(ask):
 
 
 async def test_costs_are_told_to_those_who_ask(ask):
-    response = await ask("{ hello again: hello }", {"x-upvote-stats": "1"})
+    response = await ask("{ hello again: hello }", {"X-Stats": "1"})
 
     assert response.json()["extensions"] == {"stats": {"roundTrips": 2, "commands": 0}, "cost": 0}
 
@@ -352,7 +352,7 @@ async def test_answer_that_does_not_come_is_given_up(contexts):
 
 
 def test_endpoint_without_a_page_leads_nowhere():
-    with serving(page=None) as server:
+    with serving(explorer_path=None) as server:
         response = httpx.get(server.url, headers={"accept": "text/html,*/*"})
 
     assert response.status_code == 400

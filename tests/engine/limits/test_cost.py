@@ -4,12 +4,12 @@ import pytest
 
 from caches import SizedCache
 from engine import Limits
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from engine.errors import Refused
-from engine.limits.cost import Weights
+from engine.limits.cost import Weights, check_cost
 from tests.engine.sample import SCHEMA
-from tests.engine.talking import hear, introduce, subscribe
-from tests.engine.test_exchanges import code
+from tests.engine.transports.messages import hear, introduce, subscribe
+from tests.engine.transports.test_http import code
 
 OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), SizedCache(1_000_000))
 
@@ -73,13 +73,13 @@ def test_costs_of_many_sizes_are_not_all_remembered():
     operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in range(1_000)] == [1 + size for size in range(1_000)]
-    assert len(operation.cost._known) <= 64
+    assert len(operation.cost._cache) <= 64
 
 
 def test_cost_at_the_limit_is_taken():
-    assert Limits(cost=51).check_cost(51) is None
+    assert check_cost(51, 51) is None
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
-        Limits(cost=51).check_cost(52)
+        check_cost(52, 51)
 
 
 async def test_huge_pages_are_refused_before_they_are_read(ask, http, socket, contexts):
@@ -97,6 +97,6 @@ async def test_huge_pages_are_refused_before_they_are_read(ask, http, socket, co
 
 
 async def test_cost_is_told_to_those_who_ask(ask):
-    response = await ask("{ shelf(first: 7) { books { title } } }", {"x-upvote-stats": "1"})
+    response = await ask("{ shelf(first: 7) { books { title } } }", {"X-Stats": "1"})
 
     assert response.json()["extensions"] == {"stats": {"roundTrips": 0, "commands": 0}, "cost": 8}

@@ -8,11 +8,11 @@ from graphql import get_introspection_query
 
 from caches import SizedCache
 from engine import Limits
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from engine.errors import Refused
 from tests.engine.sample import SCHEMA
-from tests.engine.talking import hear, introduce, subscribe
-from tests.engine.test_exchanges import code
+from tests.engine.transports.messages import hear, introduce, subscribe
+from tests.engine.transports.test_http import code
 
 CYCLE = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query { down { ...A } }"
 
@@ -68,7 +68,7 @@ def test_document_at_a_limit_is_taken(text):
 
 @pytest.mark.parametrize(("text", "limit"), BEYOND.items(), ids=lambda value: value[:40])
 def test_document_beyond_a_limit_is_refused_before_it_is_validated(text, limit):
-    with patch("engine.documents.operations.validate") as validate, pytest.raises(Refused, match=limit) as refused:
+    with patch("engine.documents.validate") as validate, pytest.raises(Refused, match=limit) as refused:
         operations().find(text, "A" if "query A" in text else None)
 
     assert refused.value.code == "DOCUMENT_LIMIT_EXCEEDED"
@@ -95,7 +95,7 @@ def test_fragments_that_double_at_every_level_are_refused():
 
 
 def test_some_mutations_are_had_once_a_request():
-    once = operations(once=frozenset({"change"}))
+    once = operations(exclusive=frozenset({"change"}))
 
     assert once.find("mutation { change }", None)
     with pytest.raises(Refused, match="more than 1 mutations of change"):

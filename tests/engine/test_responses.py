@@ -1,6 +1,6 @@
 import pytest
 
-from engine.negotiation import Media, accepted, is_json
+from engine.responses import Media, accepted, is_json
 
 APOLLO = (
     b'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/graphql-response+json,application/json;q=0.9'
@@ -44,7 +44,7 @@ def test_accept_chooses_one_type_for_an_answer_and_one_for_a_stream(header, sing
     ("header", "page"), [(b"text/html,*/*;q=0.8", True), (b"text/html;q=0", False), (b"*/*", False)]
 )
 def test_page_is_for_those_who_name_it(header, page):
-    assert accepted(header).page is page
+    assert accepted(header).html is page
 
 
 @pytest.mark.parametrize(

@@ -9,57 +9,57 @@ import pytest
 
 from engine import Code
 from engine.errors import Refused
-from engine.timeouts import Deadline, Deadlines
+from engine.handler import Timeout, Timeouts
 
 SECONDS = 0.03
 LONG = 60
 
 
 @pytest.fixture
-def deadlines():
-    return Deadlines(SECONDS)
+def timeouts():
+    return Timeouts(SECONDS)
 
 
-async def refused_after(deadlines, pause=0.0):
+async def refused_after(timeouts, pause=0.0):
     """The seconds that something without end was let run."""
     await sleep(pause)
     began = monotonic()
-    with pytest.raises(Refused) as refused, Deadline(deadlines):
+    with pytest.raises(Refused) as refused, Timeout(timeouts):
         await sleep(LONG)
     assert refused.value.code == Code.TIMED_OUT
     assert current_task().cancelling() == 0
     return monotonic() - began
 
 
-async def test_what_does_not_end_is_refused_with_its_reason(deadlines):
-    with pytest.raises(Refused) as refused, Deadline(deadlines):
+async def test_what_does_not_end_is_refused_with_its_reason(timeouts):
+    with pytest.raises(Refused) as refused, Timeout(timeouts):
         await sleep(LONG)
 
     assert refused.value.errors == [{"message": "not answered within 0.03 seconds", "extensions": {"code": "TIMEOUT"}}]
 
 
-async def test_each_has_its_own_time(deadlines):
+async def test_each_has_its_own_time(timeouts):
     async with asyncio.timeout(LONG / 2):
-        given = await asyncio.gather(*(refused_after(deadlines, pause / 100) for pause in range(6)))
+        given = await asyncio.gather(*(refused_after(timeouts, pause / 100) for pause in range(6)))
 
     assert min(given) >= SECONDS
 
 
-async def test_who_ended_is_left_alone(deadlines):
-    with Deadline(deadlines):
+async def test_who_ended_is_left_alone(timeouts):
+    with Timeout(timeouts):
         await sleep(0)
 
     await sleep(2 * SECONDS)
-    assert await refused_after(deadlines) >= SECONDS
+    assert await refused_after(timeouts) >= SECONDS
 
 
-async def test_error_of_its_own_is_raised(deadlines):
-    with pytest.raises(ZeroDivisionError), Deadline(deadlines):
+async def test_error_of_its_own_is_raised(timeouts):
+    with pytest.raises(ZeroDivisionError), Timeout(timeouts):
         raise ZeroDivisionError
 
 
-async def test_client_that_goes_cancels(deadlines):
-    task = asyncio.create_task(refused_after(deadlines))
+async def test_client_that_goes_cancels(timeouts):
+    task = asyncio.create_task(refused_after(timeouts))
     await sleep(0)
 
     task.cancel()
@@ -68,9 +68,9 @@ async def test_client_that_goes_cancels(deadlines):
         await task
 
 
-async def test_client_that_goes_as_the_time_is_over_cancels(deadlines):
+async def test_client_that_goes_as_the_time_is_over_cancels(timeouts):
     async def run():
-        with Deadline(deadlines):
+        with Timeout(timeouts):
             try:
                 await sleep(LONG)
             except CancelledError:
@@ -83,8 +83,8 @@ async def test_client_that_goes_as_the_time_is_over_cancels(deadlines):
         await task
 
 
-async def test_answer_that_comes_all_the_same_is_one(deadlines):
-    with Deadline(deadlines), suppress(CancelledError):
+async def test_answer_that_comes_all_the_same_is_one(timeouts):
+    with Timeout(timeouts), suppress(CancelledError):
         await sleep(LONG)
 
     assert current_task().cancelling() == 0

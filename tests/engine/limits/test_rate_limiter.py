@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine import Client, Rates
+from engine import Client, RateLimiter
 from engine.errors import Refused
-from engine.limits.rate_limiter import MOST_BUCKETS
+from engine.limits.rate_limiter import MAX_BUCKETS
 from tests.conftest import Clock
 from tests.engine.sample import serving
-from tests.engine.talking import hear, introduce, subscribe
+from tests.engine.transports.messages import hear, introduce, subscribe
 
 HERE, THERE = "1.1.1.1", "2.2.2.2"
 
@@ -19,7 +19,7 @@ def clock():
 
 @pytest.fixture
 def rates(clock):
-    return Rates(points=100, back=10, clock=clock)
+    return RateLimiter(points=100, refill=10, clock=clock)
 
 
 def take(rates, client, points):
@@ -72,10 +72,10 @@ def test_addresses_and_tokens_have_buckets_of_their_own(rates):
 
 
 def test_buckets_are_bounded(rates):
-    for number in range(MOST_BUCKETS + 10):
+    for number in range(MAX_BUCKETS + 10):
         take(rates, Client(None, str(number)), 1)
 
-    assert len(rates._buckets) == len(rates._taken) == MOST_BUCKETS
+    assert len(rates._buckets) == len(rates._taken) == MAX_BUCKETS
 
 
 async def test_full_buckets_are_dropped(rates, clock):
@@ -84,11 +84,11 @@ async def test_full_buckets_are_dropped(rates, clock):
 
     for number in range(10):
         take(rates, Client(None, str(number)), 1)
-    await rates.share(tell)
+    await rates.synchronize(tell)
     clock.now += 1
     take(rates, Client(None, HERE), 1)
 
-    await rates.share(tell)
+    await rates.synchronize(tell)
 
     assert list(rates._buckets) == [("address", HERE)]
 
@@ -103,14 +103,14 @@ async def test_what_others_gave_out_counts_here_too(rates):
         return {("address", HERE): 10, ("token", "token"): 1_000}
 
     take(rates, client, 20)
-    await rates.share(tell)
+    await rates.synchronize(tell)
     take(rates, client, 6)
 
     rates.check(client)
     take(rates, client, 1)
     assert refused(rates, client)
     rates.check(Client("token", THERE))  # the token has points left: we know of 30 that it took
-    await rates.share(tell)
+    await rates.synchronize(tell)
     assert told == [{("address", HERE): points, ("token", "token"): points} for points in (20, 10)]
 
 
@@ -120,7 +120,7 @@ async def test_what_cannot_be_told_counts_here(rates):
 
     take(rates, Client(None, HERE), 100)
     with pytest.raises(OSError):
-        await rates.share(tell)
+        await rates.synchronize(tell)
 
     assert refused(rates, Client(None, HERE))
 
@@ -132,12 +132,12 @@ async def test_nothing_is_told_when_nothing_was_taken(rates):
         told.append(taken)
         return {}
 
-    await rates.share(tell)
+    await rates.synchronize(tell)
     assert not told
 
 
 async def test_refusals_cost_as_well_and_sockets_are_counted():
-    with serving(rates=Rates(points=25, back=0.001)) as server:
+    with serving(rate_limiter=RateLimiter(points=25, refill=0.001)) as server:
         async with server.socket() as socket:
             await introduce(socket)
             codes = []

@@ -10,10 +10,10 @@ import strawberry
 from strawberry.types import Info
 
 from caches import SizedCache
-from engine import Client, Endpoint, Limits, Rates
+from engine import Client, Endpoint, Limits, RateLimiter
 from engine import handler as engines
 from engine.compiler.resolvers import RESOLVER, RootResolver
-from engine.documents.operations import Operations
+from engine.documents import Operations
 from engine.limits.answer_size import AnswerTooLarge, Budget
 from engine.limits.cost import Weights
 from tests.engine.sample import CONTEXTS
@@ -71,7 +71,7 @@ def endpoint(**settings):
 
 @pytest.fixture
 async def ask():
-    transport = httpx.ASGITransport(endpoint(viewer_of=attrgetter("token")))
+    transport = httpx.ASGITransport(endpoint(viewer_key=attrgetter("token")))
     async with httpx.AsyncClient(transport=transport, base_url="http://test/graphql") as client:
 
         async def ask(query, accept="application/json", **variables):
@@ -132,12 +132,12 @@ async def test_subscription_ends_at_an_event_beyond_the_limit(ask):
 
 
 async def test_bytes_beyond_the_estimate_are_charged():
-    rates = Rates(points=100, back=1.0, clock=lambda: 0.0)
-    app = Endpoint(SCHEMA, CONTEXTS.open, {}, rates=rates, limits=Limits(weights=Weights(bytes_of_point=1_000)))
+    rates = RateLimiter(points=100, refill=1.0, clock=lambda: 0.0)
+    app = Endpoint(SCHEMA, CONTEXTS.open, {}, rate_limiter=rates, limits=Limits(weights=Weights(bytes_per_point=1_000)))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as client:
         await client.post("", json={"query": PAGES, "variables": {"count": 2}})
 
-    assert rates.check(Client(None, "127.0.0.1")).levels == [(("address", "127.0.0.1"), 20)]
+    assert rates.check(Client(None, "127.0.0.1")).points == [(("address", "127.0.0.1"), 20)]
 
 
 def test_long_texts_cost_what_they_weigh_under_each_name():

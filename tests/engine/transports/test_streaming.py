@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.engine.sample import until
-from tests.engine.test_exchanges import code
+from tests.engine.transports.test_http import code
 
 EVENTS = {"accept": "text/event-stream"}
 MULTIPART = {"accept": 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json'}
@@ -109,7 +109,7 @@ async def test_each_event_has_a_context_of_its_own(ask, contexts):
 
 
 async def test_costs_of_each_event_are_told(ask):
-    response = await ask("subscription { count(to: 1) }", EVENTS | {"x-upvote-stats": "1"})
+    response = await ask("subscription { count(to: 1) }", EVENTS | {"X-Stats": "1"})
 
     assert '{"data":{"count":0},"extensions":{"stats":{"roundTrips":0,"commands":0},"cost":0}}' in response.text
 

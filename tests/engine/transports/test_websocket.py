@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.engine.sample import serving, until
-from tests.engine.talking import hear, introduce, say, subscribe
-from tests.engine.test_streams import settled
+from tests.engine.transports.messages import hear, introduce, say, subscribe
+from tests.engine.transports.test_streaming import settled
 
 
 async def closing(socket):

@@ -1,0 +1,257 @@
+"""
+Documents: finds persisted ones by id, and parses, validates and caches the operations of all. Executes nothing.
+
+A request may send the id of a document instead of its text. A server may be limited to a list of trusted documents.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from sys import getsizeof
+
+import orjson
+import strawberry
+from graphql import (
+    DocumentNode,
+    FloatValueNode,
+    GraphQLError,
+    IntValueNode,
+    Node,
+    NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+    OperationType,
+    Token,
+    TokenKind,
+    Visitor,
+    parse,
+    specified_rules,
+    validate,
+    visit,
+)
+from graphql.validation.validate import ValidationAbortedError
+from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
+from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
+
+from caches import SizedCache
+from engine.errors import Code, Refused, error_entry
+from engine.limits.cost import Cost, cost_of
+from engine.limits.documents import Limits, fragments_of
+
+MAX_ERRORS = 20
+MAX_NUMBER_LENGTH = 1_000  # characters; Python refuses to convert a number of 4,301 digits
+# A longer number has a run of this many digits: sign, point and exponent divide it into four parts at most.
+DIGIT_RUN = re.compile(rf"[0-9]{{{MAX_NUMBER_LENGTH // 4}}}")
+RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+NODE_SIZE = 260  # bytes of a node of a document, with its position and its part of the cost
+OPERATION_SIZE = 2_000  # bytes of an operation without its document
+NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Operation:
+    """
+    One operation of a valid document, which may be executed any number of times.
+
+    `key` is its key in the cache, `size` its memory in bytes, `digest` the SHA-256 of the text.
+    """
+
+    key: tuple[str, str | None]
+    size: int
+    text: str
+    digest: str
+    document: DocumentNode
+    node: OperationDefinitionNode
+    cost: Cost
+    name: str | None
+    kind: OperationType
+
+
+class Operations:
+    """The operations of a schema, by document text and operation name; the last used are cached."""
+
+    def __init__(
+        self, schema: strawberry.Schema, limits: Limits, cache: SizedCache[tuple[str, str | None], Operation]
+    ) -> None:
+        # Strawberry parses and validates inside each execute(). Its graphql-core schema is a private attribute.
+        self._schema = schema._schema
+        self._hide_suggestions = schema.config.disable_field_suggestions
+        self._limits = limits
+        self._rules = RULES if limits.introspection else (*RULES, NoSchemaIntrospectionCustomRule)
+        self._cache = cache
+
+    def find(self, text: str, name: str | None) -> Operation:
+        """
+        Return the operation of this name; without a name, the only one of the document.
+
+        Raises:
+            Refused: the document is not valid for this schema, or has no such operation.
+        """
+        operation = self._cache.get((text, name))
+        if operation is not None:
+            return operation
+        operation = self._parse_and_validate(text, name)
+        self._cache.put((text, name), operation, operation.size)
+        return operation
+
+    def mark_used(self, operation: Operation) -> None:
+        """Make an operation the most recently used of the cache."""
+        self._cache.get(operation.key)
+
+    def add_size(self, operation: Operation, more: int) -> None:
+        """Add bytes to the size of an operation in the cache, for its compiled plans."""
+        self._cache.grow(operation.key, operation, more)
+
+    def _parse_and_validate(self, text: str, name: str | None) -> Operation:
+        document = self._parse(text)
+        self._limits.check(document)
+        if DIGIT_RUN.search(text):
+            refuse_long_numbers(document)
+        node = select_operation(document, name)
+        self._validate(document)
+        cost = cost_of(self._schema, fragments_of(document), node, self._limits.weights)
+        digest = sha256(text.encode()).hexdigest()
+        size = OPERATION_SIZE + getsizeof(text) + NODE_SIZE * drop_tokens(document) + cost.memory
+        own_name = node.name.value if node.name else None
+        return Operation((text, name), size, text, digest, document, node, cost, own_name, node.operation)
+
+    def _parse(self, text: str) -> DocumentNode:
+        try:
+            return parse(
+                text,
+                max_lexical_tokens=self._limits.tokens,
+                max_comments=self._limits.tokens,
+                max_source_length=self._limits.characters,
+            )
+        except GraphQLError as error:
+            raise Refused(Code.UNPARSABLE_DOCUMENT, error) from None
+
+    def _validate(self, document: DocumentNode) -> None:
+        errors = validate(self._schema, document, self._rules, MAX_ERRORS, self._hide_suggestions)
+        if errors:
+            codes = [code_of(error) for error in errors]
+            code = Code.INVALID_DOCUMENT if Code.INVALID_DOCUMENT in codes else Code.BAD_USER_INPUT
+            raise Refused(code, errors=[error_entry(error, own) for error, own in zip(errors, codes, strict=True)])
+
+
+class PersistedDocuments:
+    """Documents by id: the trusted ones, and those that clients have sent with an id, in a cache."""
+
+    def __init__(self, trusted: Mapping[str, str], only_trusted: bool, cache: SizedCache[str, str]) -> None:
+        self._trusted = trusted
+        self._trusted_texts = frozenset(trusted.values())
+        self._only_trusted = only_trusted
+        self._cache = cache
+
+    def text(self, query: str | None, document_id: str | None) -> str:
+        """
+        Return the document that a request contains, or that its id names.
+
+        Raises:
+            Refused: the id is unknown or belongs to another document, or the document is not trusted.
+        """
+        if query is None:
+            return self._named(document_id or "")
+        if self._only_trusted and query not in self._trusted_texts:
+            raise Refused(Code.DOCUMENT_NOT_TRUSTED, "only trusted documents are executed here")
+        if document_id is not None and not self._matches(document_id, query):
+            raise Refused(Code.BAD_REQUEST, "the SHA-256 of the document differs from its id")
+        return query
+
+    def store(self, query: str, document_id: str) -> None:
+        """Cache a document under its id. Call it for valid documents only, so that invalid ones take no room."""
+        if document_id not in self._trusted and document_id not in self._cache:
+            self._cache.put(document_id, query, getsizeof(document_id) + getsizeof(query))
+
+    def _named(self, document_id: str) -> str:
+        text = self._trusted.get(document_id) or self._cache.get(document_id)
+        if text is not None:
+            return text
+        code = Code.DOCUMENT_NOT_LISTED if self._only_trusted else Code.DOCUMENT_NOT_PERSISTED
+        raise Refused(code, "no document has this id")
+
+    def _matches(self, document_id: str, text: str) -> bool:
+        return self._trusted.get(document_id) == text or sha256(text.encode()).hexdigest() == document_id
+
+
+def read_trusted_documents(path: Path) -> dict[str, str]:
+    """
+    Read the manifest of graphql-codegen or Relay's compiler: a JSON object of documents by hash.
+
+    Raises:
+        ValueError: the file is not such a manifest.
+    """
+    try:
+        documents = orjson.loads(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from None
+    if not isinstance(documents, dict) or not all(isinstance(text, str) for text in documents.values()):
+        raise ValueError(f"{path}: not an object of documents by their hashes")
+    return {document_id.removeprefix("sha256:"): text for document_id, text in documents.items()}
+
+
+def select_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    found = [node for node in operations if name is None or (node.name and node.name.value == name)]
+    if not found:
+        reason = "the document has no operation" if name is None else f"the document has no operation {name!r}"
+        raise Refused(Code.NO_SUCH_OPERATION, reason)
+    if name is None and len(found) > 1:
+        raise Refused(Code.NO_SUCH_OPERATION, "the document has several operations and `operationName` names none")
+    return found[0]
+
+
+def refuse_long_numbers(document: DocumentNode) -> None:
+    finder = LongNumberFinder()
+    visit(document, finder)
+    if finder.found:
+        reason = f"a number is longer than {MAX_NUMBER_LENGTH} characters"
+        raise Refused(Code.BAD_USER_INPUT, *[GraphQLError(reason, node) for node in finder.found[:MAX_ERRORS]])
+
+
+class LongNumberFinder(Visitor):
+    """Finds the numbers of a document that are too long to convert, which validation would do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[IntValueNode | FloatValueNode] = []
+
+    def enter_int_value(self, node: IntValueNode, *_: object) -> None:
+        if len(node.value) > MAX_NUMBER_LENGTH:
+            self.found.append(node)
+
+    def enter_float_value(self, node: FloatValueNode, *_: object) -> None:
+        if len(node.value) > MAX_NUMBER_LENGTH:
+            self.found.append(node)
+
+
+def drop_tokens(document: DocumentNode) -> int:
+    """
+    Remove the tokens of a valid document, and return the number of its nodes.
+
+    Tokens take as much memory as the nodes. They reference each other in cycles, which only a full garbage collection
+    frees. Error positions do not need them.
+    """
+    waiting: list[Node] = [document]
+    count = 0
+    while waiting:
+        node = waiting.pop()
+        count += 1
+        if node.loc:
+            node.loc.start_token = node.loc.end_token = NO_TOKEN
+        for key in node.keys:
+            value = getattr(node, key, None)
+            if isinstance(value, Node):
+                waiting.append(value)
+            elif isinstance(value, (list, tuple)):
+                waiting += value
+    return count
+
+
+def code_of(error: GraphQLError) -> Code:
+    """A literal that a custom scalar rejects is bad input; every other error means an invalid document."""
+    # graphql-core's own rules set `nodes` and no original error; an exception of a scalar's parser is passed on.
+    is_from_scalar = error.original_error is not None or not error.nodes
+    is_input = is_from_scalar and not isinstance(error, ValidationAbortedError)
+    return Code.BAD_USER_INPUT if is_input else Code.INVALID_DOCUMENT
