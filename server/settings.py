@@ -77,7 +77,7 @@ class Settings(BaseModel):
     data_dir: Path = Field(Path("data"), description="Data directory of our own Valkey.")
     durability: Literal["everysec", "always"] = Field(
         "everysec",
-        description="When our own Valkey syncs a write to disk: `everysec` within a second, `always` before the answer.",
+        description="When our own Valkey syncs writes to disk: `everysec` within a second, `always` before answers.",
     )
     disk_reserve: int = Field(
         RESERVE, ge=0, description="Free disk space in bytes below which our own Valkey refuses writes."
@@ -116,7 +116,7 @@ class Settings(BaseModel):
     max_address_connections: int = Field(
         100,
         ge=1,
-        description="Maximum number of open connections per address, except for trusted proxies or without rate limits.",
+        description="Maximum number of open connections per address; no limit for trusted proxies or without rate limits.",
     )
     max_answer: int = Field(10_000_000, ge=100_000, description="Maximum size of a response in bytes.")
     max_unread: int = Field(
@@ -125,7 +125,7 @@ class Settings(BaseModel):
     max_address_unread: int = Field(
         50_000_000,
         ge=100_000,
-        description="The same for all connections of an address, except for trusted proxies or without rate limits.",
+        description="The same for all connections of an address; no limit for trusted proxies or without rate limits.",
     )
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] | None = Field(
         None, description="Addresses of proxies whose `X-Forwarded-For` is trusted, separated by commas."
@@ -141,7 +141,7 @@ class Settings(BaseModel):
     rate_ranking_places: int = Field(
         2_000,
         ge=100,
-        description="Maximum number of ranking places that an address subscribes to; each ranking counts as at least 50.",
+        description="Maximum number of ranking places that an address subscribes to, at least 50 for each ranking.",
     )
     introspection: Literal["on", "off"] = Field("on", description="`off` disables introspection of the schema.")
     allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
