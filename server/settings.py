@@ -112,11 +112,11 @@ class Settings(BaseModel):
         description="Number of articles and users that a process caches.",
     )
     cache_mb: int = Field(128, ge=48, description="Size limit in megabytes of all caches of a process together.")
-    max_connections: int = Field(1_000, ge=1, description="Maximum number of open connections per process.")
+    max_connections: int = Field(1_000, ge=1, description="Maximum number of connections per process.")
     max_address_connections: int = Field(
         100,
         ge=1,
-        description="Maximum number of open connections per address; no limit for trusted proxies or without rate limits.",
+        description="Maximum number of connections per address; no limit for trusted proxies or with rate limits off.",
     )
     max_answer: int = Field(10_000_000, ge=100_000, description="Maximum size of a response in bytes.")
     max_unread: int = Field(
