@@ -18,6 +18,9 @@ Exceptions of the store.
     └── RebuildOvertaken        another rebuild of the same indexes has begun
 """
 
+from store.client.errors import StoreError as StoreError
+from store.client.errors import StoreUnavailable as StoreUnavailable
+
 
 class Refusal(Exception):
     """`field` is the path of the invalid value in the input."""
@@ -79,14 +82,6 @@ class RateLimited(Refusal):
 class IdempotencyMismatch(Refusal):
     def __init__(self) -> None:
         super().__init__("this key was used with other input", "idempotencyKey")
-
-
-class StoreError(Exception):
-    pass
-
-
-class StoreUnavailable(StoreError):
-    pass
 
 
 class StoreMismatch(StoreError):

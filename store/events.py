@@ -14,7 +14,7 @@ from typing import NoReturn, Self
 
 from store import keys
 from store.client import urls
-from store.client.connection import Unreachable
+from store.client.errors import Unreachable
 from store.client.pubsub import Subscriber
 
 CAPACITY = 100  # pending events of a mailbox
@@ -192,14 +192,14 @@ async def _listen(
     subscriber: Subscriber, channels: Sequence[str], events: Events, connected: asyncio.Event
 ) -> NoReturn:
     """Tell what is heard; first, as soon as all channels are heard, that something may have been missed."""
-    connection = await subscriber.connected()
+    connection = await subscriber.connect()
     try:
         await connection.subscribe(channels)
         connected.set()
         events.dispatch(Event(EventKind.MISSED))
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(connection.lost(), CHECK_INTERVAL)
+                await asyncio.wait_for(connection.wait_until_lost(), CHECK_INTERVAL)
                 raise Unreachable("it was closed")
             await subscriber.check(connection)
     finally:

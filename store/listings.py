@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from caches import memo, shared_cache
 from store import keys
-from store.client.commands import packed
+from store.client.commands import encoded
 from store.queries import Read
 from store.ranking import gravity
 from store.ranking.formulas import Order
@@ -172,7 +172,7 @@ def _new_range(
 ) -> Read[PartitionPage]:
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
     return Read(
-        packed(LISTING_PAGE.command([index], lowest, highest, direction, count, skip, *position)), _partition_page
+        encoded(LISTING_PAGE.command([index], lowest, highest, direction, count, skip, *position)), _partition_page
     )
 
 

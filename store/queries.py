@@ -9,10 +9,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from caches import shared_cache
 from store import keys, records
 from store.client.commands import Command
-from store.client.tracking_cache import MAX_CACHED_VOTERS, TrackingCache
+from store.client.tracking_cache import TrackingCache
 from store.records import VOTES_BY_VALUE, Vote
 from store.scripts.registry import VOTER_VOTES
 from store.site import Site
+from store.vote_cache import MAX_CACHED_VOTERS, VoteCache, VoterCache
 
 T = TypeVar("T")
 
@@ -59,17 +60,19 @@ def cached(site: Site, kind: RecordType[T], ids: Sequence[Any], since: float = A
     They are at least as new as `since`, an instant of the monotonic clock: nothing is returned for a partition until
     something was read from its server after that instant. Without `since` they may be out of date.
     """
-    return _cached(site, kind, ids, since, lambda cache, p, part: cache.find(part, partial(kind.key, p), kind.decode))
+    return _cached(
+        site, kind, ids, since, lambda cache, p, part: cache.hashes.find(part, partial(kind.key, p), kind.decode)
+    )
 
 
 def cached_votes(site: Site, numbers: Sequence[int], voter: str, since: float) -> list[Vote | None]:
     """Like `cached`: the votes of one voter on articles."""
-    return _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.votes(part, voter))
+    return _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.replies(VoteCache).find(part, voter))
 
 
 def cached_voters(site: Site, numbers: Sequence[int], since: float) -> list[tuple[str, ...] | None]:
     """Like `cached`: the names of all who voted on each article, sorted."""
-    known = _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.voters(part))
+    known = _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.replies(VoterCache).find(part))
     return [_by_name(names) if names else None for names in known]
 
 

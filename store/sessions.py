@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from caches import memo
 from store import keys
-from store.client.commands import packed
+from store.client.commands import encoded
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
 from store.queries import Read
 from store.scripts.registry import END_SESSION, OPEN_SESSION, RENEW_SESSION
@@ -181,7 +181,7 @@ class Sessions:
 
 @memo(2_048, 1_000)
 def _read(key: str) -> Read[Login | None]:
-    return Read(packed(("GET", key)), _login)
+    return Read(encoded(("GET", key)), _login)
 
 
 def _login(reply: str | None) -> Login | None:

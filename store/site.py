@@ -7,7 +7,8 @@ from hashlib import sha256
 
 from store import keys
 from store.client.client import RedisClient
-from store.client.commands import MARK_LIFETIME, Command
+from store.client.commands import Command
+from store.client.replication import MARK_LIFETIME
 from store.ranking.config import Rankings
 from store.ranking.formulas import Policy
 
@@ -47,7 +48,7 @@ class Site:
         writes: list[Command] = [
             ("SET", keys.mark(p), 1, "PX", MARK_LIFETIME, "XX") for p in range(min(self.partitions, MAX_PROBED))
         ]
-        return await self.redis.refusal(writes)
+        return await self.redis.write_error(writes)
 
     def partition_and_digest(self, subject: str) -> tuple[int, str]:
         """A partition and the SHA-256 of a text from a client, so that the text itself never becomes part of a key."""

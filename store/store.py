@@ -9,7 +9,8 @@ from store import keys
 from store.articles import Articles
 from store.client.client import RedisClient
 from store.client.commands import Command
-from store.client.tracking_cache import DEFAULT_CACHED_KEYS, TrackingCaches
+from store.client.replication import Replication
+from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions, TrackingCaches
 from store.errors import StoreMismatch
 from store.follows import Follows
 from store.maintenance.restore import MARK
@@ -20,6 +21,7 @@ from store.rate_limits import Attempts
 from store.sessions import Sessions
 from store.site import Site
 from store.users import Users
+from store.vote_cache import VoteCache, VoterCache
 
 SESSION_LIFETIME = 24 * 60 * 60
 
@@ -66,7 +68,7 @@ class Store:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.
             StoreUnavailable: Redis does not answer.
         """
-        policy, redis = policy or Policy(), RedisClient(url, confirming_replicas, cached_keys, tracking_caches)
+        policy, redis = policy or Policy(), _client(url, confirming_replicas, cached_keys, tracking_caches)
         try:
             partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
             rankings = Rankings()
@@ -83,6 +85,12 @@ class Store:
     async def close(self) -> None:
         self.users.close()
         await self.site.redis.close()
+
+
+def _client(url: str, confirming_replicas: int, cached_keys: int, caches: TrackingCaches | None) -> RedisClient:
+    replication = Replication(confirming_replicas, keys.mark) if confirming_replicas else None
+    caching = CacheOptions(cached_keys, keys.CACHED, (VoteCache, VoterCache), caches or TrackingCaches())
+    return RedisClient(url, replication, caching if cached_keys else None)
 
 
 async def _agree_on_settings(

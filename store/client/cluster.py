@@ -1,7 +1,8 @@
 """
-A cluster: one server for each part of the 16 384 slots, commands sent to all they belong to at once.
+A Redis Cluster: each command goes to the server of its hash slot, all servers at once.
 
-Who has which slots is asked of any server that answers: at first, after a redirection, and whenever a server was lost.
+Any server that answers tells which slots are where (CLUSTER SLOTS). It is asked on the first use, after a redirection,
+and after a connection was lost.
 """
 
 import asyncio
@@ -21,8 +22,8 @@ from store.client.nodes import Server
 from store.client.tracking_cache import TrackingCache
 from store.client.urls import Address
 
-SLOTS = 16_384
-PATIENCE = 0.3  # seconds that a server has to say who has which slots
+HASH_SLOTS = 16_384
+SLOTS_TIMEOUT = 0.3  # seconds that a server has to answer CLUSTER SLOTS
 
 
 class Cluster:
@@ -30,42 +31,42 @@ class Cluster:
         self._server_at = server_at
         self._servers: dict[Address, Server] = {address: server_at(address) for address in seeds}
         self._seeds = frozenset(seeds)
-        self._primaries: list[Address | None] = [None] * SLOTS
+        self._primaries: list[Address | None] = [None] * HASH_SLOTS
         self._is_stale = True
         self._since = 0.0
-        self._looking: asyncio.Task[None] | None = None
+        self._refreshing: asyncio.Task[None] | None = None
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
-        """The replies to commands, in order, errors among them. Those to one server keep their order."""
+        """The replies to commands, in order, errors among them. Commands to one server keep their order."""
         if self._is_stale:
-            await self._look()
+            await self._refresh()
         parts: defaultdict[Address | None, list[int]] = defaultdict(list)
         for place, command in enumerate(commands):
             parts[self._address(command)].append(place)
         if len(parts) == 1:
             ((address, _),) = parts.items()
-            replies = await self._send(address, commands)
+            replies = await self._send_to(address, commands)
         else:
-            sent = [self._send(address, [commands[place] for place in places]) for address, places in parts.items()]
+            sent = [self._send_to(address, [commands[place] for place in places]) for address, places in parts.items()]
             replies = [None] * len(commands)
             for places, part in zip(parts.values(), await asyncio.gather(*sent), strict=True):
                 for place, reply in zip(places, part, strict=True):
                     replies[place] = reply
-        return await self._redirected(commands, replies) if ReplyError in map(type, replies) else replies
+        return await self._follow_redirections(commands, replies) if ReplyError in map(type, replies) else replies
 
     async def primaries(self) -> Sequence[Server]:
         if self._is_stale:
-            await self._look()
+            await self._refresh()
         return [self._servers[address] for address in dict.fromkeys(self._primaries) if address]
 
     async def addresses(self) -> list[Address]:
-        """All servers that are known, in any order."""
+        """All known servers, in random order."""
         if self._is_stale:
-            await self._look()
+            await self._refresh()
         return random.sample(list(self._servers), len(self._servers))
 
     def cache(self, key: str) -> TrackingCache | None:
-        address = None if self._is_stale else self._primaries[slot(hash_tag(key))]
+        address = None if self._is_stale else self._primaries[hash_slot(hash_tag(key))]
         return self._servers[address].cache(key) if address else None
 
     def mark_stale(self, since: float) -> None:
@@ -73,60 +74,61 @@ class Cluster:
             self._is_stale = True
 
     def close(self) -> None:
-        if self._looking:
-            self._looking.cancel()
+        if self._refreshing:
+            self._refreshing.cancel()
         for server in self._servers.values():
             server.close()
 
     def _address(self, command: Command) -> Address | None:
         key = routing_key(command)
         if key is not None:
-            return self._primaries[slot(hash_tag(key))]
+            return self._primaries[hash_slot(hash_tag(key))]
         return next((address for address in self._primaries if address), None)
 
-    def _send(self, address: Address | None, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
-        return self._servers[address].send(commands) if address else _unsent(commands)
+    def _send_to(self, address: Address | None, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
+        return self._servers[address].send(commands) if address else _no_server(commands)
 
-    async def _redirected(self, commands: Sequence[Command], replies: list[Any]) -> list[Any]:
-        """The replies, with those of the servers that slots are just moving to."""
+    async def _follow_redirections(self, commands: Sequence[Command], replies: list[Any]) -> list[Any]:
+        """The replies, with ASK redirections followed: those slots are being moved."""
         for place, reply in enumerate(replies):
             if type(reply) is ReplyError:
-                kind, *where = str(reply).split()
-                if kind == "ASK":
-                    _, replies[place] = await self._known(where[1]).send([("ASKING",), commands[place]])
+                code, *where = str(reply).split()
+                if code == "ASK":
+                    _, replies[place] = await self._server_named(where[1]).send([("ASKING",), commands[place]])
         return replies
 
-    def _known(self, text: str) -> Server:
+    def _server_named(self, text: str) -> Server:
         host, _, port = text.rpartition(":")
         return self._servers.setdefault((host, int(port)), self._server_at((host, int(port))))
 
-    async def _look(self) -> None:
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._find())
-            self._looking.add_done_callback(self._looked)
-        await asyncio.shield(self._looking)
+    async def _refresh(self) -> None:
+        """Find out which server has which slots. All tasks that need it wait for the same attempt."""
+        if self._refreshing is None:
+            self._refreshing = asyncio.create_task(self._fetch_slots())
+            self._refreshing.add_done_callback(self._refreshed)
+        await asyncio.shield(self._refreshing)
 
-    def _looked(self, looking: "asyncio.Task[None]") -> None:
-        self._looking = None
+    def _refreshed(self, refreshing: "asyncio.Task[None]") -> None:
+        self._refreshing = None
 
-    async def _find(self) -> None:
-        """Ask one server after the other, in any order: what one that is cut off knows is old."""
+    async def _fetch_slots(self) -> None:
+        """Ask servers one by one, in random order: one that is cut off from the others has an old answer."""
         for address in random.sample(list(self._servers), len(self._servers)):
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(SLOTS_TIMEOUT):
                     (reply,) = await self._servers[address].send([("CLUSTER", "SLOTS")])
             except TimeoutError:
                 continue
             if isinstance(reply, list) and reply:
-                self._learn(reply, address)
+                self._apply_slots(reply, address)
                 return
 
-    def _learn(self, parts: Sequence[Sequence[Any]], teller: Address) -> None:
+    def _apply_slots(self, ranges: Sequence[Sequence[Any]], source: Address) -> None:
         before, known = set(self._primaries), set(self._seeds)
-        self._primaries = [None] * SLOTS
-        for first, last, *servers in parts:
+        self._primaries = [None] * HASH_SLOTS
+        for first, last, *servers in ranges:
             primary, *_ = addresses = [
-                (host if host and host != "?" else teller[0], port) for host, port, *_ in servers
+                (host if host and host != "?" else source[0], port) for host, port, *_ in servers
             ]
             self._primaries[first : last + 1] = [primary] * (last + 1 - first)
             known.update(addresses)
@@ -136,15 +138,15 @@ class Cluster:
             self._servers.pop(address).close()
         for former in before - set(self._primaries):
             if former in self._servers:
-                self._servers[former].close()  # whoever waits there is to ask the new one
+                self._servers[former].close()  # commands that wait there are sent again to the new primary
         self._is_stale, self._since = False, monotonic()
 
 
-async def _unsent(commands: Sequence[Command]) -> list[Any]:
+async def _no_server(commands: Sequence[Command]) -> list[Any]:
     return lost_replies(commands, "no server is known that has this slot")
 
 
 @memo(1_024, 400)
-def slot(tag: str) -> int:
-    """The slot of a key whose hash tag, or all of which, is this: CRC16 (XMODEM)."""
-    return crc_hqx(tag.encode(), 0) % SLOTS
+def hash_slot(tag: str) -> int:
+    """The hash slot of a hash tag: CRC16 (XMODEM)."""
+    return crc_hqx(tag.encode(), 0) % HASH_SLOTS

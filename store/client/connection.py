@@ -1,9 +1,9 @@
 """
-A link to one Redis server: one socket that everything of a process shares, the commands of a tick out in one write,
-replies in order.
+A connection to one Redis server, shared by all tasks of a process. Commands that are sent in one iteration of the event
+loop leave in one write, and replies are matched to them by their order.
 
-redis-py makes the connection, with all that its URLs allow; then the socket is read by hiredis alone, which takes a
-tenth of the time that redis-py's pipelines do (see bench).
+Why not redis-py: it opens the connection (addresses, TLS, login), but its pipelines take ten times the CPU of this
+protocol, in which hiredis alone reads replies (see bench/RESULTS.md).
 """
 
 import asyncio
@@ -20,19 +20,16 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
 from store.client.commands import Command, encode
+from store.client.errors import Unreachable
 from store.client.tracking_cache import TrackingCache
 
-TIMEOUT = 1.0  # seconds, for a connection, for a turn and for a reply
-MOST_WAITING = 1_000  # batches without a reply: whoever comes then waits for a turn
-
-
-class Unreachable(Exception):
-    """No server answers there, or it does not let us in."""
+TIMEOUT = 1.0  # seconds, to connect, to get a place in the queue, and to get a reply
+MAX_PENDING = 1_000  # batches without a reply; further ones wait for a place in the queue
 
 
 @dataclass(slots=True)
 class Batch:
-    """Commands that were sent together, when by the monotonic clock, and the replies so far."""
+    """Commands that were sent together, when (by the monotonic clock), and the replies so far."""
 
     commands: Sequence[Command]
     sent: float
@@ -42,46 +39,48 @@ class Batch:
 
 class Connection(asyncio.Protocol):
     def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer = writer  # closes the socket when it is forgotten
+        self._writer = writer  # closes the socket when it is garbage collected
         self._transport = writer.transport
         self._transport.set_protocol(self)
         self._loop = asyncio.get_running_loop()
-        self._reader = hiredis.Reader(encoding="utf-8", errors="surrogateescape")  # verify reads keys that are no text
-        self._waiting: deque[Batch] = deque()
+        self._reader = hiredis.Reader(
+            encoding="utf-8", errors="surrogateescape"
+        )  # `verify` reads keys that are no text
+        self._pending: deque[Batch] = deque()
         self._unsent: list[bytes] = []
-        self._turns: deque[asyncio.Future[None]] = deque()
-        self._alarm: asyncio.TimerHandle | None = None
+        self._queue: deque[asyncio.Future[None]] = deque()  # of senders, while too many batches are pending
+        self._timer: asyncio.TimerHandle | None = None
         self.cache: TrackingCache | None = None
         self.is_open = True
 
     async def track(self, cache: TrackingCache) -> None:
-        """Keep hashes that are read from now on in a cache, if the server lets us know what changes."""
-        (reply,) = await self.send([cache.begin()])
+        """Cache replies from now on, if the server accepts CLIENT TRACKING."""
+        (reply,) = await self.send([cache.start_command()])
         if reply == "OK":
             self.cache = cache
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
         """
-        The replies to commands, in order, errors among them. An empty batch sends nothing and waits for nothing.
+        Return the replies to commands, in order, errors among them. An empty batch sends nothing.
 
-        All replies are the error LOST where the server closed the socket or did not answer in time: then nobody knows
-        whether it ran them. All are CROWDED where there was no turn in time.
+        All replies are the error LOST if the server closed the connection or did not answer in time: it may have run
+        the commands or not. All are the error CROWDED if the queue was full for too long: then it has not.
         """
         if not commands:
             return []
-        if len(self._waiting) >= MOST_WAITING:
-            await self._turn()
+        if len(self._pending) >= MAX_PENDING:
+            await self._wait_in_queue()
         if not self.is_open:
-            return lost_replies(commands, "the link was closed")
-        if len(self._waiting) >= MOST_WAITING:
+            return lost_replies(commands, "the connection was closed")
+        if len(self._pending) >= MAX_PENDING:
             return [ReplyError("CROWDED")] * len(commands)
         batch = Batch(commands, monotonic(), self._loop.create_future())
-        self._waiting.append(batch)
+        self._pending.append(batch)
         if not self._unsent:
             self._loop.call_soon(self._write)
         self._unsent += map(encode, commands)
-        if self._alarm is None:
-            self._alarm = self._loop.call_later(TIMEOUT, self._check)
+        if self._timer is None:
+            self._timer = self._loop.call_later(TIMEOUT, self._check_timeout)
         return await batch.done
 
     def data_received(self, data: bytes) -> None:
@@ -89,106 +88,103 @@ class Connection(asyncio.Protocol):
         while (reply := self._reader.gets()) is not False:
             kind = type(reply)
             if kind is PushNotification:
-                self._heard(reply)
+                self._handle_push(reply)
                 continue
-            batch = self._waiting[0]
+            batch = self._pending[0]
             replies = batch.replies
             if self.cache and (kind is dict or kind is list or kind is ReplyError):
-                self.cache.replied(batch.commands[len(replies)], reply)
+                self.cache.handle_reply(batch.commands[len(replies)], reply)
             replies.append(reply)
             if len(replies) == len(batch.commands):
-                self._finish(self._waiting.popleft())
+                self._finish(self._pending.popleft())
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_open = False
         if self.cache:
-            self.cache.changed(None)
-        if self._alarm:
-            self._alarm.cancel()
-        while self._waiting:
-            batch = self._waiting.popleft()
+            self.cache.clear()
+        if self._timer:
+            self._timer.cancel()
+        while self._pending:
+            batch = self._pending.popleft()
             if not batch.done.done():
                 batch.done.set_result(lost_replies(batch.commands, "the connection was lost"))
-        while self._turns:
-            self._call_next()
+        while self._queue:
+            self._wake_next()
 
     def close(self) -> None:
         self.is_open = False
         self._transport.abort()
 
     def _write(self) -> None:
-        """Send what a tick has brought, all in one write."""
+        """Send in one write all commands of this iteration of the event loop."""
         self._transport.write(b"".join(self._unsent))
         self._unsent.clear()
 
-    def _heard(self, push: Sequence[Any]) -> None:
-        """What the server tells without being asked."""
+    def _handle_push(self, push: Sequence[Any]) -> None:
         if self.cache and push[0] == "invalidate":
-            self.cache.changed(push[1])
+            self.cache.invalidate(push[1])
 
     def _finish(self, batch: Batch) -> None:
         if self.cache:
             self.cache.as_of = batch.sent
-        if not batch.done.done():  # whoever asked may have gone
+        if not batch.done.done():  # the sender may have been cancelled
             batch.done.set_result(batch.replies)
-        if self._turns:
-            self._call_next()
+        if self._queue:
+            self._wake_next()
 
-    async def _turn(self) -> None:
-        turn = self._loop.create_future()
-        self._turns.append(turn)
+    async def _wait_in_queue(self) -> None:
+        place = self._loop.create_future()
+        self._queue.append(place)
         with suppress(TimeoutError):
             async with asyncio.timeout(TIMEOUT):
-                await turn
+                await place
 
-    def _call_next(self) -> None:
-        """Call the first who still waits for a turn."""
-        while self._turns:
-            turn = self._turns.popleft()
-            if not turn.done():
-                turn.set_result(None)
+    def _wake_next(self) -> None:
+        """Wake the first sender that still waits in the queue."""
+        while self._queue:
+            place = self._queue.popleft()
+            if not place.done():
+                place.set_result(None)
                 return
 
-    def _check(self) -> None:
-        """Give up when the oldest has waited too long."""
-        self._alarm = None
-        if not self._waiting:
+    def _check_timeout(self) -> None:
+        """Close the connection if the oldest batch has waited too long for its replies."""
+        self._timer = None
+        if not self._pending:
             return
-        left = self._waiting[0].sent + TIMEOUT - monotonic()
+        left = self._pending[0].sent + TIMEOUT - monotonic()
         if left <= 0:
             self.close()
         else:
-            self._alarm = self._loop.call_later(left, self._check)
+            self._timer = self._loop.call_later(left, self._check_timeout)
 
 
 def lost_replies(commands: Sequence[Command], reason: object) -> list[Any]:
     return [ReplyError(f"LOST {reason}")] * len(commands)
 
 
-AnyConnection = TypeVar("AnyConnection", bound=Connection)
+C = TypeVar("C", bound=Connection)
 
 
-async def connected(
-    connection: AbstractConnection, make: Callable[[asyncio.StreamWriter], AnyConnection]
-) -> AnyConnection:
+async def connect(connection: AbstractConnection, make: Callable[[asyncio.StreamWriter], C]) -> C:
     """
-    A new link, over a connection that redis-py makes.
+    Open a connection with redis-py, and take its socket over.
 
     Raises:
-        Unreachable: nothing answers there in time, or it does not let us in.
+        Unreachable: nothing answers in time, or the login is rejected.
     """
-    made = False
+    connected = False
     try:
         async with asyncio.timeout(TIMEOUT):
             await connection.connect()  # type: ignore[no-untyped-call]  # untyped there
-        made = True
+        connected = True
     except TimeoutError as error:
         raise Unreachable("it does not answer in time") from error
     except (RedisError, OSError) as error:
         raise Unreachable(error) from error
     finally:
         writer, connection._writer, connection._reader = connection._writer, None, None
-        if writer and not made:
+        if writer and not connected:
             writer.transport.abort()
     assert writer is not None, "connected just now"
     return make(writer)

@@ -1,4 +1,4 @@
-"""Links that hear what is published: on a cluster any server tells all of it, elsewhere the primary does."""
+"""Pub/sub connections. On a cluster every server passes all messages on; elsewhere the primary has them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -9,35 +9,35 @@ import hiredis
 
 from store.client.cluster import Cluster
 from store.client.commands import Command
-from store.client.connection import Connection, Unreachable, connected
+from store.client.connection import Connection, connect
+from store.client.errors import Unreachable
 from store.client.nodes import NodeClient
-from store.client.sentinel import primary
+from store.client.sentinel import connect_to_primary
 from store.client.urls import Address, RedisURL, Topology
 
-Hear = Callable[[str], None]
+OnMessage = Callable[[str], None]
 
 
 class SubscriberConnection(Connection):
-    """`hear` is called with each message of the channels."""
+    """Calls `on_message` with each message of its channels."""
 
-    def __init__(self, hear: Hear, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, on_message: OnMessage, writer: asyncio.StreamWriter) -> None:
         super().__init__(writer)
-        self._hear = hear
+        self._on_message = on_message
         self._is_lost = asyncio.Event()
 
     async def subscribe(self, channels: Sequence[str]) -> None:
-        """Hear channels: from now on, as the reply to what is sent behind tells. Raises Unreachable if it was lost."""
+        """Subscribe, and return once the server has done so. Raises Unreachable if the connection was lost."""
         self._transport.write(hiredis.pack_command(("SUBSCRIBE", *channels)))  # type: ignore[arg-type]  # its stubs say less than it takes
         if await self.send([("PING",)]) != ["PONG"]:
             raise Unreachable("it does not answer")
 
-    async def lost(self) -> None:
-        """Wait until the link is lost."""
+    async def wait_until_lost(self) -> None:
         await self._is_lost.wait()
 
-    def _heard(self, push: Sequence[str]) -> None:
+    def _handle_push(self, push: Sequence[str]) -> None:
         if push[0] == "message":
-            self._hear(push[2])
+            self._on_message(push[2])
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(error)
@@ -45,37 +45,38 @@ class SubscriberConnection(Connection):
 
 
 class Subscriber:
-    """Makes one ear after the other, wherever one can be had."""
+    """Opens pub/sub connections to a store, one after the other."""
 
-    def __init__(self, url: RedisURL, hear: Hear) -> None:
-        self._route = url
-        self._make = partial(SubscriberConnection, hear)
+    def __init__(self, url: RedisURL, on_message: OnMessage) -> None:
+        self._url = url
+        self._make = partial(SubscriberConnection, on_message)
         self._cluster = Cluster(url.addresses, self._server_at)
 
-    async def connected(self) -> SubscriberConnection:
-        """A new ear. Raises Unreachable."""
-        match self._route.kind:
+    async def connect(self) -> SubscriberConnection:
+        """A new connection. Raises Unreachable."""
+        match self._url.topology:
             case Topology.SERVER:
-                return await connected(self._route.connection(), self._make)
+                return await connect(self._url.connection(), self._make)
             case Topology.SENTINEL:
-                return await primary(self._route, self._make)
+                return await connect_to_primary(self._url, self._make)
             case Topology.CLUSTER:
                 self._cluster.mark_stale(monotonic())
                 address, *_ = await self._cluster.addresses()
-                return await connected(self._route.connection(address), self._make)
+                return await connect(self._url.connection(address), self._make)
 
-    async def check(self, ear: SubscriberConnection) -> None:
-        """Have an ear prove that it hears whatever is published. Raises Unreachable."""
-        command, proof = self._proof()
-        (reply,) = await ear.send([command])
-        if proof not in str(reply):
-            raise Unreachable(f"it does not take part: {reply}")
+    async def check(self, connection: SubscriberConnection) -> None:
+        """Verify that a connection still gets all messages. Raises Unreachable."""
+        command, expected = self._check_command()
+        (reply,) = await connection.send([command])
+        if expected not in str(reply):
+            raise Unreachable(f"it gets no messages: {reply}")
 
     def close(self) -> None:
         self._cluster.close()
 
-    def _proof(self) -> tuple[Command, str]:
-        match self._route.kind:
+    def _check_command(self) -> tuple[Command, str]:
+        """A command, and what its reply contains if messages arrive."""
+        match self._url.topology:
             case Topology.SERVER:
                 return ("PING",), "PONG"
             case Topology.SENTINEL:
@@ -84,4 +85,4 @@ class Subscriber:
                 return ("CLUSTER", "INFO"), "cluster_state:ok"
 
     def _server_at(self, address: Address) -> NodeClient:
-        return NodeClient(lambda: connected(self._route.connection(address), Connection))
+        return NodeClient(lambda: connect(self._url.connection(address), Connection))

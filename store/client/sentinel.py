@@ -1,55 +1,64 @@
-"""A primary that sentinels watch. They are asked for every new link, so that a failover is followed once decided."""
+"""
+Connects to the primary that sentinels name. They are asked for each new connection, so that a failover is followed.
+
+Why not redis-py's `Sentinel.discover_master`: it asks one sentinel after the other, so that the first ones that are
+silent use up the time of a connection; and it trusts the first answer, even of a sentinel that was cut off and still
+names the old primary.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
-from store.client.connection import AnyConnection, Connection, Unreachable, connected
+from store.client.connection import C, Connection, connect
+from store.client.errors import Unreachable
 from store.client.urls import Address, RedisURL
 
 
-async def primary(url: RedisURL, make: Callable[[asyncio.StreamWriter], AnyConnection]) -> AnyConnection:
+async def connect_to_primary(url: RedisURL, make: Callable[[asyncio.StreamWriter], C]) -> C:
     """
-    A new link to the server that the sentinels call the primary and that calls itself so.
+    Open a connection to the server that a sentinel names and that says itself that it is the primary.
 
     Raises:
-        Unreachable: no sentinel answers in time, or none knows a primary that does.
+        Unreachable: no sentinel answers in time, or none names a primary that does.
     """
     reason: object = "no sentinel answers"
-    async for address in _told(url):
-        if address is None:
-            reason = f"no sentinel knows the service {url.service}"
-            continue
+    async for address in _named_primaries(url):
         try:
-            link = await connected(url.connection(address), make)
+            return await _connect_if_primary(url, address, make)
         except Unreachable as error:
             reason = error
-            continue
-        is_primary = False
-        try:
-            (role,) = await link.send([("ROLE",)])
-            is_primary = isinstance(role, list) and role[0] == "master"
-        finally:
-            if not is_primary:
-                link.close()
-        if is_primary:
-            return link
-        reason = f"{address[0]}:{address[1]} is not the primary yet"
     raise Unreachable(reason)
 
 
-async def _told(url: RedisURL) -> AsyncIterator[Address | None]:
-    """What the sentinels say where the primary is, each thing once; they are asked all at once."""
-    asking = [asyncio.create_task(_ask(url, sentinel)) for sentinel in url.addresses]
-    told: set[Address | None] = set()
+async def _connect_if_primary(url: RedisURL, address: Address | None, make: Callable[[asyncio.StreamWriter], C]) -> C:
+    if address is None:
+        raise Unreachable(f"no sentinel knows the service {url.service}")
+    connection = await connect(url.connection(address), make)
+    is_primary = False
     try:
-        for answer in asyncio.as_completed(asking):
+        (role,) = await connection.send([("ROLE",)])
+        is_primary = isinstance(role, list) and role[0] == "master"
+    finally:
+        if not is_primary:
+            connection.close()
+    if not is_primary:
+        raise Unreachable(f"{address[0]}:{address[1]} is not the primary yet")
+    return connection
+
+
+async def _named_primaries(url: RedisURL) -> AsyncIterator[Address | None]:
+    """The different answers of the sentinels, which are asked all at once; None from one that does not know any."""
+    asking = [asyncio.create_task(_ask(url, sentinel)) for sentinel in url.addresses]
+    answers: set[Address | None] = set()
+    try:
+        for next_answer in asyncio.as_completed(asking):
             try:
-                address = await answer
+                answer = await next_answer
             except Unreachable:
                 continue
-            if address not in told:
-                told.add(address)
-                yield address
+            if answer not in answers:
+                answers.add(answer)
+                yield answer
     finally:
         for task in asking:
             task.cancel()
@@ -57,11 +66,11 @@ async def _told(url: RedisURL) -> AsyncIterator[Address | None]:
 
 
 async def _ask(url: RedisURL, sentinel: Address) -> Address | None:
-    link = await connected(url.sentinel(sentinel), Connection)
+    connection = await connect(url.sentinel(sentinel), Connection)
     try:
-        (reply,) = await link.send([("SENTINEL", "GET-MASTER-ADDR-BY-NAME", url.service)])
+        (reply,) = await connection.send([("SENTINEL", "GET-MASTER-ADDR-BY-NAME", url.service)])
     finally:
-        link.close()
+        connection.close()
     if isinstance(reply, Exception):
         raise Unreachable(reply)
     return (reply[0], int(reply[1])) if reply else None

@@ -1,12 +1,12 @@
 """
-The URL of a store: one server, a primary that sentinels know, or a cluster.
+URLs of stores: one server, a primary that sentinels name, or a cluster.
 
     redis://user:password@host:6379/0       rediss:// over TLS, unix:///path/of/socket?db=0
     redis+sentinel://user:password@host:26379,host:26379/service/0
     redis+cluster://user:password@host:6379,host:6379
 
-With `rediss+sentinel://` and `rediss+cluster://` these go over TLS too. What follows a `?` are options of redis-py's
-connections, as `ssl_ca_certs`; `sentinel_username` and `sentinel_password` are for the sentinels.
+`rediss+sentinel://` and `rediss+cluster://` use TLS. The query has options of redis-py's connections, such as
+`ssl_ca_certs`; `sentinel_username` and `sentinel_password` are for the sentinels.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from redis.asyncio.connection import AbstractConnection, Connection, parse_url
 
-PORTS = {"sentinel": 26379}
-PORT = 6379
-SHAPES = {
+DEFAULT_PORT = 6379
+DEFAULT_SENTINEL_PORT = 26379
+FORMATS = {
     "": "redis://host:port/db, rediss://host:port/db or unix:///path",
     "sentinel": "redis+sentinel://host:port,host:port/service",
     "cluster": "redis+cluster://host:port,host:port",
@@ -38,14 +38,14 @@ class Topology(Enum):
 class RedisURL:
     """`options` are for redis-py's connections to servers, `sentinel_options` for those to sentinels."""
 
-    kind: Topology
+    topology: Topology
     addresses: tuple[Address, ...]
     options: Mapping[str, Any]
     service: str = ""
     sentinel_options: Mapping[str, Any] | None = None
 
     def connection(self, address: Address | None = None) -> AbstractConnection:
-        """A new connection, not yet made, to the server of the URL or to one at an address."""
+        """A redis-py connection, not yet open, to the server of the URL or to an address."""
         return _connection(self.options, address)
 
     def sentinel(self, address: Address) -> AbstractConnection:
@@ -54,47 +54,66 @@ class RedisURL:
 
 def parse(url: str) -> RedisURL:
     """
-    The url that a URL describes.
+    Parse the URL of a store.
 
     Raises:
-        ValueError: it describes none; the message has no password.
+        ValueError: it is not one. The message has no password.
     """
     scheme, separator, rest = url.partition("://")
     base, _, kind = scheme.partition("+")
-    if not separator or base not in ("redis", "rediss", "unix") or kind not in SHAPES or (base == "unix" and kind):
-        raise ValueError(f"a store's URL is {', '.join(SHAPES.values())}")
+    if not separator or base not in ("redis", "rediss", "unix") or kind not in FORMATS or (base == "unix" and kind):
+        raise ValueError(f"a store's URL is {', '.join(FORMATS.values())}")
     rest, _, query = rest.partition("?")
-    if Topology(kind) is Topology.SERVER:
-        return _server(base, rest, query)
-    who, at, rest = rest.rpartition("@")
-    hosts, _, path = rest.partition("/")
-    addresses = tuple(_address(host, kind) for host in hosts.split(","))
-    service, _, db = path.partition("/")
-    if Topology(kind) is Topology.CLUSTER:
-        if path:
-            raise ValueError(f"nothing follows the hosts of {SHAPES[kind]}: a cluster has database 0 only")
-        return RedisURL(Topology.CLUSTER, addresses, _options(f"{base}://{who}{at}", "", query))
-    if not service:
-        raise ValueError(f"the name of the service is missing: {SHAPES[kind]}")
-    ours = [(name, value) for name, value in _parsed(query) if not name.startswith("sentinel_")]
-    theirs = [(name.removeprefix("sentinel_"), value) for name, value in _parsed(query) if name.startswith("sentinel_")]
-    theirs += [(name, value) for name, value in ours if name.startswith("ssl")]
-    options = _options(f"{base}://{who}{at}", db, urlencode(ours))
-    return RedisURL(
-        Topology.SENTINEL, addresses, options, unquote(service), _options(f"{base}://", "", urlencode(theirs))
-    )
+    match Topology(kind):
+        case Topology.SERVER:
+            return _unix_socket(rest, query) if base == "unix" else _server(base, rest, query)
+        case Topology.SENTINEL:
+            return _sentinels(base, rest, query)
+        case Topology.CLUSTER:
+            return _cluster(base, rest, query)
+
+
+def _unix_socket(rest: str, query: str) -> RedisURL:
+    if not rest.startswith("/") and "@/" not in rest:
+        raise ValueError("the path of a unix socket is absolute: unix:///path")
+    return RedisURL(Topology.SERVER, (), _connection_options(f"unix://{rest}?{query}"))
 
 
 def _server(base: str, rest: str, query: str) -> RedisURL:
-    if base == "unix":
-        if not rest.startswith("/") and "@/" not in rest:
-            raise ValueError("the path of a unix socket is absolute: unix:///path")
-        options = _built(f"unix://{rest}?{query}")
-        return RedisURL(Topology.SERVER, (), options)
-    who, at, place = rest.rpartition("@")
-    host, _, db = place.partition("/")
-    address = _address(host, "")
-    return RedisURL(Topology.SERVER, (address,), {**_options(f"{base}://{who}{at}", db, query), **_named(address)})
+    login, hosts, db = _split(rest)
+    address = _address(hosts, "")
+    options = {**_options(f"{base}://{login}", db, query), **_host_and_port(address)}
+    return RedisURL(Topology.SERVER, (address,), options)
+
+
+def _sentinels(base: str, rest: str, query: str) -> RedisURL:
+    login, hosts, path = _split(rest)
+    addresses = tuple(_address(host, "sentinel") for host in hosts.split(","))
+    service, _, db = path.partition("/")
+    if not service:
+        raise ValueError(f"the name of the service is missing: {FORMATS['sentinel']}")
+    pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+    for_servers = [(name, value) for name, value in pairs if not name.startswith("sentinel_")]
+    for_sentinels = [(name.removeprefix("sentinel_"), value) for name, value in pairs if name.startswith("sentinel_")]
+    for_sentinels += [(name, value) for name, value in for_servers if name.startswith("ssl")]
+    options = _options(f"{base}://{login}", db, urlencode(for_servers))
+    sentinel_options = _options(f"{base}://", "", urlencode(for_sentinels))
+    return RedisURL(Topology.SENTINEL, addresses, options, unquote(service), sentinel_options)
+
+
+def _cluster(base: str, rest: str, query: str) -> RedisURL:
+    login, hosts, path = _split(rest)
+    addresses = tuple(_address(host, "cluster") for host in hosts.split(","))
+    if path:
+        raise ValueError(f"a cluster has database 0 only, and its URL ends with the hosts: {FORMATS['cluster']}")
+    return RedisURL(Topology.CLUSTER, addresses, _options(f"{base}://{login}", "", query))
+
+
+def _split(rest: str) -> tuple[str, str, str]:
+    """The login (with its `@`), the hosts, and the path of what follows the scheme."""
+    login, at, rest = rest.rpartition("@")
+    hosts, _, path = rest.partition("/")
+    return login + at, hosts, path
 
 
 def _address(text: str, kind: str) -> Address:
@@ -105,18 +124,18 @@ def _address(text: str, kind: str) -> Address:
     else:
         _, colon, port = rest.partition(":")
     if not host or (colon and not (port.isdecimal() and 0 < int(port) < 65_536)):
-        raise ValueError(f"{text!r} is no host and port, as in {SHAPES[kind]}")
-    return unquote(host), int(port) if colon else PORTS.get(kind, PORT)
+        raise ValueError(f"{text!r} is not a host and port, as in {FORMATS[kind]}")
+    return unquote(host), int(port) if colon else (DEFAULT_SENTINEL_PORT if kind == "sentinel" else DEFAULT_PORT)
 
 
 def _options(prefix: str, db: str, query: str) -> dict[str, Any]:
     if db and not db.isdecimal():
-        raise ValueError(f"{db!r} is no number of a database")
-    return _built(f"{prefix}host/{db}?{query}")
+        raise ValueError(f"{db!r} is not the number of a database")
+    return _connection_options(f"{prefix}host/{db}?{query}")
 
 
-def _built(url: str) -> dict[str, Any]:
-    """The options of redis-py's connections, tried out, so that what it does not know is refused at the start."""
+def _connection_options(url: str) -> dict[str, Any]:
+    """The options of redis-py's connections. One is made here, so that unknown options are refused at the start."""
     try:
         options = {**parse_url(url), "protocol": 3, "decode_responses": True, "socket_timeout": None}
         _connection(options, None)
@@ -126,14 +145,10 @@ def _built(url: str) -> dict[str, Any]:
 
 
 def _connection(options: Mapping[str, Any], address: Address | None) -> AbstractConnection:
-    given = {**options, **(_named(address) if address else {})}
+    given = {**options, **(_host_and_port(address) if address else {})}
     made: AbstractConnection = given.pop("connection_class", Connection)(**given)
     return made
 
 
-def _named(address: Address) -> dict[str, Any]:
+def _host_and_port(address: Address) -> dict[str, Any]:
     return {"host": address[0], "port": address[1]}
-
-
-def _parsed(query: str) -> list[tuple[str, str]]:
-    return parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))

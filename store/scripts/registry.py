@@ -1,23 +1,19 @@
 """
-The scripts of the store. A script is one Lua file, or several that are put one after the other: those that change
-articles begin with `prelude.lua`.
+The scripts of the store. A script is one Lua file, or several that are joined: those that change articles begin with
+`prelude.lua`.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from store.client.commands import Argument, Command, register_script
+from store.client.commands import LuaScript
 
 FOLDER = Path(__file__).parent
 
 
-class Script:
+class Script(LuaScript):
     def __init__(self, *files: str, is_read_only: bool = False) -> None:
-        self.text = "".join((FOLDER / f"{file}.lua").read_text() for file in files)
-        self.digest = register_script(self.text, is_read_only=is_read_only)
-
-    def command(self, keys: Sequence[str], *arguments: Argument) -> Command:
-        return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
+        text = "".join((FOLDER / f"{file}.lua").read_text() for file in files)
+        super().__init__(text, is_read_only=is_read_only)
 
 
 FEED_PAGE = Script("feed_page", is_read_only=True)

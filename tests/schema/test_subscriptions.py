@@ -508,13 +508,13 @@ async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(
     assert (await posted.heard())["id"] == known.id
     await ranking.heard()
 
-    back, connected = asyncio.Event(), pubsub.Subscriber.connected
+    back, connected = asyncio.Event(), pubsub.Subscriber.connect
 
     async def connected_when_back(subscriber: pubsub.Subscriber) -> pubsub.SubscriberConnection:
         await back.wait()
         return await connected(subscriber)
 
-    monkeypatch.setattr(pubsub.Subscriber, "connected", connected_when_back)
+    monkeypatch.setattr(pubsub.Subscriber, "connect", connected_when_back)
     kill(redis, "TYPE", "pubsub")
     await store.articles.vote(article.number, bob, Vote.UP)
     await store.articles.delete(gone.number, alice)

@@ -131,14 +131,14 @@ async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
     await registered(store, "alice")
     for _ in range(9):
         await post(store, "alice")
-    await store.site.redis.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.LONGEST + 1)))
+    await store.site.redis.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.MAX_HASH_LENGTH + 1)))
     await store.site.redis.run(("HGETALL", keys.article(0, 7)))
     await request(store)
     kept = store.site.redis.cache(keys.article(store.site.home_of_user("alice"), ""), 0)
     await store.close()
 
     assert kept.size == 5
-    assert kept.find([7], partial(keys.article, 0), records.article) == [None]
+    assert kept.hashes.find([7], partial(keys.article, 0), records.article) == [None]
 
 
 @pytest.mark.parametrize("killing", [False, True], ids=["quietly", "while links are cut"])

@@ -9,7 +9,7 @@ import pytest
 
 from store import events, keys, listings
 from store.client.client import FAILOVER_RETRY_TIME, RedisUsage, current_usage
-from store.client.cluster import SLOTS, slot
+from store.client.cluster import HASH_SLOTS, hash_slot
 from store.errors import StoreUnavailable
 from store.ranking.formulas import Order
 from store.records import Vote
@@ -56,7 +56,7 @@ async def store(six: Six, clock: Clock) -> AsyncIterator[Store]:
 
 
 def server_of(six: Six, store: Store, number: int) -> Server:
-    return six.primary_of(slot(str(store.site.home_of_article(number))))
+    return six.primary_of(hash_slot(str(store.site.home_of_article(number))))
 
 
 async def test_pipeline_to_all_servers_is_one_round_trip(six, clock):
@@ -86,7 +86,7 @@ async def test_listing_of_a_thousand_partitions_is_exact(six, clock):  # L1
 async def test_slot_that_moves_is_followed(store, six):
     """ASK while it moves, for what has one key; TRYAGAIN for scripts, which wait until it has moved; then MOVED."""
     number = (await post(store, await registered(store, "alice"))).number
-    moving = slot(str(store.site.home_of_article(number)))
+    moving = hash_slot(str(store.site.home_of_article(number)))
     source, target = server_of(six, store, number), next(each for each in six.servers if moving_to(six, each, moving))
     with source.client() as here, target.client() as there:
         ids = [each.execute_command("CLUSTER MYID") for each in (here, there)]
@@ -107,7 +107,7 @@ async def test_slot_that_moves_is_followed(store, six):
 
 async def test_slot_that_moves_at_once_holds_up_nobody(store, six):
     number = (await post(store, await registered(store, "alice"))).number
-    moving = slot(str(store.site.home_of_article(number)))
+    moving = hash_slot(str(store.site.home_of_article(number)))
     source, target = server_of(six, store, number), next(each for each in six.servers if moving_to(six, each, moving))
     with source.client() as here, target.client() as there:
         id = there.execute_command("CLUSTER MYID")
@@ -123,7 +123,9 @@ async def test_slot_that_moves_at_once_holds_up_nobody(store, six):
 
 def moving_to(six: Six, server: Server, moving: int) -> bool:
     """Whether a server is the primary of other slots."""
-    return server is not six.primary_of(moving) and server in [six.primary_of(each) for each in range(0, SLOTS, 1000)]
+    return server is not six.primary_of(moving) and server in [
+        six.primary_of(each) for each in range(0, HASH_SLOTS, 1000)
+    ]
 
 
 @pytest.mark.usefixtures("watchful")
@@ -132,7 +134,7 @@ async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, f
     async with voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         number = crowd.articles[0]
-        lost, slots = server_of(six, store, number), slot(str(store.site.home_of_article(number)))
+        lost, slots = server_of(six, store, number), hash_slot(str(store.site.home_of_article(number)))
         if fault is signal.SIGKILL:
             await asyncio.to_thread(lost.kill)
         lost.send(fault)
@@ -168,7 +170,10 @@ async def test_no_reader_sees_an_older_state_while_a_primary_is_replaced(store, 
     async with voting(store, 1) as crowd:
         hunting = asyncio.create_task(hunt(crowd))
         await asyncio.to_thread(until, lambda: hunting.done() or seen > 1)
-        lost, slots = server_of(six, store, crowd.articles[0]), slot(str(store.site.home_of_article(crowd.articles[0])))
+        lost, slots = (
+            server_of(six, store, crowd.articles[0]),
+            hash_slot(str(store.site.home_of_article(crowd.articles[0]))),
+        )
         await asyncio.to_thread(lost.kill)
         await asyncio.to_thread(until, lambda: six.primary_of(slots, but=lost) is not lost)
         six.launch()

@@ -76,7 +76,7 @@ async def test_store_that_does_not_answer_in_time_is_unavailable(store, redis, m
 
 @pytest.mark.one_server
 async def test_who_comes_when_too_many_wait_has_to_wait_for_a_turn(store, redis, monkeypatch):
-    monkeypatch.setattr(link, "MOST_WAITING", 2)
+    monkeypatch.setattr(link, "MAX_PENDING", 2)
     redis.client_pause(300, all=True)
 
     answers = await asyncio.gather(*(store.site.redis.run(("ECHO", f"{turn}")) for turn in range(9)))
@@ -86,7 +86,7 @@ async def test_who_comes_when_too_many_wait_has_to_wait_for_a_turn(store, redis,
 @pytest.mark.one_server
 async def test_whose_turn_does_not_come_in_time_is_refused(store, redis, monkeypatch):
     monkeypatch.setattr(client, "RETRY_TIME", 0.3)
-    monkeypatch.setattr(link, "MOST_WAITING", 1)
+    monkeypatch.setattr(link, "MAX_PENDING", 1)
     monkeypatch.setattr(link, "TIMEOUT", 30)
     first = asyncio.create_task(store.site.redis.run(("BLPOP", "answer", 0)))
     await asyncio.to_thread(until, lambda: redis.info("clients")["blocked_clients"] == 1)
@@ -95,7 +95,7 @@ async def test_whose_turn_does_not_come_in_time_is_refused(store, redis, monkeyp
     asked = [store.site.redis.run(("ECHO", "here")) for _ in range(3)]
     refused = await asyncio.gather(*asked, return_exceptions=True)
     redis.rpush("answer", "at last")
-    assert [str(each) for each in refused] == ["too many wait for the store"] * 3
+    assert [str(each) for each in refused] == ["too many requests wait for the store"] * 3
     assert await first == ["answer", "at last"]
     assert await store.site.redis.run(("ECHO", "here")) == "here"
 

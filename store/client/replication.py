@@ -1,0 +1,112 @@
+"""Writes that are answered only after replicas have acknowledged them (WAIT)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from hiredis import ReplyError
+
+from store.client.commands import Command, hash_tag, is_write, routing_key
+from store.client.connection import MAX_PENDING, Connection, lost_replies
+from store.client.errors import Unreachable
+from store.client.nodes import Connect, NodeClient, Server
+from store.client.tracking_cache import TrackingCache
+
+WAIT_TIME = 0.8  # seconds that replicas have to acknowledge: less than the timeout of a reply
+MARK_LIFETIME = 1000  # milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """How many replicas have to acknowledge a write; `mark_key` gives the key of a mark for a hash tag."""
+
+    replicas: int
+    mark_key: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingWrite:
+    commands: Sequence[Command]
+    done: "asyncio.Future[list[Any]]"
+
+    def finish(self, replies: list[Any]) -> None:
+        if not self.done.done():  # the sender may have been cancelled
+            self.done.set_result(replies)
+
+
+class ReplicatedWrites:
+    """
+    A server whose writes wait for replicas. Reads have a connection of their own, because WAIT blocks the other.
+
+    Writes that come while replicas are awaited leave together, with one WAIT. WAIT covers only what its own connection
+    has written, so a mark is written behind each group of writes: a repeated write that changes nothing waits as well.
+    """
+
+    def __init__(self, connect: Connect, replication: Replication) -> None:
+        self._reads, self._writes = NodeClient(connect), NodeClient(connect)
+        self._replication = replication
+        self._pending: list[PendingWrite] = []
+        self._flushing: asyncio.Task[None] | None = None
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        if not any(is_write(command) for command in commands):
+            return await self._reads.send(commands)
+        write = PendingWrite(commands, asyncio.get_running_loop().create_future())
+        self._pending.append(write)
+        if self._flushing is None:
+            self._flushing = asyncio.create_task(self._flush())
+        return await write.done
+
+    async def primaries(self) -> Sequence[Server]:
+        return [self]
+
+    def cache(self, key: str) -> TrackingCache | None:
+        return self._reads.cache(key)
+
+    def mark_stale(self, since: float) -> None:
+        self._reads.mark_stale(since)
+        self._writes.mark_stale(since)
+
+    def close(self) -> None:
+        self._reads.close()
+        self._writes.close()
+
+    async def _flush(self) -> None:
+        while self._pending:
+            try:
+                connection = await self._writes.connection()
+            except Unreachable as error:
+                self._fail(error)
+            else:
+                await self._write(connection)
+        self._flushing = None
+
+    def _fail(self, error: Unreachable) -> None:
+        writes, self._pending = self._pending, []
+        for write in writes:
+            write.finish(lost_replies(write.commands, error))
+
+    async def _write(self, connection: Connection) -> None:
+        writes, self._pending = self._pending[:MAX_PENDING], self._pending[MAX_PENDING:]
+        commands = [command for write in writes for command in write.commands]
+        replies = iter(await self._confirmed(connection, commands))
+        for write in writes:
+            write.finish(list(islice(replies, len(write.commands))))
+
+    async def _confirmed(self, connection: Connection, commands: Sequence[Command]) -> list[Any]:
+        """The replies to commands: UNCONFIRMED in place of each success if too few replicas acknowledged in time."""
+        wait: Command = ("WAIT", self._replication.replicas, round(WAIT_TIME * 1000))
+        *replies, acknowledged = await connection.send([*commands, *self._mark(commands), wait])
+        replies, marked = replies[: len(commands)], replies[len(commands) :]
+        if set(marked) <= {"OK"} and isinstance(acknowledged, int) and acknowledged >= self._replication.replicas:
+            return replies
+        unconfirmed = ReplyError(f"UNCONFIRMED {acknowledged} of {self._replication.replicas} replicas, {marked}")
+        return [reply if isinstance(reply, ReplyError) else unconfirmed for reply in replies]
+
+    def _mark(self, commands: Sequence[Command]) -> list[Command]:
+        """A write to the hash slot of the last of these commands that has a tagged key."""
+        tags = [hash_tag(key) for command in commands if "{" in (key := routing_key(command) or "")]
+        marking: list[Command] = [("SET", self._replication.mark_key(tag), 1, "PX", MARK_LIFETIME) for tag in tags[-1:]]
+        return [("ASKING",), *marking] if ("ASKING",) in commands else marking
