@@ -20,8 +20,6 @@ MAY_IMPORT = {
     "caches": set(),
 }
 ONLY_IN = {
-    "redis": {"store"},
-    "hiredis": {"store"},
     "starlette": {"server", "engine"},
     "uvicorn": {"server", "engine"},
     "strawberry": {"schema", "engine", "resolvers"},
@@ -62,6 +60,27 @@ def test_foreign_packages_stay_where_they_belong(room):
                 found.append((path.name, name))
 
     assert found == []
+
+
+def test_redis_client_imports_nothing_of_the_rest_of_the_store():
+    client = modules("store/client")
+
+    assert client
+    assert [
+        (path.name, name)
+        for path in client
+        for name in imports(path)
+        if name.split(".")[0] in ROOMS and not name.startswith(("store.client.", "caches."))
+    ] == []
+
+
+def test_redis_packages_are_imported_by_the_redis_client_only():
+    client = set(modules("store/client"))
+    others = [path for room in ROOMS for path in modules(room) if path not in client]
+
+    assert [
+        (path.name, name) for path in others for name in imports(path) if name.split(".")[0] in ("redis", "hiredis")
+    ] == []
 
 
 @pytest.mark.parametrize("room", ["engine", "schema", "resolvers", "store", "caches"])

@@ -1,6 +1,144 @@
-"""The client-side cache of a connection."""
+"""The client-side cache gives what a new read would give."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+from functools import partial
 
 import pytest
+
+from resolvers.dataloader import Reads
+from store import keys, listings, records
+from store.client import client, tracking_cache
+from store.client.client import RedisUsage
+from store.listings import Window
+from store.ranking.formulas import Order
+from store.records import Vote
+from store.sessions import parse_token
+from store.store import Store
+from tests.conftest import kill, registered
+from tests.servers import until
+from tests.store.reading import post, request
+
+pytestmark = pytest.mark.routed
+
+VOTES = 300
+
+
+@pytest.fixture
+async def other(store, redis_url, partitions, clock):
+    """The store as another process has it open."""
+    other = await Store.open(redis_url, partitions=partitions, clock=clock)
+    yield other
+    await other.close()
+
+
+async def test_page_that_was_read_costs_no_hash_again(store, alice):
+    for _ in range(3):
+        await post(store, alice)
+    (first, commands), second = await request(store), await request(store)
+
+    assert commands >= store.site.partitions + 3
+    assert second == (first, store.site.partitions)
+
+
+async def test_change_is_seen_by_whoever_reads_later(store, other, alice, bob):
+    posted = await post(store, alice)
+    for vote in (Vote.UP, Vote.NONE, Vote.DOWN):
+        await request(store)
+        await request(store)
+        voted = await other.articles.vote(posted.number, bob, vote)
+        assert await request(store) == ([voted.article], store.site.partitions + 1)
+        assert (await request(other))[0] == [voted.article]
+    await other.articles.delete(posted.number, alice)
+    assert (await request(store))[0] == []
+
+
+async def test_profile_is_as_it_stands(store, other, alice, bob):
+    posted = await post(store, alice)
+    for expected, vote in ((1, Vote.UP), (-1, Vote.DOWN)):
+        await other.articles.vote(posted.number, bob, vote)
+        await request(store)
+        (profile,) = await Reads(store, None).profiles([alice])
+        assert profile.karma == expected
+
+
+async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
+    posted = await post(store, alice)
+
+    async def vote_of(voter: str) -> tuple[Vote, int]:
+        client.current_usage.set(cost := RedisUsage())
+        reads = Reads(store, None)
+        await reads.pages([(listings.whole(store.site, Order.TIME), Window(25))])
+        (vote,) = await reads.votes([posted.number], voter)
+        return vote, cost.round_trips
+
+    await vote_of(alice)
+    for vote in (Vote.UP, Vote.NONE, Vote.DOWN):
+        await other.articles.vote(posted.number, bob, vote)
+        assert [await vote_of(bob), await vote_of(bob)] == [(vote, 2), (vote, 1)]
+        assert [await vote_of(alice), await vote_of(alice)] == [(Vote.UP, 2), (Vote.UP, 1)]
+    await other.articles.delete(posted.number, alice)
+    assert await vote_of(alice) == (Vote.NONE, 2)
+
+
+async def test_voters_are_as_they_stand_and_read_once(store, other, alice, bob):
+    posted = await post(store, alice)
+
+    async def voters() -> tuple[tuple[str, ...], int]:
+        client.current_usage.set(cost := RedisUsage())
+        reads = Reads(store, None)
+        await reads.articles([posted.number])
+        (names,) = await reads.voters([posted.number])
+        return names, cost.round_trips
+
+    for vote, names in ((Vote.UP, (alice, bob)), (Vote.NONE, (alice,)), (Vote.DOWN, (alice, bob))):
+        await other.articles.vote(posted.number, bob, vote)
+        assert [await voters(), await voters()] == [(names, 2), (names, 1)]
+    await other.articles.delete(posted.number, alice)
+    assert await voters() == ((), 2)
+
+
+async def test_what_is_kept_is_looked_at_again_once_the_session_is_read(store, redis, alice):
+    posted, grant = await post(store, alice), await store.sessions.open(alice)
+    p = store.site.home_of_article(posted.number)
+    login = store.sessions.read(parse_token(grant.token))
+
+    async def article() -> tuple[int, int]:
+        client.current_usage.set(cost := RedisUsage())
+        (article,) = await Reads(store, login).articles([posted.number])
+        return article.upvotes, cost.commands
+
+    alone = 1 if store.site.redis.has_one_server else 2
+    assert [await article(), await article()] == [(1, 2), (1, alone)]
+    redis.hset(keys.article(p, posted.number), "up", 7)
+    assert [await article(), await article()] == [(7, 2), (7, alone)]
+
+
+async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice):
+    """Without a reply since then nobody knows what was changed: here, what the server told is not even received yet."""
+    posted = await post(store, alice)
+    await request(store)
+    await request(store)
+    redis.hset(keys.article(store.site.home_of_article(posted.number), posted.number), "up", 7)
+    (article,) = await Reads(store, None).articles([posted.number])
+
+    assert article.upvotes == 7
+
+
+async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
+    store = await Store.open(redis_url, partitions=partitions, clock=clock, cached_keys=5)
+    await registered(store, "alice")
+    for _ in range(9):
+        await post(store, "alice")
+    await store.site.redis.run(("HSET", keys.article(0, 7), "title", "x" * (tracking_cache.MAX_HASH_LENGTH + 1)))
+    await store.site.redis.run(("HGETALL", keys.article(0, 7)))
+    await request(store)
+    kept = store.site.redis.cache(keys.article(store.site.home_of_user("alice"), ""), 0)
+    await store.close()
+
+    assert kept.size == 5
+    assert kept.hashes.find([7], partial(keys.article, 0), records.article) == [None]
 
 
 @pytest.mark.one_server
@@ -19,3 +157,45 @@ async def test_reply_about_a_foreign_key_leaves_the_connection_open(store, redis
 
     assert await store.site.redis.run(("SUNION", "voted:{0}:x", "downvoted:{0}:x")) == ["member"]
     assert await store.site.redis.run(("CLIENT", "ID")) == before
+
+
+@pytest.mark.parametrize("killing", [False, True], ids=["quietly", "while links are cut"])
+async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, redis_url, alice, killing):  # issue 5
+    """A hunt: another process votes, and says so; whoever begins to read after that has to see it."""
+    posted = await post(store, alice)
+    command = [sys.executable, "-m", "tests.store.voting", redis_url, str(posted.number), str(VOTES)]
+    writer = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+    login = store.sessions.read(parse_token((await store.sessions.open(alice)).token))
+    acknowledged = seen = spared = 0
+
+    async def listen() -> None:
+        nonlocal acknowledged
+        async for line in writer.stdout:
+            acknowledged = int(line)
+
+    async def cut() -> None:
+        """Again once what is kept was of use since the last time, as it was lost with the links."""
+        while killing:
+            kill(redis, "TYPE", "normal")
+            before = spared
+            await asyncio.sleep(0.1)
+            await asyncio.to_thread(until, lambda before=before: spared > before)
+
+    listening, cutting = asyncio.create_task(listen()), asyncio.create_task(cut())
+    while not listening.done():
+        expected = max(acknowledged, seen)
+        ((article,), commands) = await request(store)
+        assert article.upvotes >= expected
+        seen = article.upvotes
+        spared += commands == store.site.partitions
+        (vote,) = await Reads(store, None).votes([posted.number], f"voter-{expected - 2}")
+        assert expected < 2 or vote is Vote.UP
+        reads = Reads(store, login)
+        (article,) = await reads.articles([posted.number])
+        (voters,) = await reads.voters([posted.number])
+        assert seen <= article.upvotes <= len(voters)
+    cutting.cancel()
+
+    assert await writer.wait() == 0
+    assert seen == VOTES + 1
+    assert spared
