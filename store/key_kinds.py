@@ -1,86 +1,367 @@
-"""Which keys a store may have: the type and the name of each kind, and the partition that its name tells."""
+"""
+Declares each kind of key once: type, members, lifetime, writers, whether a backup has it, and how `verify` checks it.
+`dump`, `verify`, the tests of backups and moves, and the table of keys in the README use these declarations.
+"""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Literal
 
 from store import keys
 from store.ranking.formulas import ORDERS
-from store.site import Site
 
+TAGGED = re.compile(r"([a-z]+):\{(0|[1-9][0-9]{0,3})\}(?::(.+))?", re.ASCII)
 NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 USERNAME = re.compile(r"[a-z0-9_-]{2,20}")
-GROUP = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,49}}:({'|'.join(ORDERS)})")
-PIN = re.compile(rf"(?:group:{GROUP.pattern}|({'|'.join(ORDERS)})):(0|[1-9][0-9]{{0,15}})")
+GROUP_ORDER = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,49}}:({'|'.join(ORDERS)})")
+PIN = re.compile(rf"(?:group:{GROUP_ORDER.pattern}|({'|'.join(ORDERS)})):(0|[1-9][0-9]{{0,15}})")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
 NOTHING = re.compile("")
 
-KINDS = {
-    "article": ("hash", NUMBER),
-    "voted": ("set", NUMBER),
-    "downvoted": ("set", NUMBER),
-    "sequence": ("string", NOTHING),
-    **dict.fromkeys(ORDERS, ("zset", NOTHING)),
-    "good": ("zset", NOTHING),
-    "ranking": ("hash", NOTHING),
-    "coming": ("zset", GROUP),
-    "pin": ("zset", PIN),
-    "group": ("zset", GROUP),
-    "groups": ("zset", NOTHING),
-    "user": ("hash", USERNAME),
-    "timeline": ("zset", USERNAME),
-    "posters": ("zset", NOTHING),
-    "following": ("zset", USERNAME),
-    "followers": ("zset", USERNAME),
-    "session": ("string", DIGEST),
-    "sessions": ("zset", USERNAME),
-    "posted": ("string", POSTED),
-    "tried": ("list", DIGEST),
-    "bucket": ("string", DIGEST),
-    "imported": ("hash", NOTHING),
-    "numbered": ("zset", NOTHING),
-    "mark": ("string", NOTHING),
-    "closed": ("string", NOTHING),
-}
-DERIVED = {
-    *("sequence", "numbered", *ORDERS, "good", "coming", "pin", "group", "groups", "timeline", "posters", "followers"),
-}
+Type = Literal["hash", "set", "string", "zset", "list", "channel"]
+
+
+class Backup(Enum):
+    """How a key gets into a store that is restored or moved."""
+
+    COPIED = "copied"
+    DERIVED = "derived"  # made from the records of other kinds
+    MOVED = "copied by `move` only"
+    LEFT_OUT = "left out"
+
+
+class Check(Enum):
+    """How `verify` checks a key, besides its type."""
+
+    ARTICLE = auto()  # with its places in all sorted sets
+    USER = auto()  # with the sum of the articles
+    MEMBERS = auto()  # each member of a sorted set belongs there
+    ALONE = auto()  # by itself
+    FOLLOWS = auto()  # by itself, and with the other side of each follow
+    PARTITION = auto()  # once for each partition, after all other keys
+    TYPE = auto()  # by its type only
+
+
+@dataclass(frozen=True, slots=True)
+class KeyKind:
+    """
+    A kind of key. `suffix` is what follows the tag; None for a key without a tag, and for a channel.
+
+    `record` names the record of a dump that has the key. A key that is `rebuilt_from` others can be deleted: `verify`,
+    a reindex or a reader's request makes it again. Keys begin with the name of `build`, or one of `names`.
+    """
+
+    build: Callable[..., str]
+    type: Type
+    suffix: re.Pattern[str] | None
+    members: str
+    lifetime: str = "-"
+    written_by: str = ""
+    backup: Backup = Backup.LEFT_OUT
+    record: str = ""
+    rebuilt_from: str = ""
+    check: Check = Check.TYPE
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`name` is what follows the tag."""
+    """A key as it was found in a store. `name` is one of its kind's names, `suffix` what follows the tag."""
 
     text: str
-    kind: str
-    p: int
+    kind: KeyKind
     name: str
-
-    @property
-    def type(self) -> str:
-        return KINDS[self.kind][0]
-
-    @property
-    def is_derived(self) -> bool:
-        """Whether it can be made anew from the keys of other kinds."""
-        return self.kind in DERIVED
+    p: int
+    suffix: str
 
 
-def key(site: Site, text: str) -> Key | None:
-    """The key that a text is; None where the store has no such key, or not in this partition."""
-    parts = keys.parts(text)
-    if parts is None or parts[0] not in KINDS:
+DECLARED = (
+    KeyKind(
+        keys.store,
+        "hash",
+        None,
+        "number of partitions, good_votes, weights, orders: what the indexes are built with",
+        written_by="opening, verify, reindex, restore",
+        backup=Backup.COPIED,
+        record="ranking",
+    ),
+    KeyKind(
+        keys.article,
+        "hash",
+        NUMBER,
+        "title, link, content, poster, time, up, down, imported, groups, edited",
+        written_by="every script but register",
+        backup=Backup.COPIED,
+        record="article",
+        check=Check.ARTICLE,
+    ),
+    KeyKind(
+        keys.voted,
+        "set",
+        NUMBER,
+        "usernames of those who voted up",
+        lifetime="until a minute after voting closes",
+        written_by="post, vote, delete, import",
+        backup=Backup.COPIED,
+        record="article",
+        check=Check.ALONE,
+    ),
+    KeyKind(
+        keys.downvoted,
+        "set",
+        NUMBER,
+        "usernames of those who voted down",
+        lifetime="until a minute after voting closes",
+        written_by="vote, delete",
+        backup=Backup.COPIED,
+        record="article",
+        check=Check.ALONE,
+    ),
+    KeyKind(
+        keys.sequence,
+        "string",
+        NOTHING,
+        "the sequence of the number that was last given to a post",
+        written_by="post",
+        backup=Backup.COPIED,
+        record="sequences",
+        rebuilt_from="the articles",
+        check=Check.PARTITION,
+    ),
+    KeyKind(
+        keys.index,
+        "zset",
+        NOTHING,
+        "article numbers by the value of an order: one index for each order",
+        written_by="post, vote, delete, import",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles",
+        check=Check.MEMBERS,
+        names=ORDERS,
+    ),
+    KeyKind(
+        keys.pin,
+        "zset",
+        PIN,
+        "the first 1,000 places of a listing as they were at an instant, for readers who page on",
+        lifetime="10 minutes",
+        written_by="pin",
+        rebuilt_from="a listing",
+    ),
+    KeyKind(
+        keys.ranking,
+        "hash",
+        NOTHING,
+        "the orders that scripts write, and the weights of groups that have their own",
+        written_by="reindex, ranking set",
+        backup=Backup.COPIED,
+        record="ranking",
+    ),
+    KeyKind(
+        keys.coming,
+        "zset",
+        GROUP_ORDER,
+        "an index of a group by its new weights, while it is built",
+        lifetime="until it replaces the index of the group",
+        written_by="reindex, then as the index of the group",
+        rebuilt_from="the articles",
+        check=Check.MEMBERS,
+    ),
+    KeyKind(
+        keys.good,
+        "zset",
+        NOTHING,
+        "numbers of good articles by time",
+        written_by="post, vote, delete, import",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles",
+        check=Check.MEMBERS,
+    ),
+    KeyKind(
+        keys.group,
+        "zset",
+        GROUP_ORDER,
+        "as the indexes of the whole site, for one group",
+        lifetime="while it has articles",
+        written_by="post, vote, regroup, delete, import",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles",
+        check=Check.MEMBERS,
+    ),
+    KeyKind(
+        keys.groups,
+        "zset",
+        NOTHING,
+        "names of the groups that have articles, all with value 0",
+        written_by="post, regroup, delete, import",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles",
+        check=Check.PARTITION,
+    ),
+    KeyKind(
+        keys.user,
+        "hash",
+        USERNAME,
+        "name (as written), password (argon2id), joined, karma, seen",
+        written_by="register, seen, and what changes karma",
+        backup=Backup.COPIED,
+        record="user",
+        check=Check.USER,
+    ),
+    KeyKind(
+        keys.timeline,
+        "zset",
+        USERNAME,
+        "the numbers of a user's articles by time",
+        written_by="post, delete, import",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles",
+        check=Check.MEMBERS,
+    ),
+    KeyKind(
+        keys.posters,
+        "zset",
+        NOTHING,
+        "usernames by the time of their newest article",
+        written_by="post, delete, import",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles",
+        check=Check.PARTITION,
+    ),
+    KeyKind(
+        keys.following,
+        "zset",
+        USERNAME,
+        "usernames that a user follows, by time",
+        written_by="follow, unfollow",
+        backup=Backup.COPIED,
+        record="follows",
+        check=Check.FOLLOWS,
+    ),
+    KeyKind(
+        keys.followers,
+        "zset",
+        USERNAME,
+        "usernames that follow a user, by time",
+        written_by="follow, unfollow",
+        backup=Backup.DERIVED,
+        rebuilt_from="following",
+        check=Check.FOLLOWS,
+    ),
+    KeyKind(
+        keys.session,
+        "string",
+        DIGEST,
+        "username of the session whose token has this SHA-256, and when it ends",
+        lifetime="UPVOTE_SESSION_TTL",
+        written_by="sessions, register",
+        backup=Backup.MOVED,
+        record="session",
+        check=Check.ALONE,
+    ),
+    KeyKind(
+        keys.sessions,
+        "zset",
+        USERNAME,
+        "the SHA-256 of a user's tokens, by when the sessions end",
+        lifetime="UPVOTE_SESSION_TTL",
+        written_by="sessions, register",
+        backup=Backup.MOVED,
+        record="session",
+    ),
+    KeyKind(
+        keys.posted,
+        "string",
+        POSTED,
+        "number, time and input digest of a post",
+        lifetime="10 seconds; a day with an idempotency key",
+        written_by="post",
+        backup=Backup.COPIED,
+        record="posted",
+        check=Check.ALONE,
+    ),
+    KeyKind(
+        keys.tried,
+        "list",
+        DIGEST,
+        "times of recent attempts, the newest first; the digest is of who tried what",
+        lifetime="up to a day",
+        written_by="rate limits",
+    ),
+    KeyKind(
+        keys.bucket,
+        "string",
+        DIGEST,
+        "points that are left, and at what time; the digest is of an address or a user",
+        lifetime="until it is full",
+        written_by="rate limits",
+    ),
+    KeyKind(
+        keys.imported,
+        "hash",
+        NOTHING,
+        "article number of each imported story, by the story's own id",
+        written_by="import",
+        backup=Backup.COPIED,
+        record="imported",
+        check=Check.PARTITION,
+    ),
+    KeyKind(
+        keys.numbered,
+        "zset",
+        NOTHING,
+        "the sequence of the number of each imported story, with itself as its value",
+        written_by="import",
+        backup=Backup.DERIVED,
+        rebuilt_from="imported",
+        check=Check.PARTITION,
+    ),
+    KeyKind(
+        keys.mark,
+        "string",
+        NOTHING,
+        "1: a write after those that replicas have to confirm",
+        lifetime="a second",
+        written_by="every write, with UPVOTE_CONFIRMING_REPLICAS",
+    ),
+    KeyKind(
+        keys.closed,
+        "string",
+        NOTHING,
+        "1: the partition takes no writes, as the store is moved, or was",
+        lifetime="a minute; no limit once it was moved",
+        written_by="move",
+    ),
+    KeyKind(
+        keys.events,
+        "channel",
+        None,
+        "what changed: kind, article number, poster, groups",
+        written_by="post, vote, edit, regroup, delete, import",
+    ),
+)
+KINDS = {name: kind for kind in DECLARED if kind.suffix for name in kind.names or (kind.build.__name__,)}
+
+
+def parse(text: str, partitions: int) -> Key | None:
+    """The parts of a key; None where a store of so many partitions has no such key, or not in this partition."""
+    match = TAGGED.fullmatch(text)
+    kind = KINDS.get(match[1]) if match else None
+    if match is None or kind is None or kind.suffix is None:
         return None
-    kind, p, name = parts
-    _, pattern = KINDS[kind]
-    if not pattern.fullmatch(name) or p != _home(site, pattern, p, name):
+    p, suffix = int(match[2]), match[3] or ""
+    if not kind.suffix.fullmatch(suffix) or p != _home(kind.suffix, p, suffix, partitions):
         return None
-    return Key(text, kind, p, name)
+    return Key(text, kind, match[1], p, suffix)
 
 
-def _home(site: Site, pattern: re.Pattern[str], p: int, name: str) -> int:
+def _home(pattern: re.Pattern[str], p: int, suffix: str, partitions: int) -> int:
+    """The partition in which a key belongs; -1 where it is in none of them."""
     if pattern is NUMBER:
-        return site.home_of_article(int(name))
+        return int(suffix) % keys.SLOTS % partitions
     if pattern in (USERNAME, POSTED):
-        return site.home_of_user(name.split(":")[0])
-    return p if p < site.partitions else -1
+        return keys.slot(suffix.split(":")[0]) % partitions
+    return p if p < partitions else -1

@@ -13,7 +13,7 @@ from store.client.replication import Replication
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions, TrackingCaches
 from store.errors import StoreMismatch
 from store.follows import Follows
-from store.maintenance.restore import MARK
+from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
 from store.ranking.config import ORDERS_FIELD, Rankings, orders_to_write
 from store.ranking.formulas import Order, Policy
@@ -98,7 +98,7 @@ async def _agree_on_settings(
 ) -> int:
     """Compare the settings with those in the store, creating it if it is empty, and return the number of partitions."""
     settings: dict[str, float | None] = {"partitions": partitions, **policy.kept_in_indexes()}
-    command: Command = ("HMGET", keys.store(), *settings, MARK)
+    command: Command = ("HMGET", keys.store(), *settings, RESTORING_FIELD)
     *stored, restoring = await redis.run(command)
     is_new = 0
     if None in stored:  # else nothing is written, so that a store with a full disk can be opened

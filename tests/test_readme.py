@@ -10,7 +10,7 @@ import pytest
 
 from server.cli.main import main
 from server.settings import PREFIX, Settings
-from store import keys
+from store import key_kinds
 from tests.server.conftest import serving
 
 ROOT = Path(__file__).parents[1]
@@ -85,18 +85,17 @@ def test_settings_table_is_complete():
     assert len(re.findall(rf"^\| `{PREFIX}", README, re.MULTILINE)) == len(rows)
 
 
-def test_key_table_is_that_of_keys():
+def test_key_table_has_the_declared_kinds():
     rows = []
-    for function in (function for _, function in inspect.getmembers(keys, inspect.isfunction)):
-        if function.__module__ == keys.__name__ and (function.__doc__ or "").count(" | ") == 3:
-            kind, holds, lifetime, writers = function.__doc__.split(" | ")
-            names = [NAMES[name] for name in inspect.signature(function).parameters]
-            rows.append(f"| `{function(*names)}` | {kind} | {holds} | {lifetime} | {writers} |")
+    for kind in key_kinds.DECLARED:
+        key = kind.build(*(NAMES[name] for name in inspect.signature(kind.build).parameters))
+        cells = (kind.type, kind.members, kind.lifetime, kind.written_by, kind.backup.value)
+        rows.append(f"| `{key}` | {' | '.join(cells)} |")
 
     shown = README.lower()
     assert [row for row in rows if row.lower() not in shown] == []
-    kinds = "hash|set|zset|list|string|channel"
-    assert len(re.findall(rf"^\| `\w+(?::\{{p\}}[\w:]*)?` \| (?:{kinds}) ", README, re.MULTILINE)) == len(rows)
+    types = "hash|set|string|zset|list|channel"
+    assert len(re.findall(rf"^\| `\w+(?::\{{p\}}[\w:]*)?` \| (?:{types}) ", README, re.MULTILINE)) == len(rows)
 
 
 @pytest.mark.parametrize("command", re.findall(r"^\s*(make \w+)", README, re.MULTILINE))

@@ -51,7 +51,7 @@ def back_up(settings: Settings, file: Path) -> int:
     async def write(store: Store) -> None:
         header = {**await dump.settings(store.site), "taken_at": store.site.clock()}
         with bar("backup", await dump.size(store.site)) as walked, archives.writing(file, header) as archive:
-            async for records in dump.copied(store.site, walked, tally.leave_out):
+            async for records in dump.records_of(store.site, walked, tally.leave_out):
                 for record in records:
                     archive.add(record)
                     tally.add(record)

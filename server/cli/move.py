@@ -12,7 +12,7 @@ from store.client import urls
 from store.keys import SLOTS
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
-from store.maintenance.write_lock import Closing
+from store.maintenance.write_lock import WriteLock
 from store.ranking.formulas import INDEX_WEIGHTS, Policy
 from store.store import Store, unix_milliseconds
 
@@ -64,7 +64,7 @@ def undo(settings: Settings) -> int:
     """Let a store that was moved accept writes again."""
 
     async def unlock(store: Store) -> None:
-        await Closing(store.site).end()
+        await WriteLock(store.site).release()
 
     session.run(settings, unlock, strict=False)
     print("this store accepts writes again; the copy does not receive them")
@@ -72,22 +72,22 @@ def undo(settings: Settings) -> int:
 
 
 async def _copy(store: Store, restoration: Restoration, tally: Tally) -> None:
-    closing = Closing(store.site)
+    lock = WriteLock(store.site)
     try:
-        await closing.begin()
+        await lock.acquire()
         with bar("move", await dump.size(store.site)) as walked:
-            async for records in dump.copied(store.site, walked, tally.leave_out, sessions=True):
+            async for records in dump.records_of(store.site, walked, tally.leave_out, is_move=True):
                 for batch in batches(records):
                     await restoration.put(batch)
-                    await closing.renew()
+                    await lock.renew()
                 for record in records:
                     tally.add(record)
-        await closing.renew(now=True)
+        await lock.renew(now=True)
         await restoration.end()
     except BaseException:
-        await closing.end()
+        await lock.release()
         raise
-    await closing.settle()
+    await lock.make_permanent()
 
 
 def _policy(header: dict[str, str], settings: Settings) -> Policy:

@@ -51,7 +51,7 @@ def verify(settings: Settings, repair: bool) -> int:
         if await reindex.is_unfinished(store.site):
             print(UNFINISHED)
         with bar("verify", await verification.size(store.site)) as walked:
-            await verification.verify(store.site, report.add, repair=repair, walked=walked)
+            await verification.verify(store.site, report.add, repair=repair, progress=walked)
 
     session.run(settings, check, strict=False)
     print(report)

@@ -1,7 +1,8 @@
 """
-Follows of which one side was lost. `follow` and `unfollow` set the followers first, then the following, which counts.
+Finds and repairs follows that only one side knows of. `following` decides: `follow` and `unfollow` write it last.
 
-The two sides may live in two partitions, so that no script sees both: what is the same half after a pause is reported.
+The two sides may be in two partitions, so that no script reads both. A follow that is written at this moment looks like
+a dangling one: what is reported looks the same before and after a pause.
 """
 
 import asyncio
@@ -13,61 +14,61 @@ from store.key_kinds import Key
 from store.site import Site
 
 PAUSE = 1.0  # seconds
-COUNT = 100  # follows of a user in a reply
-PAIRS = 500  # in a round trip
+FOLLOWS_IN_REPLY = 100  # of one user
+PAIRS_AT_ONCE = 500  # in a round trip
 
 
 @dataclass(frozen=True, slots=True)
-class Half:
-    """A follow, both names as their owners write them, and when it began as each side has it."""
+class DanglingFollow:
+    """A follow that has a time on one side only. Both names are in their owners' spelling."""
 
     follower: str
     followee: str
-    following: float | None
-    followed: float | None
+    following: float | None  # its time among those that the follower follows
+    followed: float | None  # its time among the followers
 
 
-async def broken(site: Site, sides: Sequence[Key]) -> list[Half]:
-    """The halves among the follows of some users. Two round trips, and more where a user has many."""
-    suspects = await _halves(site, await _follows(site, sides))
+async def find(site: Site, sides: Sequence[Key]) -> list[DanglingFollow]:
+    """The dangling follows in some `following` and `followers` keys. Two round trips, more where a user has many."""
+    suspects = await _dangling(site, await _follows(site, sides))
     if not suspects:
         return []
     await asyncio.sleep(PAUSE)
-    later = await _halves(site, [(half.follower, half.followee) for half in suspects])
-    return [half for half in later if half in suspects]
+    later = await _dangling(site, [(each.follower, each.followee) for each in suspects])
+    return [each for each in later if each in suspects]
 
 
-async def mend(site: Site, half: Half) -> None:
-    """Make the followers say what the following said; who changes it right now leaves a half to the next walk."""
-    key = followers(site, half)
-    if half.following is None:
-        await site.redis.run(("ZREM", key, half.follower))
+async def repair(site: Site, dangling: DanglingFollow) -> None:
+    """Write the side of the followers anew. If the user changes the follow at this moment, it may dangle again."""
+    key = followers_key(site, dangling)
+    if dangling.following is None:
+        await site.redis.run(("ZREM", key, dangling.follower))
     else:
-        await site.redis.run(("ZADD", key, half.following, half.follower))
+        await site.redis.run(("ZADD", key, dangling.following, dangling.follower))
 
 
-def followers(site: Site, half: Half) -> str:
-    return keys.followers(site.home_of_user(half.followee), half.followee)
+def followers_key(site: Site, dangling: DanglingFollow) -> str:
+    return keys.followers(site.home_of_user(dangling.followee), dangling.followee)
 
 
 async def _follows(site: Site, sides: Sequence[Key]) -> list[tuple[str, str]]:
-    """Follower and followee of all follows that these keys have; none of those that are nobody's."""
-    names = await site.redis.pipeline([("HGET", keys.user(side.p, side.name), "name") for side in sides])
+    """Follower and followee of all follows in these keys, except in keys of users that do not exist."""
+    names = await site.redis.pipeline([("HGET", keys.user(side.p, side.suffix), "name") for side in sides])
     scans = [(side, name, "0") for side, name in zip(sides, names, strict=True) if name]
     found: list[tuple[str, str]] = []
     while scans:
-        commands = [("ZSCAN", side.text, cursor, "COUNT", COUNT) for side, _, cursor in scans]
+        commands = [("ZSCAN", side.text, cursor, "COUNT", FOLLOWS_IN_REPLY) for side, _, cursor in scans]
         replies = list(zip(scans, await site.redis.pipeline(commands), strict=True))
         for (side, name, _), (_, flat) in replies:
-            found += [(name, other) if side.kind == "following" else (other, name) for other in flat[::2]]
+            found += [(name, other) if side.name == "following" else (other, name) for other in flat[::2]]
         scans = [(side, name, cursor) for (side, name, _), (cursor, _) in replies if cursor != "0"]
     return found
 
 
-async def _halves(site: Site, follows: Sequence[tuple[str, str]]) -> list[Half]:
+async def _dangling(site: Site, follows: Sequence[tuple[str, str]]) -> list[DanglingFollow]:
     found = []
-    for start in range(0, len(follows), PAIRS):
-        pairs = follows[start : start + PAIRS]
+    for start in range(0, len(follows), PAIRS_AT_ONCE):
+        pairs = follows[start : start + PAIRS_AT_ONCE]
         replies = await site.redis.pipeline(
             [
                 command
@@ -79,5 +80,5 @@ async def _halves(site: Site, follows: Sequence[tuple[str, str]]) -> list[Half]:
             ]
         )
         read = zip(pairs, replies[::2], replies[1::2], strict=True)
-        found += [Half(*pair, *sides) for pair, *sides in read if (sides[0] is None) != (sides[1] is None)]
+        found += [DanglingFollow(*pair, *sides) for pair, *sides in read if (sides[0] is None) != (sides[1] is None)]
     return found

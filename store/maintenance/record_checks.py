@@ -1,6 +1,6 @@
 """
-What the records of a copy must be like: `copying` writes no others, and `restore` refuses a backup that has others,
-before anything is written. What a record is made of stands in `copying`.
+Checks the records of a dump. `dump` makes no other records, and `restore` refuses a backup that has any other, before
+it writes anything. The docstring of `dump` lists the parts of each record.
 """
 
 import re
@@ -11,8 +11,8 @@ from typing import Any
 from store import key_kinds, keys, numbering, validation
 from store.ranking.formulas import ORDERS, WEIGHTS
 
-SHOWN = 60  # characters of a value in a message
-MOST_FIELDS = 100
+MAX_SHOWN = 60  # characters of a value in a message
+MAX_FIELDS = 100
 INSTANT = re.compile(r"[0-9]{1,15}")  # unix milliseconds
 COUNT = re.compile(r"[0-9]{1,15}")
 ARTICLE_FIELDS = {
@@ -29,19 +29,19 @@ OPTIONAL_USER_FIELDS = {
     "karma": re.compile(r"-?[0-9]{1,15}"),
     "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
 }
-DROPPED = {"edited", "karma", "seen"}  # fields that a copy does without where they are malformed
+DROPPABLE = {"edited", "karma", "seen"}  # fields that are left out if they are malformed
 POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
 WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")
 
 
 class MalformedRecord(Exception):
-    """The message says which record, what of it, and why."""
+    """The message says which record, which part of it, and what is wrong."""
 
 
 def check(record: object) -> None:
     """
     Raises:
-        MalformedRecord: no store can be made of it.
+        MalformedRecord: it cannot be restored.
     """
     if type(record) is not list or not record:
         raise MalformedRecord(f"a record is a list with its kind first, not {shown(record)}")
@@ -57,7 +57,7 @@ def check(record: object) -> None:
     check_parts(*parts)
 
 
-def is_whole(record: list[Any]) -> bool:
+def is_valid(record: list[Any]) -> bool:
     try:
         check(record)
     except MalformedRecord:
@@ -66,14 +66,14 @@ def is_whole(record: list[Any]) -> bool:
 
 
 def malformed_fields(fields: Mapping[str, str]) -> list[str]:
-    """Of those that a copy does without, the names of those that cannot be used."""
+    """The names of the malformed fields that may be left out."""
     patterns = OPTIONAL_ARTICLE_FIELDS | OPTIONAL_USER_FIELDS
-    return [name for name in sorted(DROPPED & fields.keys()) if not patterns[name].fullmatch(fields[name])]
+    return [name for name in sorted(DROPPABLE & fields.keys()) if not patterns[name].fullmatch(fields[name])]
 
 
 def shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
 def _ranking(orders: str, weights: dict[str, Any]) -> None:
@@ -152,8 +152,8 @@ def _sequences(given: list[Any]) -> None:
 def _check_fields(
     where: str, fields: dict[str, Any], needed: dict[str, re.Pattern[str]], optional: dict[str, re.Pattern[str]]
 ) -> None:
-    if len(fields) > MOST_FIELDS:
-        raise MalformedRecord(f"{where}: it has {len(fields)} fields, more than {MOST_FIELDS}")
+    if len(fields) > MAX_FIELDS:
+        raise MalformedRecord(f"{where}: it has {len(fields)} fields, more than {MAX_FIELDS}")
     for name in needed:
         if name not in fields:
             raise MalformedRecord(f"{where}: it has no {name}")

@@ -1,8 +1,8 @@
 """
-Making a store of the records of a copy, in an empty place, with any number of partitions.
+Makes a store of the records of a dump, in an empty database, with any number of partitions.
 
-Until the last record is there a mark in the settings keeps everybody from opening the store. The same copy can be
-restored again over what an interruption left: every step is harmless twice.
+A field of the settings marks the store as incomplete until the last record is written: until then it cannot be opened.
+Every step may be repeated, so that a restore which was interrupted can be started again.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +19,9 @@ from store.ranking.formulas import Policy
 from store.scripts.registry import OPEN_SESSION, Script
 from store.site import Site
 
-VOTERS = 10_000  # in one command
+VOTERS_AT_ONCE = 10_000  # in one command
 
-MARK = "restoring"
+RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored
 
 RESTORE_ARTICLE = Script("prelude", "article_indexes", "restore_article")
 RESTORE_POSTED = Script("restore_posted")
@@ -36,12 +36,13 @@ class Restoration:
         cls, url: str, source: str, partitions: int, policy: Policy, clock: Callable[[], int], *, alone: bool = False
     ) -> Self:
         """
-        Take an empty store, or one that the restoring of the same source has not ended in. Four round trips at most.
+        Mark an empty database as incomplete, or go on where a restore of the same source was interrupted.
 
-        Where nobody else can be there, `alone`, a store that was only opened is as good as empty.
+        At most four round trips. If no other process can use the database, `alone`, a store counts as empty when it was
+        opened and nothing more.
 
         Raises:
-            StoreMismatch: the store is not empty, or another source was begun there.
+            StoreMismatch: the database is not empty, or a restore of another source was begun there.
             StoreUnavailable: it does not answer.
         """
         redis = RedisClient(url)
@@ -56,7 +57,7 @@ class Restoration:
         return cls(Site(redis, partitions, policy, clock, 0))
 
     async def put(self, records: Sequence[Record]) -> None:
-        """Write some records, after those that came before them in the copy. Two round trips."""
+        """Write some records, in the order of the dump. Two round trips."""
         voters = [command for kind, *record in records if kind == "article" for command in _voters(self.site, *record)]
         await self.site.redis.pipeline(voters)
         await self.site.redis.pipeline(
@@ -64,8 +65,8 @@ class Restoration:
         )
 
     async def end(self) -> None:
-        """Let the store be opened. One round trip."""
-        await self.site.redis.run(("HDEL", keys.store(), MARK))
+        """Mark the store as complete. One round trip."""
+        await self.site.redis.run(("HDEL", keys.store(), RESTORING_FIELD))
 
     async def close(self) -> None:
         await self.site.redis.close()
@@ -73,26 +74,26 @@ class Restoration:
 
 async def _take(redis: RedisClient, source: str, alone: bool) -> None:
     size = await redis.size()
-    kept = await redis.run(("HGETALL", keys.store()))
-    if kept.get(MARK, source) != source:
+    stored = await redis.run(("HGETALL", keys.store()))
+    if stored.get(RESTORING_FIELD, source) != source:
         raise StoreMismatch("another restore was interrupted in this store: empty it first")
-    if MARK in kept:
+    if RESTORING_FIELD in stored:
         return
-    if size > (1 if alone and kept else 0):
+    if size > (1 if alone and stored else 0):
         raise StoreMismatch(f"this store is not empty: it has {size} keys")
-    await redis.run(("HSETNX", keys.store(), MARK, source))
-    if await redis.run(("HGET", keys.store(), MARK)) != source:
+    await redis.run(("HSETNX", keys.store(), RESTORING_FIELD, source))
+    if await redis.run(("HGET", keys.store(), RESTORING_FIELD)) != source:
         raise StoreMismatch("another restore has begun in this store")
-    if not alone and await redis.run(("HLEN", keys.store())) > 1:  # somebody came between
-        await redis.run(("HDEL", keys.store(), MARK))
+    if not alone and await redis.run(("HLEN", keys.store())) > 1:  # a server was faster
+        await redis.run(("HDEL", keys.store(), RESTORING_FIELD))
         raise StoreMismatch("this store is not empty: a server has opened it")
 
 
 def _voters(site: Site, number: int, fields: dict[str, str], up: list[str], down: list[str]) -> Iterator[Command]:
     p = site.home_of_article(number)
     for key, voters in ((keys.voted(p, number), up), (keys.downvoted(p, number), down)):
-        for start in range(0, len(voters), VOTERS):
-            yield ("SADD", key, *voters[start : start + VOTERS])
+        for start in range(0, len(voters), VOTERS_AT_ONCE):
+            yield ("SADD", key, *voters[start : start + VOTERS_AT_ONCE])
 
 
 def _article(site: Site, number: int, fields: dict[str, str], up: object, down: object) -> Iterator[Command]:
@@ -124,7 +125,7 @@ def _follows(site: Site, follower: str, followees: dict[str, int]) -> Iterator[C
 def _user(site: Site, fields: dict[str, str]) -> Iterator[Command]:
     key = keys.user(site.home_of_user(fields["name"]), fields["name"])
     yield ("HSET", key, *_flat({name: value for name, value in fields.items() if name != "karma"}))
-    yield ("HINCRBY", key, "karma", 0)  # where no article has brought any
+    yield ("HINCRBY", key, "karma", 0)  # for users without articles
 
 
 def _posted(site: Site, username: str, digest: str, value: str, ends: int) -> Iterator[Command]:
@@ -143,10 +144,10 @@ def _session(site: Site, digest: str, username: str, ends: int) -> Iterator[Comm
 
 
 def _sequences(site: Site, given: list[int]) -> Iterator[Command]:
-    """A partition goes on after all partitions that have had one of its slots."""
-    shared = min(len(given), site.partitions)
+    """Of each partition, the highest sequence of the partitions that had any of its slots."""
+    step = min(len(given), site.partitions)
     for p in range(site.partitions):
-        if highest := max(given[p % shared :: shared]):
+        if highest := max(given[p % step :: step]):
             yield ("SET", keys.sequence(p), highest)
 
 

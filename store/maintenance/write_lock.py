@@ -1,8 +1,8 @@
 """
-Closing a store for writes while it is copied to another place, and for good once the copy is whole.
+Refuses writes to a store while it is moved, and afterwards for good.
 
-Each partition has a mark that every script which writes looks at, so that nothing comes in between. The marks go by
-themselves if whoever moves the store is lost; then the copy is not whole, and nobody opens it.
+Each partition has a key, `closed`, that every script reads before it writes. These keys expire unless they are renewed:
+if the process that moves the store is killed, the store takes writes again, and its copy stays incomplete.
 """
 
 from dataclasses import dataclass, field
@@ -18,35 +18,35 @@ RENEWAL = 10.0  # seconds
 
 
 @dataclass(slots=True)
-class Closing:
+class WriteLock:
     site: Site
-    renewed: float = field(default_factory=monotonic)
+    renewed_at: float = field(default_factory=monotonic)
 
-    async def begin(self) -> None:
+    async def acquire(self) -> None:
         """Refuse all writes from now on. One round trip."""
-        await self._each("SET", 1, "PX", LEASE)
+        await self._in_all("SET", 1, "PX", LEASE)
 
     async def renew(self, *, now: bool = False) -> None:
         """
-        Go on refusing them: one round trip every 10 seconds, none in between unless it has to be known `now`.
+        Extend the lock: one round trip every 10 seconds, or `now`.
 
         Raises:
-            StoreMismatch: there were writes in between.
+            StoreMismatch: the lock had expired, so that there may have been writes.
         """
-        if now or monotonic() - self.renewed > RENEWAL:
-            self.renewed = monotonic()
-            if not all(await self._each("PEXPIRE", LEASE)):
+        if now or monotonic() - self.renewed_at > RENEWAL:
+            self.renewed_at = monotonic()
+            if not all(await self._in_all("PEXPIRE", LEASE)):
                 raise StoreMismatch("the store was written to while it was moved: move it again, into an empty store")
 
-    async def settle(self) -> None:
-        """Refuse them for ever. One round trip."""
-        await self._each("PERSIST")
+    async def make_permanent(self) -> None:
+        """Refuse writes until the lock is released. One round trip."""
+        await self._in_all("PERSIST")
 
-    async def end(self) -> None:
+    async def release(self) -> None:
         """Take writes again. One round trip."""
-        await self._each("DEL")
+        await self._in_all("DEL")
 
-    async def _each(self, command: str, *arguments: Argument) -> list[int]:
+    async def _in_all(self, command: str, *arguments: Argument) -> list[int]:
         replies: list[int] = await self.site.redis.pipeline(
             [(command, keys.closed(p), *arguments) for p in range(self.site.partitions)]
         )

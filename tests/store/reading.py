@@ -76,6 +76,7 @@ def contents(redis: "Redis") -> dict[str, Any]:
     reads = {
         "hash": redis.hgetall,
         "set": redis.smembers,
+        "list": lambda key: redis.lrange(key, 0, -1),
         "string": redis.get,
         "zset": lambda key: redis.zrange(key, 0, -1, withscores=True),
     }

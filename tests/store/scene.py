@@ -9,15 +9,21 @@ from itertools import count
 
 from redis import Redis
 
-from store import keys
+from store import keys, listings
 from store.articles import Draft
+from store.client.commands import marks
 from store.errors import Refusal
+from store.maintenance import reindex
 from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.write_lock import WriteLock
+from store.ranking import snapshots
+from store.ranking.formulas import Order
+from store.rate_limits import SlidingWindow, TokenBuckets
 from store.records import Article, Vote
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock, registered
-from tests.store.reading import post
+from tests.store.reading import page, post
 
 WEEK = 7 * 86_400
 PEOPLE = ("Alice", "bob", "carol", "dave")
@@ -88,6 +94,31 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     p = store.site.home_of_user("alice")
     story = int(redis.hget(keys.imported(p), "1"))
     return Scene(redis, store, clock, closed, posted, story, keys.session(p, session.digest))
+
+
+async def fill_other_kinds(scene: Scene) -> None:
+    """Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, a pin, rate limits."""
+    site = scene.store.site
+    await reindex.reindex(site, tuple(Order), lambda count: None)
+    await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
+    listing = listings.whole(site, Order.SCORE)
+    await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(scene.store, listing))
+    await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
+    await TokenBuckets(site, capacity=100, refill=10).take({"alice": 1})
+
+
+async def fill_kinds_of_operations(scene: Scene) -> None:
+    """Add keys of the kinds that exist only during an operation: a change of weights, a move, a confirmed write."""
+
+    def interrupt(count: int) -> None:
+        if count:
+            raise InterruptedError
+
+    site = scene.store.site
+    with suppress(InterruptedError):
+        await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
+    await site.redis.pipeline(marks([("GET", scene.hash)]))
+    await WriteLock(site).acquire()
 
 
 def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:

@@ -16,7 +16,7 @@ from store.errors import StoreMismatch, StoreUnavailable, Unauthenticated
 from store.listings import Window
 from store.maintenance.import_stories import Story, bring_in
 from store.maintenance.restore import Restoration
-from store.maintenance.write_lock import Closing
+from store.maintenance.write_lock import WriteLock
 from store.ranking.formulas import Order
 from store.records import Position, Vote
 from store.sessions import parse_token
@@ -69,7 +69,7 @@ async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(
     for name in ("alice", "bob"):
         await registered(store, name)
     own = (await post(store, "alice")).number
-    await Closing(store.site).begin()
+    await WriteLock(store.site).acquire()
     writes: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post("alice", Draft("a title", "https://example.com/")),
         lambda: store.articles.vote(own, "bob", Vote.UP),
@@ -98,7 +98,7 @@ async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, 
     grant = await store.users.register("carol", "correct horse")
     session = parse_token(grant.token)
     clock.advance(store.site.session_lifetime / 2)
-    await Closing(store.site).begin()
+    await WriteLock(store.site).acquire()
     before = everything(redis)
 
     with pytest.raises(StoreUnavailable, match="being moved"):
@@ -108,7 +108,7 @@ async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, 
     await store.sessions.renew(session, grant.login)
     assert everything(redis) == before
 
-    await Closing(store.site).end()
+    await WriteLock(store.site).release()
     assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
     await store.sessions.renew(session, grant.login)
     assert (
@@ -120,7 +120,7 @@ async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, 
 
 
 async def test_registration_that_a_move_refuses_is_not_counted(store, redis):
-    await Closing(store.site).begin()
+    await WriteLock(store.site).acquire()
     before = everything(redis)
 
     with pytest.raises(StoreUnavailable, match="being moved"):
@@ -130,11 +130,11 @@ async def test_registration_that_a_move_refuses_is_not_counted(store, redis):
 
 async def test_password_is_not_changed_while_the_store_is_moved(store, redis):
     session = parse_token((await store.users.register("carol", "correct horse")).token)
-    await Closing(store.site).begin()
+    await WriteLock(store.site).acquire()
 
     with pytest.raises(StoreUnavailable, match="being moved"):
         await store.users.change_password(session, "correct horse", "battery staple")
-    await Closing(store.site).end()
+    await WriteLock(store.site).release()
     assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
 
 
@@ -152,7 +152,7 @@ def test_move_that_fails_lets_the_store_go_on(filled, empty, monkeypatch):
         move(filled, empty.redis_url, None)
 
     assert stored(filled) == before
-    with pytest.raises(StoreMismatch, match="not whole"):
+    with pytest.raises(StoreMismatch, match="has not finished"):
         asyncio.run(Store.open(empty.redis_url))
     with pytest.raises(StoreMismatch, match="another restore was interrupted"):
         move(filled, empty.redis_url, None)
@@ -170,7 +170,7 @@ def test_write_in_between_is_noticed(filled, empty, monkeypatch):
     monkeypatch.setattr(Restoration, "put", slow)
     with pytest.raises(StoreMismatch, match="written to while it was moved"):
         move(filled, empty.redis_url, None)
-    with pytest.raises(StoreMismatch, match="not whole"):
+    with pytest.raises(StoreMismatch, match="has not finished"):
         asyncio.run(Store.open(empty.redis_url))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from store import keys
-from tests.store.mendable import NOTHING, Expected
+from tests.store.maintenance.repairable import NOTHING, Expected
 from tests.store.scene import Scene
 
 
@@ -101,7 +101,7 @@ def article_of_a_wrong_type(scene: Scene) -> list[Expected]:
     return [(scene.hash, "a set", "a hash before more can be verified")]
 
 
-UNMENDABLE: list[Callable[[Scene], list[Expected]]] = [
+NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     title_lost,
     time_and_groups_lost,
     poster_lost_from_the_hash,

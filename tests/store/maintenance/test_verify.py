@@ -14,10 +14,10 @@ from store.store import Store
 from tests.conftest import Clock
 from tests.servers import PATIENCE
 from tests.store import scene as scenes
-from tests.store.mendable import MENDABLE, Expected, derived_key_of_a_wrong_type
+from tests.store.maintenance.not_repairable import NOT_REPAIRABLE
+from tests.store.maintenance.repairable import REPAIRABLE, Expected, derived_key_of_a_wrong_type
 from tests.store.reading import contents, verified
 from tests.store.scene import WEEK, Scene, meanwhile, pass_time, use
-from tests.store.unmendable import UNMENDABLE
 
 pytestmark = pytest.mark.routed
 
@@ -36,7 +36,7 @@ def of(found: list[Finding]) -> list[Expected]:
     return sorted((finding.where, finding.found, finding.expected) for finding in found)
 
 
-@pytest.mark.parametrize("breaking", MENDABLE)
+@pytest.mark.parametrize("breaking", REPAIRABLE)
 async def test_what_is_broken_is_found_mended_and_found_no_more(scene, breaking):
     before = contents(scene.redis)
     expected = breaking(scene)
@@ -53,7 +53,7 @@ async def test_what_is_broken_is_found_mended_and_found_no_more(scene, breaking)
     assert await verified(scene.store) == []
 
 
-@pytest.mark.parametrize("breaking", UNMENDABLE)
+@pytest.mark.parametrize("breaking", NOT_REPAIRABLE)
 async def test_what_nothing_tells_is_found_and_stays(scene, breaking):
     expected = breaking(scene)
 
@@ -156,7 +156,7 @@ async def test_repair_of_a_store_in_use_mends_what_is_broken_and_nothing_else(sc
 
 async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
     """Its second step comes while the first look at it is over and the other is to come."""
-    site, look = scene.store.site, dangling_follows._halves
+    site, look = scene.store.site, dangling_follows._dangling
     seen, followed = asyncio.Event(), asyncio.Event()
 
     async def look_before_and_after(*arguments):
@@ -167,7 +167,7 @@ async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
         return found
 
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
-    monkeypatch.setattr(dangling_follows, "_halves", look_before_and_after)
+    monkeypatch.setattr(dangling_follows, "_dangling", look_before_and_after)
     key = keys.followers(site.home_of_user("dave"), "dave")
     await site.redis.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
@@ -180,6 +180,6 @@ async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
 
 async def test_what_was_walked_is_told(scene):
     walked: list[int] = []
-    await verify.verify(scene.store.site, print, walked=walked.append)
+    await verify.verify(scene.store.site, print, progress=walked.append)
 
     assert sum(walked) == await verify.size(scene.store.site)

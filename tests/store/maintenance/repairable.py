@@ -210,7 +210,7 @@ def store_made_with_another_policy(scene: Scene) -> list[Expected]:
     return [("store vote_score", "100.0", "432.0"), ("store good_votes", "3", "2")]
 
 
-MENDABLE: list[Callable[[Scene], list[Expected]]] = [
+REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     votes_of_another_time,
     votes_lost_while_open,
     votes_of_an_import,

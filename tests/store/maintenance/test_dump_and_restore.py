@@ -4,10 +4,11 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from store import keys, listings
+from store import key_kinds, keys, listings
 from store.articles import Draft
 from store.errors import StoreMismatch
-from store.maintenance import dump, reindex
+from store.key_kinds import Backup
+from store.maintenance import dump, record_checks, reindex, restore
 from store.maintenance.import_stories import Story, bring_in
 from store.maintenance.restore import Restoration
 from store.ranking.formulas import Order, Policy
@@ -18,9 +19,7 @@ from tests.store import scene as scenes
 from tests.store.reading import article, contents, numbers, post, up, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the copy is another database of the server
-
-LEFT_BEHIND = ("session", "sessions", "pin", "tried", "bucket", "mark", "store")
+pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # it restores into another database of the same server
 
 
 @pytest.fixture
@@ -32,27 +31,29 @@ def policy() -> Policy:
 async def scene(store: Store, redis: "Redis", clock: Clock) -> Scene:
     scene = await scenes.opened(store, redis, clock)
     await use(scene, random.Random(7), 40)
+    await scenes.fill_other_kinds(scene)
     return scene
 
 
 @pytest.fixture
 def place(redis_url: str) -> str:
-    """An empty store."""
+    """The URL of an empty database."""
     return f"{redis_url}?db=1"
 
 
 @pytest.fixture
 def copied(place: str) -> "Iterator[Redis]":
-    """What is in it."""
+    """A client of that database."""
     with Redis.from_url(place, decode_responses=True) as redis:
         yield redis
 
 
-async def copy_of(store: Store) -> list[dump.Record]:
-    left_out: list[str] = []
-    copied = [record async for some in dump.copied(store.site, lambda count: None, left_out.append) for record in some]
-    assert left_out == []
-    return copied
+async def dumped(store: Store, *, is_move: bool = False) -> list[dump.Record]:
+    skipped: list[str] = []
+    found = dump.records_of(store.site, lambda count: None, skipped.append, is_move=is_move)
+    records = [record async for some in found for record in some]
+    assert skipped == []
+    return records
 
 
 async def begun(place: str, scene: Scene, source: str = "a copy", partitions: int | None = None) -> Restoration:
@@ -69,8 +70,13 @@ async def restored(place: str, scene: Scene, records: list[dump.Record], partiti
 
 
 def kept(redis: "Redis") -> dict[str, object]:
-    """All that a copy has, or derives."""
-    return {key: value for key, value in contents(redis).items() if key.split(":")[0] not in LEFT_BEHIND}
+    """All keys that backups have, and those that are derived from them."""
+    return {key: value for key, value in contents(redis).items() if backup_of(key) in (Backup.COPIED, Backup.DERIVED)}
+
+
+def backup_of(text: str) -> Backup | None:
+    kind = key_kinds.KINDS.get(text.split(":")[0])
+    return kind.backup if kind else None
 
 
 def lives(redis: "Redis") -> dict[str, int]:
@@ -78,8 +84,8 @@ def lives(redis: "Redis") -> dict[str, int]:
     return {key: redis.ttl(key) for key in kept(redis)}
 
 
-async def test_copy_has_everything_but_sessions_and_limits(scene, place, copied):
-    store = await restored(place, scene, await copy_of(scene.store))
+async def test_restored_store_is_the_same_but_for_sessions_pins_and_limits(scene, place, copied):
+    store = await restored(place, scene, await dumped(scene.store))
 
     assert kept(copied) == kept(scene.redis)
     assert lives(copied) == pytest.approx(lives(scene.redis), rel=0, abs=60)
@@ -87,10 +93,27 @@ async def test_copy_has_everything_but_sessions_and_limits(scene, place, copied)
     await store.close()
 
 
+@pytest.mark.parametrize("is_move", [False, True])
+async def test_restored_store_has_the_kinds_that_are_declared_so(scene, place, copied, is_move):
+    store = await restored(place, scene, await dumped(scene.store, is_move=is_move))
+    await store.close()
+
+    added = {Backup.COPIED, Backup.DERIVED} | ({Backup.MOVED} if is_move else set())
+    names = {key.split(":")[0] for key in copied.scan_iter() if key != keys.store()}
+    assert names == {name for name, kind in key_kinds.KINDS.items() if kind.backup in added}
+
+
+async def test_records_are_those_that_are_declared(scene):
+    declared = {kind.record for kind in key_kinds.DECLARED if kind.record}
+
+    assert {record[0] for record in await dumped(scene.store, is_move=True)} == declared
+    assert record_checks.CHECKS.keys() == restore.COMMANDS.keys() == declared
+
+
 async def test_copy_keeps_the_same_orders_and_weights(scene, place, copied):
     await reindex.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], lambda count: None)
     await reindex.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, lambda count: None)
-    store = await restored(place, scene, await copy_of(scene.store))
+    store = await restored(place, scene, await dumped(scene.store))
 
     assert kept(copied) == kept(scene.redis)
     assert store.site.rankings == scene.store.site.rankings
@@ -100,7 +123,7 @@ async def test_copy_keeps_the_same_orders_and_weights(scene, place, copied):
 
 @pytest.mark.parametrize("wanted", [2, 64])
 async def test_other_number_of_partitions_changes_no_id_and_no_order(scene, place, copied, wanted):
-    store = await restored(place, scene, await copy_of(scene.store), wanted)
+    store = await restored(place, scene, await dumped(scene.store), wanted)
 
     assert await verified(store) == []
     for order in Order:
@@ -116,13 +139,13 @@ async def test_numbers_of_deleted_articles_are_not_given_out_again(scene, place,
         article = await post(scene.store, poster)
         given.add(article.number)
         await scene.store.articles.delete(article.number, poster)
-    store = await restored(place, scene, await copy_of(scene.store), wanted)
+    store = await restored(place, scene, await dumped(scene.store), wanted)
 
     assert all([(await post(store, poster)).number not in given for poster in PEOPLE])
     await store.close()
 
 
-async def test_copy_of_a_version_before_keeps_its_numbers_and_goes_on_with_later_ones(scene, place):  # A2
+async def test_numbers_of_early_versions_are_kept_and_new_ones_are_higher(scene, place):  # A2
     fields = {"title": "a title", "poster": "Alice", "time": "1470000000000", "up": "1", "down": "0", "groups": ""}
     old = [sequence * keys.SLOTS + keys.slot("alice") for sequence in (1, 2)]
     records: list[dump.Record] = [
@@ -139,23 +162,23 @@ async def test_copy_of_a_version_before_keeps_its_numbers_and_goes_on_with_later
     await store.close()
 
 
-async def test_stories_of_a_copy_keep_their_numbers(scene, place):  # A2
+async def test_imported_stories_keep_their_numbers(scene, place):  # A2
     stories = [Story(str(id), "a story", "", "bob", 1_400_000_000_000, 1) for id in range(20)]
     await bring_in(scene.store, stories)
     given = await numbers(scene.store, listings.timeline(scene.store.site, "bob"))
     for number in given:
         await scene.store.articles.delete(number, "bob")
-    store = await restored(place, scene, await copy_of(scene.store))
+    store = await restored(place, scene, await dumped(scene.store))
 
     await bring_in(store, [Story("another", "a story", "", "bob", 1_400_000_000_000, 1)])
     assert (await numbers(store, listings.timeline(store.site, "bob")))[-1] not in given
     await store.close()
 
 
-async def test_post_that_was_sent_before_is_replayed_in_the_copy(scene, place):  # A7
+async def test_idempotency_key_is_restored(scene, place):  # A7
     draft = Draft("sent twice", "https://example.com/", "", ())
     first = (await scene.store.articles.post("bob", draft, "bob's key")).article
-    store = await restored(place, scene, await copy_of(scene.store))
+    store = await restored(place, scene, await dumped(scene.store))
 
     again = await store.articles.post("bob", draft, "bob's key")
     assert again.replayed
@@ -165,9 +188,9 @@ async def test_post_that_was_sent_before_is_replayed_in_the_copy(scene, place): 
 
 async def test_post_that_came_too_late_for_the_copy_can_be_sent_again(scene, place):
     draft = Draft("too late", "https://example.com/", "", ())
-    records = await copy_of(scene.store)
+    records = await dumped(scene.store)
     late = (await scene.store.articles.post("bob", draft, "bob's key")).article
-    keys_of_posts = [record for record in await copy_of(scene.store) if record[0] == "posted"]
+    keys_of_posts = [record for record in await dumped(scene.store) if record[0] == "posted"]
     store = await restored(place, scene, [*records, *keys_of_posts])
 
     assert await article(store, late.number) is None
@@ -176,7 +199,7 @@ async def test_post_that_came_too_late_for_the_copy_can_be_sent_again(scene, pla
 
 
 async def test_voters_of_an_article_that_closed_since_are_forgotten(scene, place, copied):  # V6
-    records = await copy_of(scene.store)
+    records = await dumped(scene.store)
     assert scene.redis.exists(scene.voted)
     scene.clock.advance(WEEK + 1)
     store = await restored(place, scene, records)
@@ -195,7 +218,7 @@ async def test_copy_of_a_store_in_use_is_whole_and_has_what_was_done_before(scen
         await scene.store.articles.vote(number, "a-voter", Vote.UP)
 
     async def copy() -> None:
-        copies.append(await copy_of(scene.store))
+        copies.append(await dumped(scene.store))
 
     await meanwhile(scene, copy, times=2)
     deleted = {number for number in before if await article(scene.store, number) is None}
@@ -206,7 +229,7 @@ async def test_copy_of_a_store_in_use_is_whole_and_has_what_was_done_before(scen
     await store.close()
 
 
-async def test_store_that_is_not_empty_is_left_alone(scene, place, copied):
+async def test_restore_into_a_database_that_is_not_empty_is_refused(scene, place, copied):
     copied.set("a key", "a value")
 
     with pytest.raises(StoreMismatch, match="not empty: it has 1 keys"):
@@ -214,20 +237,20 @@ async def test_store_that_is_not_empty_is_left_alone(scene, place, copied):
     assert contents(copied) == {"a key": "a value"}
 
 
-async def test_store_that_a_server_has_opened_is_not_empty(scene, place):
+async def test_restore_into_a_store_that_a_server_has_opened_is_refused(scene, place):
     await (await Store.open(place)).close()
 
     with pytest.raises(StoreMismatch, match="not empty"):
         await begun(place, scene)
 
 
-async def test_interrupted_restore_is_no_store_until_it_went_on(scene, place, copied):
-    records = await copy_of(scene.store)
+async def test_store_cannot_be_opened_until_an_interrupted_restore_is_repeated(scene, place, copied):
+    records = await dumped(scene.store)
     first = await begun(place, scene)
     await first.put(records[: len(records) // 2])
     await first.close()
 
-    with pytest.raises(StoreMismatch, match="not whole"):
+    with pytest.raises(StoreMismatch, match="has not finished"):
         await Store.open(place, scene.store.site.policy, strict=False)
     with pytest.raises(StoreMismatch, match="another restore"):
         await begun(place, scene, "another copy")
@@ -237,39 +260,39 @@ async def test_interrupted_restore_is_no_store_until_it_went_on(scene, place, co
     await store.close()
 
 
-async def test_what_is_broken_is_left_out_and_told(scene, place):
+async def test_damaged_article_is_skipped_and_reported(scene, place):
     scene.redis.hdel(scene.hash, "time")
-    told: list[str] = []
-    records = [record async for some in dump.copied(scene.store.site, print, told.append) for record in some]
+    skipped: list[str] = []
+    records = [record async for some in dump.records_of(scene.store.site, print, skipped.append) for record in some]
     store = await restored(place, scene, records)
 
-    assert told == [scene.hash]
+    assert skipped == [scene.hash]
     assert await verified(store) == []
     await store.close()
 
 
-async def test_malformed_values_are_left_out_and_told(scene, place):
-    """What stands beside them is copied."""
+async def test_malformed_values_are_skipped_and_reported(scene, place):
+    """The other values of the same keys are copied."""
     posted = next(key for key in scene.redis.scan_iter("posted:*") if "alice" in key)
     scene.redis.set(posted, "odd", keepttl=True)
     scene.redis.hset(scene.hash, "edited", "today")
     scene.redis.hset(scene.account, "seen", "odd")
     scene.redis.hset(keys.imported(scene.p), "2", "odd")
     scene.redis.set(keys.sequence(scene.p), "odd")
-    told: list[str] = []
-    records = [record async for some in dump.copied(scene.store.site, print, told.append) for record in some]
+    skipped: list[str] = []
+    records = [record async for some in dump.records_of(scene.store.site, print, skipped.append) for record in some]
     store = await restored(place, scene, records)
 
     expected = [posted, f"{scene.hash} edited", f"{scene.account} seen", f"{keys.imported(scene.p)} 2"]
-    assert sorted(told) == sorted([*expected, keys.sequence(scene.p)])
+    assert sorted(skipped) == sorted([*expected, keys.sequence(scene.p)])
     assert await article(store, scene.open.number)
     assert [each.where for each in await verified(store)] == [keys.sequence(scene.p)]
     await store.close()
 
 
-async def test_what_is_walked_is_told(scene):
-    walked: list[int] = []
-    async for _ in dump.copied(scene.store.site, walked.append, print):
+async def test_progress_adds_up_to_the_size(scene):
+    progress: list[int] = []
+    async for _ in dump.records_of(scene.store.site, progress.append, print):
         pass
 
-    assert sum(walked) == await dump.size(scene.store.site)
+    assert sum(progress) == await dump.size(scene.store.site)
