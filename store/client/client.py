@@ -13,9 +13,8 @@ from hiredis import ReplyError
 from store.client import retry, urls
 from store.client.cluster import Cluster
 from store.client.commands import Command, as_eval
-from store.client.connection import Connection, connect
+from store.client.connection import Connection, NodeClient, Server, connect
 from store.client.errors import StoreUnavailable
-from store.client.nodes import NodeClient, Server
 from store.client.replication import ReplicatedWrites, Replication
 from store.client.sentinel import connect_to_primary
 from store.client.tracking_cache import CacheOptions, TrackingCache

@@ -17,8 +17,7 @@ from hiredis import ReplyError
 
 from caches import memo
 from store.client.commands import Command, hash_tag, routing_key
-from store.client.connection import lost_replies
-from store.client.nodes import Server
+from store.client.connection import Server, lost_replies
 from store.client.tracking_cache import TrackingCache
 from store.client.urls import Address
 

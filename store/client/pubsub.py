@@ -9,9 +9,8 @@ import hiredis
 
 from store.client.cluster import Cluster
 from store.client.commands import Command
-from store.client.connection import Connection, connect
+from store.client.connection import Connection, NodeClient, connect
 from store.client.errors import Unreachable
-from store.client.nodes import NodeClient
 from store.client.sentinel import connect_to_primary
 from store.client.urls import Address, RedisURL, Topology
 

@@ -9,9 +9,8 @@ from typing import Any
 from hiredis import ReplyError
 
 from store.client.commands import Command, hash_tag, is_write, routing_key
-from store.client.connection import MAX_PENDING, Connection, lost_replies
+from store.client.connection import MAX_PENDING, Connect, Connection, NodeClient, Server, lost_replies
 from store.client.errors import Unreachable
-from store.client.nodes import Connect, NodeClient, Server
 from store.client.tracking_cache import TrackingCache
 
 WAIT_TIME = 0.8  # seconds that replicas have to acknowledge: less than the timeout of a reply
