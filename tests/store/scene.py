@@ -11,7 +11,6 @@ from redis import Redis
 
 from store import keys, listings
 from store.articles import Draft
-from store.client.commands import marks
 from store.errors import Refusal
 from store.maintenance import reindex
 from store.maintenance.import_stories import Story, bring_in
@@ -117,7 +116,7 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     site = scene.store.site
     with suppress(InterruptedError):
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
-    await site.redis.pipeline(marks([("GET", scene.hash)]))
+    await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await WriteLock(site).acquire()
 
 

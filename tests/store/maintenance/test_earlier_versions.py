@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from server.cli import backup, verify
+from server.cli.restore import restore
+from server.cli.verify import verify
 from server.settings import Settings
 from tests.server.conftest import Live, serving
 from tests.store.maintenance import make_store
@@ -60,7 +61,7 @@ def assert_store_can_be_used(live: Live, tokens: dict[str, str]) -> None:
 def test_data_folder_of_0_1_0_opens(tmp_path, capsys):
     shutil.copytree(FOLDER / "appendonlydir", tmp_path / "appendonlydir")
 
-    assert verify.run(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1
+    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1
     *findings, _ = capsys.readouterr().out.splitlines()
     assert all(finding.startswith("posted:") and " TTL: " in finding for finding in findings)  # see `EXPIRES_AT`
     with serving(tmp_path, **SETTINGS) as live:
@@ -73,7 +74,7 @@ def test_data_folder_of_0_1_0_opens(tmp_path, capsys):
 def test_backup_of_0_1_0_is_restored(tmp_path):
     settings = Settings(data_dir=tmp_path, **SETTINGS)
 
-    assert backup.restore(settings, FOLDER / "backup") == 0
+    assert restore(settings, FOLDER / "backup") == 0
     with serving(tmp_path, **SETTINGS) as live:
         tokens = {name: log_in(live, name) or "" for name in TOKENS}
         assert_answers_are_the_same(live, tokens, has_pins=False)
