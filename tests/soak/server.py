@@ -20,6 +20,7 @@ from redis import Redis
 
 ROOT = Path(__file__).parents[2]
 CONNECTIONS = 24
+IDLE_SECONDS = 2.0  # the server closes a connection that is idle for 5 s, also one that a request is on its way on
 PATIENCE = 60.0  # seconds
 
 
@@ -154,6 +155,7 @@ class Connection:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._used = 0.0
 
     async def ask(self, text: str, variables: dict[str, Any], token: str | None) -> dict[str, Any]:
         body = orjson.dumps({"query": text, "variables": variables})
@@ -170,6 +172,8 @@ class Connection:
             self._streams = None
 
     async def _exchange(self, request: bytes) -> bytes:
+        if time.monotonic() - self._used > IDLE_SECONDS:
+            self.close()
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._server.port, limit=2**24)
         reader, writer = self._streams
@@ -177,7 +181,9 @@ class Connection:
             writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().split(b"content-length:", 1)[1].split(b"\r\n", 1)[0])
-            return await reader.readexactly(length)
+            body = await reader.readexactly(length)
+            self._used = time.monotonic()
+            return body
         except (OSError, asyncio.IncompleteReadError) as error:
             self.close()
             raise ConnectionError(str(error)) from error
