@@ -1,4 +1,4 @@
-"""The application: the GraphQL endpoint, the explorer, the contract file, metrics, the health of process and store."""
+"""The ASGI application: GraphQL endpoint, explorer, contract file, metrics and health, set up from the settings."""
 
 import asyncio
 import gc
@@ -10,32 +10,41 @@ from hashlib import sha256
 from operator import attrgetter
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import CacheBudget
-from engine import Client, Endpoint, read_trusted_documents
+from engine import Client, Endpoint, Limits, RateLimiter, read_trusted_documents
+from engine.limits.cost import Weights
+from engine.limits.rate_limiter import BUCKET_SIZE
 from engine.shutdown import STOPPING
 from resolvers.context import Context
 from resolvers.errors import BadInput, SubscriberTooSlow, TooManyRankings
 from resolvers.live import Live
+from resolvers.pagination import SIZES
 from resolvers.rate_limits import WriteRates
 from schema.schema import FILE, SCHEMA
-from server import explorer, limits, shared_rates
+from server import explorer, shared_rates
 from server.http_limits.connections import ConnectionLimiter
+from server.http_limits.unread_answers import UnreadAnswers
 from server.observability import log_stream, tracing
 from server.observability.log_stream import LogStream
 from server.observability.logs import Counting, Logs
 from server.observability.metrics import Metrics
-from server.observability.observer import Watch
+from server.observability.observer import CompositeObserver
 from server.settings import Settings, WrongSetting
 from store import events
 from store.client.tracking_cache import TrackingCaches
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
+from store.ranking.formulas import GROUPS_PER_ARTICLE
+from store.ranking.snapshots import MAX_POSITIONS
 from store.store import Store
+from store.validation import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
@@ -46,6 +55,15 @@ CODES: dict[type[Exception], str] = {
     TooManyRankings: "RATE_LIMITED",
     Unauthenticated: "UNAUTHENTICATED",
 }
+STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
+PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
+WEIGHTS = Weights(
+    texts={("Article", "content"): CONTENT_LENGTH // 10_000},
+    flags={"pinned": MAX_POSITIONS // 10},  # a copied position costs a tenth of one that is shown
+    largest_page=SIZES[-1],
+)
+JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
+OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
 CONTRACT = FILE.read_text()
 CONTRACT_TAG = f'"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
 
@@ -65,7 +83,7 @@ class Contexts:
 
 
 class Application(Starlette):
-    """What is asked of the GraphQL endpoint goes past Starlette's layers, which it needs none of."""
+    """Requests to the GraphQL endpoint skip Starlette's router and error middleware: the endpoint needs neither."""
 
     endpoint: ASGIApp
 
@@ -77,39 +95,23 @@ class Application(Starlette):
 
 
 def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> Application:
-    """The application of a worker, whose connections come through a limiter."""
-    guard = limits.pages_of_others(settings)
+    """The application of one process. `limiter` is that of its connections, `worker` its number."""
     budget = CacheBudget(settings.cache_mb)
     budget.apply()
     tracking_caches = TrackingCaches(budget.share("records"))
     budget.measure("records", tracking_caches)
-    app = Application(lifespan=partial(_lifespan, settings, tracking_caches), middleware=[guard] if guard else [])
-    app.state.rates = rates = limits.rates(settings, budget)
-    app.state.watch = watch = Watch(Metrics(budget), Logs(settings), tracing.from_environment())
-    app.state.log = log = log_stream.install()
-    log.on_dropped = watch.metrics.log_lines_dropped
-    logging.getLogger().addHandler(Counting(watch.metrics.logged))
-    limiter.on_change = watch.metrics.connections_of(worker)
+    cors = cors_middleware(settings)
+    app = Application(lifespan=partial(_lifespan, settings, tracking_caches), middleware=[cors] if cors else [])
     app.state.budget = budget
-    app.state.contexts = contexts = Contexts(limits.write_rates(settings))
-    endpoint = Endpoint(
-        SCHEMA,
-        contexts.open,
-        CODES,
-        trusted_documents=trusted_documents(settings),
-        limits=limits.limits(settings),
-        max_body=limits.max_request(),
-        max_message=limits.max_request(),
-        rate_limiter=rates,
-        only_trusted=settings.only_trusted == "on",
-        allowed_origins=settings.origins,
-        trusted_proxies=settings.proxies,
-        budget=budget,
-        observer=watch,
-        viewer_key=attrgetter("token"),
-        stats_header=limits.STATS_HEADER,
-    )
-    app.endpoint = guard.cls(endpoint, *guard.args, **guard.kwargs) if guard else endpoint
+    app.state.rates = rate_limiter(settings, budget)
+    app.state.contexts = Contexts(write_rates(settings))
+    app.state.observer = observer = CompositeObserver(Metrics(budget), Logs(settings), tracing.from_environment())
+    app.state.log = log = log_stream.install()
+    log.on_dropped = observer.metrics.log_lines_dropped
+    logging.getLogger().addHandler(Counting(observer.metrics.logged))
+    limiter.on_change = observer.metrics.connections_of(worker)
+    endpoint = _endpoint(settings, app)
+    app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
     app.router.routes += [
         Route("/schema.graphql", contract),
         Route("/healthz", healthz),
@@ -118,6 +120,74 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
         *explorer.routes(PATH),
     ]
     return app
+
+
+def _endpoint(settings: Settings, app: Application) -> Endpoint:
+    return Endpoint(
+        SCHEMA,
+        app.state.contexts.open,
+        CODES,
+        trusted_documents=trusted_documents(settings),
+        limits=document_limits(settings),
+        max_body=max_request_bytes(),
+        max_message=max_request_bytes(),
+        rate_limiter=app.state.rates,
+        only_trusted=settings.only_trusted == "on",
+        allowed_origins=settings.origins,
+        trusted_proxies=settings.proxies,
+        budget=app.state.budget,
+        observer=app.state.observer,
+        viewer_key=attrgetter("token"),
+        stats_header=STATS_HEADER,
+    )
+
+
+def max_request_bytes() -> int:
+    """The size of the largest valid request: one that posts an article with all texts at their limits, escaped."""
+    groups = GROUPS_PER_ARTICLE * GROUP_LENGTH
+    texts = TITLE_LENGTH + LINK_LENGTH + CONTENT_LENGTH + groups + IDEMPOTENCY_KEY_LENGTH
+    return JSON_BYTES * (texts + Limits().characters + OTHER_CHARACTERS)
+
+
+def document_limits(settings: Settings) -> Limits:
+    is_open = settings.introspection == "on"
+    return Limits(exclusive=PASSWORD_MUTATIONS, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
+
+
+def connection_limiter(settings: Settings) -> ConnectionLimiter:
+    is_limited = settings.rate_limits == "on"
+    max_connections = settings.max_address_connections if is_limited else None
+    max_unread = settings.max_address_unread if is_limited else None
+    unread_answers = UnreadAnswers(settings.max_unread, max_unread, settings.proxies)
+    return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_answers=unread_answers)
+
+
+def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
+    if settings.rate_limits == "off":
+        return None
+    rates = RateLimiter(settings.rate_points, settings.rate_points_back, digest_of=shared_rates.digest_of)
+    rates.max_buckets = budget.share("buckets") // BUCKET_SIZE
+    budget.measure("buckets", rates)
+    return rates
+
+
+def write_rates(settings: Settings) -> WriteRates | None:
+    if settings.rate_limits == "off":
+        return None
+    return WriteRates(settings.rate_posts, settings.rate_posts_a_day, settings.rate_registrations)
+
+
+def cors_middleware(settings: Settings) -> Middleware | None:
+    """Sends CORS headers to the allowed origins; without any, browsers let no other origin read an answer."""
+    if not settings.origins:
+        return None
+    return Middleware(
+        CORSMiddleware,
+        allow_origins=settings.origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Authorization", "Content-Type", "X-Request-Id", STATS_HEADER, "traceparent"],
+        expose_headers=["ETag", "Retry-After", "X-Request-Id"],
+    )
 
 
 @asynccontextmanager
@@ -129,19 +199,19 @@ async def _lifespan(
     async with (
         listening as heard,
         config.keep_current(store.site.rankings, store.site.redis, heard),
-        shared_rates.shared(app.state.rates, store),
-        app.state.watch.metrics.published(),
+        shared_rates.synchronized(app.state.rates, store),
+        app.state.observer.metrics.measuring_caches(),
     ):
         app.state.contexts.begin(store, Live(store, heard, settings.rate_ranking_places))
-        _collect_less()
+        _collect_garbage_less_often()
         yield {STOPPING: asyncio.Event()}
     await store.close()
-    await asyncio.to_thread(app.state.watch.tracing.close)
+    await asyncio.to_thread(app.state.observer.tracing.close)
     await asyncio.to_thread(app.state.log.drain)
 
 
-def _collect_less() -> None:
-    """Let the garbage collector leave alone what stays for ever, and come seldom: requests leave next to no cycles."""
+def _collect_garbage_less_often() -> None:
+    """Requests leave next to no reference cycles. Objects that exist at start are never collected."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -149,10 +219,10 @@ def _collect_less() -> None:
 
 def trusted_documents(settings: Settings) -> dict[str, str]:
     """
-    The documents of the file that the settings name.
+    The documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names.
 
     Raises:
-        WrongSetting: the file cannot be read, or there is none while nothing else is trusted.
+        WrongSetting: the file cannot be read, or is missing where only trusted documents are allowed.
     """
     file = settings.trusted_documents
     if file is None:
@@ -170,7 +240,7 @@ def trusted_documents(settings: Settings) -> dict[str, str]:
 async def open_store(
     settings: Settings, tracking_caches: TrackingCaches | None = None, *, strict: bool = True
 ) -> Store:
-    assert settings.redis_url is not None, "whoever starts us has started our own Valkey, or was given another"
+    assert settings.redis_url is not None, "the command line sets it to the managed Valkey if it is not given"
     return await Store.open(
         settings.redis_url,
         settings.policy,
@@ -205,10 +275,10 @@ async def readyz(request: Request) -> Response:
     writes = {"writes": "refused", "reason": refusal} if refusal else {}
     log: LogStream = request.app.state.log
     note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
-    return JSONResponse({"status": "ok", "store": "answers", **writes, **note})  # what can be read is ready
+    return JSONResponse({"status": "ok", "store": "answers", **writes, **note})  # refused writes do not make it unready
 
 
 async def metrics(request: Request) -> Response:
-    shown: Metrics = request.app.state.watch.metrics
-    shown.writes_refused = await request.app.state.store.site.write_error() is not None
-    return await asyncio.to_thread(shown.scrape, request)  # it reads two files of each process
+    metrics: Metrics = request.app.state.observer.metrics
+    metrics.writes_refused = await request.app.state.store.site.write_error() is not None
+    return await asyncio.to_thread(metrics.scrape)  # it reads two files for each process

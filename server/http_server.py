@@ -11,13 +11,11 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from server import limits
-from server.app import create, open_store, trusted_documents
+from server.app import connection_limiter, create, max_request_bytes, open_store, trusted_documents
 from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
 from server.observability import logs, metrics
 from server.settings import Settings
-from server.supervisor import Supervisor, listeners
-from server.worker import GRACE_SECONDS
+from server.supervisor import SHUTDOWN_SECONDS, ProcessSupervisor, listeners
 
 NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every response
 
@@ -74,18 +72,18 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     with TemporaryDirectory(prefix="upvote-metrics-", ignore_cleanup_errors=True) as folder:
         os.environ[metrics.FOLDER] = folder
         logging.getLogger().addHandler(logs.Counting(metrics.Metrics().logged))
-        Supervisor(listeners(listener, settings.workers)).run()
+        ProcessSupervisor(listeners(listener, settings.workers)).run()
 
 
 def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
     """Serve in this process until a signal comes. `worker` is its number."""
-    limiter = limits.limiter(settings)
+    limiter = connection_limiter(settings)
     config = uvicorn.Config(
         partial(create, settings, limiter, worker),
         factory=True,
         http=partial(LimitedHttp, limiter),  # type: ignore[arg-type]  # uvicorn only calls it
         ws=partial(LimitedWebSocket, limiter),  # type: ignore[arg-type]  # likewise
-        ws_max_size=limits.max_request(),
+        ws_max_size=max_request_bytes(),
         ws_per_message_deflate=False,
         access_log=False,
         log_config=None,  # ours is configured already
@@ -93,6 +91,6 @@ def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
         server_header=False,
         headers=[NO_SNIFFING],
         proxy_headers=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listener])

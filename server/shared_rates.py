@@ -1,4 +1,4 @@
-"""What processes tell each other of rates, by way of the store."""
+"""Synchronizes the rate limits by cost among all server processes, through the store."""
 
 import asyncio
 import logging
@@ -12,50 +12,50 @@ from store.rate_limits import TokenBuckets
 from store.sessions import Session, parse_token
 from store.store import Store
 
-SECONDS = 0.1
+INTERVAL_SECONDS = 0.1
 
 logger = logging.getLogger("upvote")
 
 
 @asynccontextmanager
-async def shared(rates: RateLimiter | None, store: Store) -> AsyncIterator[None]:
-    """Let processes know of what others gave out, within a tenth of a second; while the store is away, of none."""
+async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator[None]:
+    """Exchange the points taken with other processes every tenth of a second. Without the store, each counts alone."""
     if rates is None:
         yield
         return
-    sharing = asyncio.create_task(_share(rates, store))
+    task = asyncio.create_task(_synchronize(rates, store))
     try:
         yield
     finally:
-        sharing.cancel()
+        task.cancel()
 
 
 def digest_of(token: str) -> str | None:
-    """What a token is counted by until it is known whose it is; None of text that is no token."""
+    """The key that a token's points count under until its user is known; None if it is not a valid token."""
     session = parse_token(token)
     return f"{session.digest}:{session.slot}" if session else None
 
 
-async def identify(store: Store, digests: Collection[str]) -> dict[str, str | None]:
-    """Whose the tokens of these digests are, by name; None where they are nobody's. One round trip."""
+async def usernames(store: Store, digests: Collection[str]) -> dict[str, str | None]:
+    """The users whom tokens belong to, by digest; None without a session. One round trip."""
     parts = [digest.split(":") for digest in digests]
     names = await store.sessions.usernames([Session(digest, int(slot)) for digest, slot in parts])
     return {digest: name and name.lower() for digest, name in zip(digests, names, strict=True)}
 
 
-async def tell(buckets: TokenBuckets, taken: Mapping[BucketKey, float]) -> dict[BucketKey, float]:
-    """Take points for all processes, and give what is left. One round trip."""
-    left = await buckets.take({" ".join(subject): points for subject, points in taken.items()})
-    return {subject: left[" ".join(subject)] for subject in taken}
+async def take(buckets: TokenBuckets, taken: Mapping[BucketKey, float]) -> dict[BucketKey, float]:
+    """Take points from the buckets of all processes and return what is left. One round trip."""
+    left = await buckets.take({" ".join(key): points for key, points in taken.items()})
+    return {key: left[" ".join(key)] for key in taken}
 
 
-async def _share(rates: RateLimiter, store: Store) -> None:
+async def _synchronize(rates: RateLimiter, store: Store) -> None:
     buckets = TokenBuckets(store.site, rates.points, rates.refill)
     while True:
-        await asyncio.sleep(SECONDS)
+        await asyncio.sleep(INTERVAL_SECONDS)
         try:
-            await rates.synchronize(partial(tell, buckets), partial(identify, store))
+            await rates.synchronize(partial(take, buckets), partial(usernames, store))
         except StoreUnavailable:
             pass
-        except Exception:  # whatever it is, the next round may be better, and nobody else starts us again
-            logger.exception("points of cost were not shared between processes")
+        except Exception:  # the task must go on: nothing restarts it
+            logger.exception("rate limits were not synchronized with other processes")

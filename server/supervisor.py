@@ -1,11 +1,12 @@
 """
-Several worker processes that serve at one address: started, replaced when they end, and ended with this process.
+Starts several worker processes that serve at one address, replaces those that end, and ends them with this process.
 
-Not uvicorn's `Multiprocess`, whose workers share one listening socket, which on Linux gives nearly all connections to
-one of them, and go on when their parent is killed.
+Not uvicorn's `Multiprocess`: its workers share one listening socket, which on Linux gives nearly all connections to
+one of them, and they go on when their parent is killed.
 """
 
 import logging
+import os
 import signal
 import socket
 import sys
@@ -13,15 +14,16 @@ import threading
 import time
 from collections.abc import Sequence
 from multiprocessing import get_context
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 
-from server import worker
 from server.errors import CommandError
 
-ALIVE_SECONDS = 10.0  # in which a worker has to answer
-LOOK_SECONDS = 0.5
-STOPPING_SECONDS = worker.GRACE_SECONDS + 5.0
-PAUSE = 1.0  # seconds between two starts of a worker
+STARTUP_FAILURE = 3  # uvicorn's exit code
+SHUTDOWN_SECONDS = 10  # in which open requests are answered when a process stops
+PING_SECONDS = 10.0  # in which a worker has to answer a ping
+CHECK_SECONDS = 0.5  # between two checks of the workers
+STOP_SECONDS = SHUTDOWN_SECONDS + 5.0  # after which a worker that stops is killed
+RESTART_SECONDS = 1.0  # between two starts of the same worker
 
 SPAWN = get_context("spawn")
 
@@ -32,111 +34,114 @@ class WorkerFailed(CommandError):
     """A worker process does not start; the log says why."""
 
 
-class Worker:
-    """A process with a number, a listening socket and a pipe, over which it is asked whether it lives."""
-
-    def __init__(self, number: int, listener: socket.socket) -> None:
-        self.pipe, theirs = SPAWN.Pipe()
-        with theirs:  # the worker has its own copy: it reads the end of the pipe when we end, however we do
-            self.process = SPAWN.Process(target=worker.run, args=(number, listener, theirs), name=f"worker-{number}")
-            try:
-                self.process.start()
-            except BaseException:
-                self.pipe.close()
-                raise
-        self._asked_at: float | None = None
-
-    def lives(self) -> bool:
-        """Whether it runs and answers. It is asked, and has answered by the next look."""
-        now = time.monotonic()
-        try:
-            if self._asked_at is None:
-                self.pipe.send(None)
-                self._asked_at = now
-            elif self.pipe.poll():
-                self.pipe.recv()
-                self._asked_at = None
-        except (OSError, EOFError):
-            return False
-        return self.process.is_alive() and (self._asked_at is None or now - self._asked_at < ALIVE_SECONDS)
-
-    def end(self) -> None:
-        """Kill what still runs, and forget it."""
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
-
-
-class Supervisor:
-    """Keeps a worker for each listening socket, until a signal comes."""
+class ProcessSupervisor:
+    """Runs a worker for each listening socket until a signal comes."""
 
     def __init__(self, listeners: Sequence[socket.socket]) -> None:
         self._listeners = listeners
         self._workers: list[Worker | None] = [None] * len(listeners)
-        self._tried_at = [-PAUSE] * len(listeners)
+        self._started_at = [-RESTART_SECONDS] * len(listeners)
         self._stopping = threading.Event()
 
     def run(self) -> None:
         """
         Raises:
-            WorkerFailed: a worker cannot start, and would not on another try.
+            WorkerFailed: a worker cannot start, and another attempt would fail too.
         """
         previous = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             while not self._stopping.is_set():
                 for index in range(len(self._workers)):
-                    self._keep(index)
+                    self._check(index)
                 self._wait()
         finally:
-            self._end()
+            self._end_all()
             for number, handler in previous.items():
                 signal.signal(number, handler)
 
     def _stop(self, number: int, frame: object) -> None:
         self._stopping.set()
 
-    def _keep(self, index: int) -> None:
+    def _check(self, index: int) -> None:
+        """Replace a worker that has ended or does not answer."""
         current = self._workers[index]
-        if current and not current.lives():
+        if current and not current.is_alive():
             current.end()
             self._workers[index] = None
-            if current.process.exitcode == worker.STARTUP_FAILURE:
+            if current.process.exitcode == STARTUP_FAILURE:
                 raise WorkerFailed("a worker process does not start; see the log")
-            logger.error("worker %d ended, and is started again", index + 1)
-        if self._workers[index] is None and time.monotonic() - self._tried_at[index] >= PAUSE:
+            logger.error("worker %d ended and is restarted", index + 1)
+        if self._workers[index] is None and time.monotonic() - self._started_at[index] >= RESTART_SECONDS:
             self._start(index)
 
     def _start(self, index: int) -> None:
-        self._tried_at[index] = time.monotonic()
+        self._started_at[index] = time.monotonic()
         try:
             self._workers[index] = Worker(index + 1, self._listeners[index])
-        except OSError as error:  # no more processes, or files: there may be some later
+        except OSError as error:  # no processes or files are left: the next check tries again
             logger.error("worker %d cannot be started: %s", index + 1, error.strerror)
 
     def _wait(self) -> None:
-        """Until a worker ends, or for a while."""
+        """Wait until a worker ends or the next check is due."""
         sentinels = [each.process.sentinel for each in self._workers if each]
         if sentinels:
-            wait(sentinels, LOOK_SECONDS)
+            wait(sentinels, CHECK_SECONDS)
         else:
-            self._stopping.wait(LOOK_SECONDS)
+            self._stopping.wait(CHECK_SECONDS)
 
-    def _end(self) -> None:
+    def _end_all(self) -> None:
         workers = [each for each in self._workers if each]
         for each in workers:
             each.process.terminate()
         for each in workers:
-            each.process.join(STOPPING_SECONDS)
+            each.process.join(STOP_SECONDS)
             each.end()
+
+
+class Worker:
+    """A worker process, and the pipe over which it is pinged."""
+
+    def __init__(self, number: int, listener: socket.socket) -> None:
+        self.pipe, worker_end = SPAWN.Pipe()
+        with worker_end:  # only the worker keeps it open, so that its pipe ends when this process does
+            self.process = SPAWN.Process(
+                target=run_worker, args=(number, listener, worker_end), name=f"worker-{number}"
+            )
+            try:
+                self.process.start()
+            except BaseException:
+                self.pipe.close()
+                raise
+        self._pinged_at: float | None = None
+
+    def is_alive(self) -> bool:
+        """Whether the process runs and answered the last ping in time. Sends the next ping, too."""
+        now = time.monotonic()
+        try:
+            if self._pinged_at is None:
+                self.pipe.send(None)
+                self._pinged_at = now
+            elif self.pipe.poll():
+                self.pipe.recv()
+                self._pinged_at = None
+        except (OSError, EOFError):
+            return False
+        return self.process.is_alive() and (self._pinged_at is None or now - self._pinged_at < PING_SECONDS)
+
+    def end(self) -> None:
+        """Kill the process if it still runs, and free what it used here."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
 
 
 def listeners(listener: socket.socket, count: int) -> list[socket.socket]:
     """
-    A listening socket for each worker, the first being `listener`.
+    A listening socket for each worker; `listener` is the first.
 
-    Linux spreads connections over the sockets that listen at one address with SO_REUSEPORT. The first is bound and
-    listens without: so no second server gets the address, though it would set SO_REUSEPORT too. Elsewhere the system
-    does not spread them, and all workers share one socket.
+    Linux distributes connections over the sockets that listen at one address with SO_REUSEPORT. The first socket is
+    bound without it: so a second server cannot take the address, even with SO_REUSEPORT. Other systems do not
+    distribute them; there all workers share one socket.
     """
     if sys.platform != "linux":
         return [listener] * count
@@ -148,3 +153,40 @@ def listeners(listener: socket.socket, count: int) -> list[socket.socket]:
         other.bind(listener.getsockname())
         other.listen()
     return [listener, *others]
+
+
+_is_serving = threading.Event()  # in a worker
+
+
+def run_worker(number: int, listener: socket.socket, parent: "Connection[object, object]") -> None:
+    """What a worker process runs. It imports the server late, so that it ends with its parent even while it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C at the terminal reaches the parent, which ends the workers
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    threading.Thread(target=_answer_pings, args=(parent,), name="parent", daemon=True).start()
+
+    from server.http_server import serve
+    from server.observability import log_stream, logs
+    from server.settings import read_settings
+
+    log_stream.install()
+    settings = read_settings()
+    logs.configure(settings)
+    _is_serving.set()
+    serve(settings, listener, number)
+
+
+def _answer_pings(parent: "Connection[object, object]") -> None:
+    """Answer the parent's pings. The pipe ends when the parent does; then this process stops."""
+    try:
+        while True:
+            parent.send(parent.recv())
+    except (OSError, EOFError):
+        _stop_process()
+
+
+def _stop_process() -> None:
+    """Stop as at SIGTERM, so that open requests are answered; end at once if it does not serve yet."""
+    if _is_serving.is_set():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(SHUTDOWN_SECONDS + 2)
+    os._exit(1)

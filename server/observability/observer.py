@@ -1,4 +1,4 @@
-"""Who watches the operations: metrics, logs and traces, as the one observer that the endpoint takes."""
+"""Combines metrics, logs and traces into the one observer that the endpoint takes."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from server.observability.tracing import Tracing, trace_id_of
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class CompositeObserver:
     metrics: Metrics
     logs: Logs
     tracing: Tracing

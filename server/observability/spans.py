@@ -1,4 +1,4 @@
-"""A span for each operation. Imports OpenTelemetry, so it is imported only where that is wanted."""
+"""An OpenTelemetry span for each operation. Imported only if tracing is on: OpenTelemetry is an optional dependency."""
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
@@ -9,12 +9,12 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from engine import Code, Observation
 
-OUR_FAULT = {Code.FAULT, Code.UNAVAILABLE}
-SENDER = TraceContextTextMapPropagator()
+SERVER_ERRORS = {Code.FAULT, Code.UNAVAILABLE}
+PROPAGATOR = TraceContextTextMapPropagator()
 
 
-def exporting() -> TracerProvider:
-    """A provider that sends spans where the OTEL_ variables say, from a thread of its own."""
+def create_provider() -> TracerProvider:
+    """A provider that exports spans in a background thread, configured by the OTEL_ variables."""
     resource = Resource.create({"service.name": "upvote"}).merge(OTELResourceDetector().detect())
     provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
@@ -31,7 +31,7 @@ class Spans:
         kind, name = request.operation.kind.value, request.operation.name or ""
         observation.span = self._tracer.start_span(
             f"{kind} {name}".strip(),
-            SENDER.extract({"traceparent": request.client.traceparent}),
+            PROPAGATOR.extract({"traceparent": request.client.traceparent}),
             SpanKind.SERVER,
             {
                 "graphql.operation.type": kind,
@@ -47,7 +47,7 @@ class Spans:
         span.set_attribute("upvote.round_trips", observation.round_trips)
         span.set_attribute("upvote.commands", observation.commands)
         span.set_attribute("upvote.errors", sorted(observation.codes))
-        if observation.codes & OUR_FAULT:
+        if observation.codes & SERVER_ERRORS:
             span.set_status(StatusCode.ERROR)
         span.end()
 

@@ -1,4 +1,4 @@
-"""Traces: whose trace an operation belongs to, and a span for it where OpenTelemetry is installed and wanted."""
+"""Tracing: the trace id of each operation and, where OpenTelemetry is installed and configured, a span."""
 
 import logging
 import os
@@ -15,12 +15,12 @@ logger = logging.getLogger("upvote")
 
 class Tracing(Protocol):
     def began(self, observation: Observation) -> None:
-        """Tell an operation the id of its trace."""
+        """Set the operation's trace id."""
 
     def ended(self, observation: Observation) -> None: ...
 
     def close(self) -> None:
-        """Send what was not sent yet."""
+        """Export the spans that are still queued."""
 
 
 class Untraced:
@@ -40,18 +40,18 @@ def trace_id_of(traceparent: str) -> str | None:
 
 
 def from_environment() -> Tracing:
-    """What OpenTelemetry's own variables ask for."""
-    if not is_wanted():
+    """The tracing that OpenTelemetry's environment variables configure."""
+    if not is_enabled():
         return Untraced()
     try:
-        from server.observability.spans import Spans, exporting
+        from server.observability.spans import Spans, create_provider
     except ImportError as missing:
-        logger.warning("OTEL_ variables ask for traces, but %s is not installed", missing.name)
+        logger.warning("OTEL_ variables enable tracing, but %s is not installed", missing.name)
         return Untraced()
-    return Spans(exporting())
+    return Spans(create_provider())
 
 
-def is_wanted() -> bool:
+def is_enabled() -> bool:
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
     exporters = os.environ.get("OTEL_TRACES_EXPORTER")

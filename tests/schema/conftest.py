@@ -10,8 +10,7 @@ import pytest
 from engine import Client, Endpoint
 from resolvers.context import Context
 from schema.schema import SCHEMA
-from server.app import CODES
-from server.limits import STATS_HEADER
+from server.app import CODES, STATS_HEADER
 from store.store import Store
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]

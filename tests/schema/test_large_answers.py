@@ -11,7 +11,7 @@ from engine.limits.answer_size import AnswerTooLarge
 from engine.limits.cost import check_cost
 from resolvers.context import Context
 from schema.schema import SCHEMA
-from server import limits
+from server.app import document_limits
 from server.settings import Settings
 from store.articles import Draft
 from tests.conftest import registered
@@ -54,10 +54,10 @@ async def test_contents_within_the_limit_are_answered_in_each_way(store, long_ar
 
 
 def test_content_costs_what_it_may_weigh():
-    operations = Operations(SCHEMA, limits.limits(Settings()), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, document_limits(Settings()), SizedCache(1_000_000))
 
     assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 11
     assert operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({}) == 91
     nested = operations.find(REPEATED["by nesting"], None).cost.points({})
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
-        check_cost(nested, limits.limits(Settings()).cost)
+        check_cost(nested, document_limits(Settings()).cost)

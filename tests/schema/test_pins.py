@@ -8,7 +8,7 @@ import pytest
 from caches import SizedCache
 from engine.documents import Operations
 from schema.schema import SCHEMA
-from server import limits
+from server.app import document_limits
 from server.settings import Settings
 from store import keys
 from store.ranking import snapshots
@@ -144,7 +144,7 @@ async def test_pin_is_shared_with_who_posted_long_ago(store, ask, alice, token, 
 
 
 def test_pin_costs_what_it_copies():
-    operations = Operations(SCHEMA, limits.limits(Settings()), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, document_limits(Settings()), SizedCache(1_000_000))
 
     def cost(argument: str, **variables: object) -> int:
         declared = "($p: Boolean = true)" if "$" in argument else ""

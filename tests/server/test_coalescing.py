@@ -14,7 +14,7 @@ VOTE = "mutation Vote($input: VoteInput!) { vote(input: $input) { article { vote
 
 
 def coalesced(live):
-    return live.metrics().get('upvote_executions_total{execution_path="coalesced"}', 0)
+    return live.metrics().get('upvote_executions_total{way="coalesced"}', 0)
 
 
 async def test_voter_finds_each_vote_beside_many_who_ask_the_same(live):

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.server.conftest import ROOT, Live, environment, serving
-from tests.server.test_metrics import family, of
+from tests.server.observability.test_metrics import family, of
 from tests.servers import free_port, until
 
 MOMENTS = 12

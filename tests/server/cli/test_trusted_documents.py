@@ -8,7 +8,7 @@ from websockets.sync.client import connect
 
 from tests.server.cli.test_serve import run
 from tests.server.conftest import serving
-from tests.server.test_logs import digest
+from tests.server.observability.test_logs import digest
 
 HELLO = "query Hello { __typename }"
 TRUSTED = {"documentId": f"sha256:{digest(HELLO)}"}

@@ -6,7 +6,7 @@ import pytest
 
 from engine import Client, RateLimiter
 from engine.errors import Refused
-from server.shared_rates import digest_of, identify, tell
+from server.shared_rates import digest_of, take, usernames
 from store.rate_limits import TokenBuckets
 
 pytestmark = pytest.mark.routed
@@ -16,12 +16,12 @@ HERE, THERE, YONDER = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 
 @pytest.fixture
 def told(store):
-    return partial(tell, TokenBuckets(store.site, capacity=100, refill=10))
+    return partial(take, TokenBuckets(store.site, capacity=100, refill=10))
 
 
 @pytest.fixture
 def identified(store):
-    return partial(identify, store)
+    return partial(usernames, store)
 
 
 def rates():

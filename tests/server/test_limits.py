@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from schema.schema import SCHEMA
-from server import limits as guards
+from server.app import document_limits
 from server.settings import Settings
 from store.passwords import QUEUE_LENGTH, THREADS
 from tests.server.conftest import REGISTER, serving
@@ -31,7 +31,7 @@ def token(live) -> str:
 def test_guarded_fields_are_in_the_schema():
     mutations = SCHEMA._schema.mutation_type
 
-    assert guards.limits(Settings()).once <= set(mutations.fields)
+    assert document_limits(Settings()).once <= set(mutations.fields)
 
 
 def test_passwords_are_tried_one_a_request(live):

@@ -8,9 +8,9 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from server.observability.tracing import Untraced, from_environment, is_wanted, trace_id_of
+from server.observability.tracing import Untraced, from_environment, is_enabled, trace_id_of
 from tests.server.conftest import REGISTER, serving
-from tests.server.test_logs import digest
+from tests.server.observability.test_logs import digest
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 SAMPLED = {"traceparent": f"00-{TRACE}-{PARENT}-01", "x-request-id": "traced"}
@@ -50,7 +50,7 @@ def test_spans_are_sent_only_if_the_variables_say_so(monkeypatch, variables, exp
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
-    assert is_wanted() is expected
+    assert is_enabled() is expected
 
 
 def test_without_opentelemetry_a_warning_says_so(monkeypatch, caplog):
@@ -61,7 +61,7 @@ def test_without_opentelemetry_a_warning_says_so(monkeypatch, caplog):
     tracing = from_environment()
 
     assert isinstance(tracing, Untraced)
-    assert caplog.messages == ["OTEL_ variables ask for traces, but opentelemetry.sdk.resources is not installed"]
+    assert caplog.messages == ["OTEL_ variables enable tracing, but opentelemetry.sdk.resources is not installed"]
 
 
 @pytest.fixture

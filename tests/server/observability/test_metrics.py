@@ -44,9 +44,9 @@ def test_executions_are_counted_by_how(tmp_path):
         shown = live.metrics()
 
     assert family(shown, "upvote_executions_total") == {
-        of("upvote_executions_total", execution_path="new"): 3,
-        of("upvote_executions_total", execution_path="compiled"): 2,
-        of("upvote_executions_total", execution_path="error"): 2,
+        of("upvote_executions_total", way="new"): 3,
+        of("upvote_executions_total", way="compiled"): 2,
+        of("upvote_executions_total", way="error"): 2,
     }
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from websockets.sync.client import connect
 
-from server import limits
+from server.app import max_request_bytes
 from store.validation import CONTENT_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
 LONGEST = {
@@ -45,7 +45,7 @@ def test_longest_article_is_taken_over_a_socket(live, token):
 
 
 def test_request_beyond_that_is_too_large(live):
-    answer = live.post_bytes(b" " * (limits.max_request() + 1), {})
+    answer = live.post_bytes(b" " * (max_request_bytes() + 1), {})
 
     assert answer.status_code == 413
     assert answer.json()["errors"][0]["extensions"]["code"] == "PAYLOAD_TOO_LARGE"
