@@ -128,12 +128,11 @@ def traced() -> Iterator[list[str]]:
 @asynccontextmanager
 async def application(redis_url: str) -> AsyncIterator[Ask]:
     """A function that sends operations to an application in this process."""
-    from server import limits
-    from server.app import create
+    from server.app import connection_limiter, create
     from server.settings import Settings
 
     settings = Settings(redis_url=redis_url)
-    app = create(settings, limits.limiter(settings))
+    app = create(settings, connection_limiter(settings))
     async with app.router.lifespan_context(app) as state:
 
         async def with_state(scope, receive, send) -> None:
