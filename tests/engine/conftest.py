@@ -1,4 +1,4 @@
-"""A running server, and the ways to ask it."""
+"""A running server and clients for it."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""A schema of the tests' own, served by a real uvicorn on a loopback port. It has no articles: the wire knows none."""
+"""The sample schema of the engine's tests, served by uvicorn on a loopback port."""
 
 import asyncio
 import threading
@@ -24,7 +24,7 @@ PROTOCOL = "graphql-transport-ws"
 
 
 class NotToday(Exception):
-    """An exception that the application expects, with something to tell."""
+    """An expected exception of the application, with extensions."""
 
     def __init__(self) -> None:
         super().__init__("not today")
@@ -55,7 +55,7 @@ class Opened:
 
 @dataclass
 class Contexts:
-    """Every context that the endpoint has opened, and the streams of events that have begun and ended."""
+    """All opened contexts, and the numbers of event streams that have begun and ended."""
 
     opened: list[Opened] = field(default_factory=list)
     begun: int = 0
@@ -93,7 +93,7 @@ class Place:
 
 @strawberry.type
 class Shelf:
-    """A page, as far as costs are concerned."""
+    """A page, by its arguments."""
 
     total: int = 0
     books: list[Book] = strawberry.field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Equal queries of one moment have one execution: who joins it, who does not, and what becomes of them if it fails."""
+"""Coalescing: which queries share an execution, and what happens if it fails or is cancelled."""
 
 import asyncio
 from operator import attrgetter
@@ -65,7 +65,7 @@ async def http(recorder):
 
 
 async def at_once(http, *requests):
-    """The answers to requests that all are there before the first is executed."""
+    """Send requests that all arrive before the first is executed."""
     return await asyncio.gather(*(http.post("", json=request, headers=headers) for request, headers in requests))
 
 
@@ -96,7 +96,7 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
         pytest.param((HELLO | {"query": HELLO["query"] + " "}, by("alice")), id="in another document"),
     ],
 )
-async def test_other_queries_are_executed_by_themselves(http, contexts, other):
+async def test_different_queries_are_executed_separately(http, contexts, other):
     one, two = await at_once(http, (HELLO, by("alice")), other)
 
     assert len(contexts.opened) == 2
@@ -105,7 +105,7 @@ async def test_other_queries_are_executed_by_themselves(http, contexts, other):
     assert two.json() == {"data": {"hello": f"hello {name}"}}
 
 
-async def test_numbers_that_python_takes_for_equal_are_different_questions(http):
+async def test_int_and_float_of_equal_value_are_not_coalesced(http):
     asks = "query Twice($number: Int!) { twice(number: $number) }"
 
     right, wrong = await at_once(
@@ -116,20 +116,20 @@ async def test_numbers_that_python_takes_for_equal_are_different_questions(http)
     assert [error["extensions"]["code"] for error in wrong.json()["errors"]] == ["BAD_USER_INPUT"]
 
 
-async def test_each_mutation_is_carried_out(http, contexts):
+async def test_mutations_are_not_coalesced(http, contexts):
     await at_once(http, *[({"query": "mutation { change }"}, by("alice"))] * 3)
 
     assert len(contexts.opened) == 3
 
 
-async def test_who_asks_what_it_costs_is_told_their_own_cost(http, contexts):
+async def test_requests_for_stats_are_not_coalesced(http, contexts):
     answers = await at_once(http, *[(HELLO, by("alice") | {"X-Stats": "1"})] * 2)
 
     assert [answer.json()["extensions"]["stats"]["roundTrips"] for answer in answers] == [1, 1]
     assert len(contexts.opened) == 2
 
 
-async def test_without_a_viewer_nothing_is_shared(contexts):
+async def test_nothing_is_coalesced_without_a_viewer_key(contexts):
     endpoint = Endpoint(SCHEMA, CONTEXTS.open, {})
     async with httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://test/graphql") as http:
         await at_once(http, *[(HELLO, {})] * 2)
@@ -137,8 +137,8 @@ async def test_without_a_viewer_nothing_is_shared(contexts):
     assert len(contexts.opened) == 2
 
 
-async def test_who_comes_later_has_a_later_answer(http, contexts):
-    """It did not ask before the first began: what that has read may be older than the request."""
+async def test_later_query_does_not_join_a_running_execution(http, contexts):
+    """The data that the running execution has read may be older than the later request."""
     first = asyncio.ensure_future(http.post("", json={"query": "{ never }"}))
     await until(lambda: len(contexts.opened) == 1)
     second = asyncio.ensure_future(http.post("", json={"query": "{ never }"}))
@@ -149,7 +149,7 @@ async def test_who_comes_later_has_a_later_answer(http, contexts):
         asked.cancel()
 
 
-async def test_errors_are_each_ones_own(http, contexts):
+async def test_results_with_errors_are_not_shared(http, contexts):
     answers = await at_once(http, *[({"query": "{ fail }"}, {})] * 3)
 
     told = [str(answer.json()["errors"]) for answer in answers]
@@ -158,7 +158,7 @@ async def test_errors_are_each_ones_own(http, contexts):
 
 
 class Executions:
-    """Ways to execute, each of which waits until it is told what becomes of it."""
+    """Executions that wait until the test sets their result."""
 
     def __init__(self):
         self.begun = []
@@ -173,7 +173,7 @@ ANSWER = EncodedResult(b"{}", False)
 
 @pytest.fixture
 async def three():
-    """Three that asked the same at once; one execution, of the first, has begun."""
+    """Three equal queries that arrived together; the execution of the first has begun."""
     coalescer, executions = Coalescer(), Executions()
     asked = [asyncio.ensure_future(coalescer.execute("query", executions.execute)) for _ in range(3)]
     await asyncio.sleep(0)
@@ -183,7 +183,7 @@ async def three():
         task.cancel()
 
 
-async def test_others_execute_by_themselves_where_the_first_fails(three):
+async def test_others_execute_themselves_if_the_first_fails(three):
     asked, begun = three
 
     begun[0].set_exception(ZeroDivisionError())
@@ -197,7 +197,7 @@ async def test_others_execute_by_themselves_where_the_first_fails(three):
     assert await asyncio.gather(*asked[1:]) == [ANSWER, ANSWER]
 
 
-async def test_others_execute_by_themselves_where_the_first_goes(three):
+async def test_others_execute_themselves_if_the_first_is_cancelled(three):
     asked, begun = three
 
     asked[0].cancel()
@@ -207,7 +207,7 @@ async def test_others_execute_by_themselves_where_the_first_goes(three):
     assert asked[0].cancelled() and len(begun) == 3
 
 
-async def test_first_does_not_mind_who_goes(three):
+async def test_cancelled_query_does_not_affect_the_others(three):
     asked, begun = three
 
     asked[1].cancel()

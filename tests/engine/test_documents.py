@@ -1,4 +1,4 @@
-"""Documents that are named instead of sent: Apollo's persisted queries, `documentId`, and trusted documents."""
+"""Persisted documents: Apollo's persisted queries, `documentId`, and trusted documents."""
 
 from hashlib import md5, sha256
 
@@ -21,7 +21,7 @@ def persisted(identifier):
     return {"persistedQuery": {"version": 1, "sha256Hash": identifier}}
 
 
-async def test_unknown_document_is_asked_for_and_then_kept(http):
+async def test_unknown_document_is_requested_and_then_cached(http):
     text = "query Kept { hello }"
     named = {"extensions": persisted(digest(text))}
 
@@ -33,7 +33,7 @@ async def test_unknown_document_is_asked_for_and_then_kept(http):
     assert after.json() == {"data": {"hello": "hello world"}}
 
 
-async def test_kept_document_is_found_by_get_and_by_document_id(http):
+async def test_cached_document_is_found_by_get_and_by_document_id(http):
     await http.post("", json={"query": HELLO, "extensions": persisted(digest(HELLO))})
 
     by_extension = await http.get(
@@ -44,13 +44,13 @@ async def test_kept_document_is_found_by_get_and_by_document_id(http):
     assert by_extension.json() == by_id.json() == {"data": {"hello": "hello world"}}
 
 
-async def test_document_under_another_hash_is_a_bad_request(http):
+async def test_document_with_another_hash_is_a_bad_request(http):
     response = await http.post("", json={"query": ECHO, "extensions": persisted(digest(HELLO + " "))})
 
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
 
 
-async def test_invalid_document_is_not_kept(http):
+async def test_invalid_document_is_not_cached(http):
     text = "{ nothing }"
     await http.post("", json={"query": text, "extensions": persisted(digest(text))})
 
@@ -59,7 +59,7 @@ async def test_invalid_document_is_not_kept(http):
     assert code(response) == "PERSISTED_QUERY_NOT_FOUND"
 
 
-async def test_unknown_document_has_a_status_of_its_media_type(ask, http):
+async def test_status_of_an_unknown_document_depends_on_the_media_type(ask, http):
     response = await http.post("", json={"documentId": "none"}, headers={"accept": "application/graphql-response+json"})
 
     assert (response.status_code, code(response)) == (400, "PERSISTED_QUERY_NOT_FOUND")
@@ -97,7 +97,7 @@ def test_other_documents_are_refused(guarded, text):
     assert (response.status_code, code(response)) == (403, "QUERY_NOT_IN_SAFELIST")
 
 
-def test_other_documents_are_not_kept(guarded):
+def test_other_documents_are_not_cached(guarded):
     text = "{ hello }"
     sent = guarded.post("", json={"query": text, "extensions": persisted(digest(text))})
     named = guarded.post("", json={"extensions": persisted(digest(text))})
@@ -107,7 +107,7 @@ def test_other_documents_are_not_kept(guarded):
 
 
 @pytest.mark.parametrize("prefix", ["", "sha256:"])
-def test_persisted_files_are_read_with_or_without_a_prefix(tmp_path, prefix):
+def test_manifests_are_read_with_or_without_a_hash_prefix(tmp_path, prefix):
     file = tmp_path / "persisted-documents.json"
     file.write_text(f'{{"{prefix}{digest(HELLO)}": "{HELLO}"}}')
 
@@ -115,7 +115,7 @@ def test_persisted_files_are_read_with_or_without_a_prefix(tmp_path, prefix):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "{"])
-def test_other_files_are_refused_by_their_name(tmp_path, content):
+def test_other_files_are_refused_with_their_name(tmp_path, content):
     file = tmp_path / "persisted-documents.json"
     file.write_text(content)
 

@@ -29,7 +29,7 @@ OLD, MODERN = "application/json", "application/graphql-response+json"
     ],
     ids=lambda value: str(value)[:60],
 )
-async def test_request_that_is_not_carried_out_has_a_code_and_no_data(http, request_body, expected):
+async def test_refused_request_has_a_code_and_no_data(http, request_body, expected):
     old = await http.post("", json=request_body, headers={"accept": OLD})
     modern = await http.post("", json=request_body, headers={"accept": MODERN})
 
@@ -39,7 +39,7 @@ async def test_request_that_is_not_carried_out_has_a_code_and_no_data(http, requ
     assert {error["extensions"]["code"] for error in modern.json()["errors"]} == {expected}
 
 
-async def test_argument_that_does_not_fit_is_bad_input(ask):
+async def test_invalid_argument_is_bad_input(ask):
     response = await ask('query ($n: String = "x") { hello(name: $n) }', variables={"n": None})
 
     assert (response.status_code, code(response)) == (200, "BAD_USER_INPUT")
@@ -80,14 +80,14 @@ async def test_fault_is_logged_once_and_masked(ask, caplog):
     assert "secret of the field" in str(record.exc_info)
 
 
-async def test_context_that_refuses_has_its_code(ask):
+async def test_expected_exception_of_a_context_has_its_code(ask):
     response = await ask("{ hello }", {"authorization": "Bearer revoked"})
 
     assert (response.status_code, code(response)) == (400, "NOT_TODAY")
     assert response.json()["errors"][0]["message"] == "not today"
 
 
-async def test_context_that_fails_is_a_fault(ask, caplog):
+async def test_unexpected_exception_of_a_context_is_a_fault(ask, caplog):
     response = await ask("{ hello }", {"authorization": "Bearer bug", "x-request-id": "r-2"})
 
     assert response.status_code == 500

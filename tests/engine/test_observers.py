@@ -1,4 +1,4 @@
-"""What an observer is told of operations, however they travel and end."""
+"""What an observer learns about operations on each transport."""
 
 import json
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ CONTEXTS_TWICE = "subscription { contexts }"
 
 @dataclass
 class Recorder:
-    """An observer that keeps what it is told; `open` are the operations that have not ended."""
+    """An observer that records its calls; `open` is the number of operations that have not ended."""
 
     open: int = 0
     recorded: list[Observation] = field(default_factory=list)
@@ -58,7 +58,7 @@ async def http(running):
         yield client
 
 
-async def test_operation_is_told_with_its_answer_and_cost(recorder, http):
+async def test_operation_is_observed_with_its_results_and_usage(recorder, http):
     await http.post("", json={"query": "{ a: hello b: hello }"}, headers={"x-request-id": "r-1"})
 
     [observation] = recorder.recorded
@@ -78,7 +78,7 @@ async def test_operation_is_told_with_its_answer_and_cost(recorder, http):
         ("query ($n: Int!) { twice(number: $n) }", "t", {"BAD_USER_INPUT"}, 0),
     ],
 )
-async def test_errors_are_told_by_their_codes(recorder, http, query, token, codes, answers):
+async def test_error_codes_are_observed(recorder, http, query, token, codes, answers):
     await http.post("", json={"query": query}, headers={"authorization": f"Bearer {token}"})
 
     [observation] = recorder.recorded
@@ -89,14 +89,14 @@ async def test_errors_are_told_by_their_codes(recorder, http, query, token, code
     ("request_body", "code"),
     [({"query": "{"}, "GRAPHQL_PARSE_FAILED"), ({"documentId": "none"}, "PERSISTED_QUERY_NOT_FOUND")],
 )
-async def test_request_without_an_operation_is_told_as_refused(recorder, http, request_body, code):
+async def test_refused_request_is_observed(recorder, http, request_body, code):
     await http.post("", json=request_body, headers={"x-request-id": "r-2"})
 
     assert recorder.refusals == [(code, "r-2")]
     assert recorder.recorded == []
 
 
-async def test_subscription_is_one_operation_that_sums_its_events(recorder, http):
+async def test_subscription_is_one_operation_with_the_sums_of_its_events(recorder, http):
     await http.post("", json={"query": CONTEXTS_TWICE}, headers={"accept": "text/event-stream"})
 
     [observation] = recorder.recorded
@@ -104,7 +104,7 @@ async def test_subscription_is_one_operation_that_sums_its_events(recorder, http
     assert [usage.round_trips for usage in recorder.usages] == [0, 0]
 
 
-async def test_subscription_that_breaks_ends_with_its_code(recorder, http):
+async def test_failed_subscription_ends_with_its_code(recorder, http):
     await http.post("", json={"query": "subscription { breaks }"}, headers={"accept": "text/event-stream"})
 
     [observation] = recorder.recorded

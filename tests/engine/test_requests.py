@@ -1,4 +1,4 @@
-"""Whose request it is: told by the connection, and by proxies that are trusted."""
+"""The address of a client: of the connection, or as trusted proxies forward it."""
 
 import pytest
 
@@ -19,7 +19,7 @@ PROXIES = {"10.0.0.1", "10.0.0.2"}
         ("10.0.0.1", b" , ", "10.0.0.1"),
     ],
 )
-def test_forwarded_address_is_believed_of_trusted_proxies_only(peer, forwarded, address):
+def test_forwarded_address_is_read_from_trusted_proxies_only(peer, forwarded, address):
     scope = {"client": (peer, 1)}
 
     assert client_of(scope, {b"x-forwarded-for": forwarded}, PROXIES).address == address

@@ -36,14 +36,14 @@ URQL = (
         (URQL, Media.RESPONSE, Media.EVENTS),
     ],
 )
-def test_accept_chooses_one_type_for_an_answer_and_one_for_a_stream(header, single, stream):
+def test_accept_selects_types_for_single_results_and_streams(header, single, stream):
     assert accepted(header)[:2] == (single, stream)
 
 
 @pytest.mark.parametrize(
     ("header", "page"), [(b"text/html,*/*;q=0.8", True), (b"text/html;q=0", False), (b"*/*", False)]
 )
-def test_page_is_for_those_who_name_it(header, page):
+def test_html_has_to_be_accepted_by_name(header, page):
     assert accepted(header).html is page
 
 
@@ -58,5 +58,5 @@ def test_page_is_for_those_who_name_it(header, page):
         (b"", False),
     ],
 )
-def test_content_type_is_json_in_utf8(header, expected):
+def test_content_type_has_to_be_json_in_utf8(header, expected):
     assert is_json(header) is expected

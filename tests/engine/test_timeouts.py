@@ -1,4 +1,4 @@
-"""Whose time is over is cancelled and refused; whoever else cancels a task is heard."""
+"""Time limits: a late task is cancelled and refused; other cancellations are passed on."""
 
 import asyncio
 from asyncio import CancelledError, current_task, sleep
@@ -21,7 +21,7 @@ def timeouts():
 
 
 async def refused_after(timeouts, pause=0.0):
-    """The seconds that something without end was let run."""
+    """Return the seconds after which an endless operation was cancelled."""
     await sleep(pause)
     began = monotonic()
     with pytest.raises(Refused) as refused, Timeout(timeouts):
@@ -31,21 +31,21 @@ async def refused_after(timeouts, pause=0.0):
     return monotonic() - began
 
 
-async def test_what_does_not_end_is_refused_with_its_reason(timeouts):
+async def test_late_task_is_refused_with_a_reason(timeouts):
     with pytest.raises(Refused) as refused, Timeout(timeouts):
         await sleep(LONG)
 
     assert refused.value.errors == [{"message": "not answered within 0.03 seconds", "extensions": {"code": "TIMEOUT"}}]
 
 
-async def test_each_has_its_own_time(timeouts):
+async def test_each_task_has_its_own_time_limit(timeouts):
     async with asyncio.timeout(LONG / 2):
         given = await asyncio.gather(*(refused_after(timeouts, pause / 100) for pause in range(6)))
 
     assert min(given) >= SECONDS
 
 
-async def test_who_ended_is_left_alone(timeouts):
+async def test_finished_task_is_not_cancelled(timeouts):
     with Timeout(timeouts):
         await sleep(0)
 
@@ -53,12 +53,12 @@ async def test_who_ended_is_left_alone(timeouts):
     assert await refused_after(timeouts) >= SECONDS
 
 
-async def test_error_of_its_own_is_raised(timeouts):
+async def test_exceptions_of_the_block_are_raised(timeouts):
     with pytest.raises(ZeroDivisionError), Timeout(timeouts):
         raise ZeroDivisionError
 
 
-async def test_client_that_goes_cancels(timeouts):
+async def test_other_cancellation_is_not_a_timeout(timeouts):
     task = asyncio.create_task(refused_after(timeouts))
     await sleep(0)
 
@@ -68,7 +68,7 @@ async def test_client_that_goes_cancels(timeouts):
         await task
 
 
-async def test_client_that_goes_as_the_time_is_over_cancels(timeouts):
+async def test_other_cancellation_at_the_time_limit_is_not_a_timeout(timeouts):
     async def run():
         with Timeout(timeouts):
             try:
@@ -83,7 +83,7 @@ async def test_client_that_goes_as_the_time_is_over_cancels(timeouts):
         await task
 
 
-async def test_answer_that_comes_all_the_same_is_one(timeouts):
+async def test_result_despite_the_cancellation_is_returned(timeouts):
     with Timeout(timeouts), suppress(CancelledError):
         await sleep(LONG)
 

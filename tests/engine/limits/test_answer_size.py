@@ -1,4 +1,4 @@
-"""Answers have a bound: what is larger is refused while it is completed, in each way in which it can be executed."""
+"""The size limit of results: a result that is too large is refused while it is completed, on each execution path."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -95,24 +95,24 @@ async def test_answer_beyond_the_limit_is_refused_before_it_is_encoded(ask, monk
     assert not encoded
 
 
-async def test_answer_below_the_limit_is_given_in_each_way(ask):
+async def test_answer_below_the_limit_is_returned(ask):
     answers = [(await ask(PAGES, count=2)).content for _ in range(4)]
 
     assert set(answers) == {b'{"data":{"pages":[{"text":"%b"},{"text":"%b"}]}}' % ((TEXT.encode(),) * 2)}
 
 
-async def test_what_json_escapes_counts(ask):
+async def test_json_escapes_count(ask):
     for _ in range(4):
         assert codes(await ask("{ quotes(count: 49000) }")) == []
         assert codes(await ask("{ quotes(count: 51000) }")) == ["ANSWER_TOO_LARGE"]
 
 
-async def test_mutation_with_too_large_an_answer_is_told_so(ask):
+async def test_mutation_with_a_large_answer_is_executed_and_refused(ask):
     for _ in range(4):
         assert codes(await ask("mutation { change { text } }")) == ["ANSWER_TOO_LARGE"]
 
 
-async def test_equal_queries_of_a_moment_are_refused_by_one_execution(ask):
+async def test_coalesced_queries_are_refused_by_one_execution(ask):
     for _ in range(3):
         await ask(PAGES, count=1)
     CONTEXTS.opened.clear()
@@ -140,7 +140,7 @@ async def test_bytes_beyond_the_estimate_are_charged():
     assert rates.check(Client(None, "127.0.0.1")).points == [(("address", "127.0.0.1"), 20)]
 
 
-def test_long_texts_cost_what_they_weigh_under_each_name():
+def test_long_texts_cost_their_weight_for_each_alias():
     operations = Operations(SCHEMA, Limits(weights=Weights(texts={("Page", "text"): 4})), SizedCache(100_000))
 
     def cost(selected):
@@ -152,7 +152,7 @@ def test_long_texts_cost_what_they_weigh_under_each_name():
 
 
 @pytest.mark.parametrize("text", ["x" * 30_000, "語" * 10_000, "é" * 15_000, "😀" * 7_500])
-def test_texts_count_by_their_bytes(text):
+def test_texts_count_their_utf8_bytes(text):
     by_column, by_walk = Budget(), Budget()
     by_column.add_texts([text])
     by_walk.add_data(text)
@@ -161,7 +161,7 @@ def test_texts_count_by_their_bytes(text):
     assert 30_000 <= by_walk.size <= 30_010
 
 
-def test_budget_is_exceeded_for_good():
+def test_exceeded_budget_stays_exceeded():
     budget = Budget(10)
     budget.add(10)
     for _ in range(2):

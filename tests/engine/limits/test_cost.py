@@ -1,4 +1,4 @@
-"""What an operation may cost: pages multiply, and too much is refused before anything is executed."""
+"""The cost of operations: pages multiply, and operations that cost too much are refused before execution."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from engine.documents import Operations
 from engine.errors import Refused
 from engine.limits.cost import Weights, check_cost
 from tests.engine.sample import SCHEMA
-from tests.engine.transports.messages import hear, introduce, subscribe
+from tests.engine.transports.messages import initialise, receive, subscribe
 from tests.engine.transports.test_http import code
 
 OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), SizedCache(1_000_000))
@@ -46,7 +46,7 @@ def points(text, **variables):
         ("subscription { count }", 0),
     ],
 )
-def test_pages_multiply_what_is_below_them(text, expected):
+def test_pages_multiply_nested_costs(text, expected):
     assert points(text) == expected
 
 
@@ -62,41 +62,41 @@ def test_sizes_may_be_variables():
         assert points(shelf, n=odd, ids=[]) == 1 + 50 + 0
 
 
-def test_nothing_counts_below_a_page_that_its_resolver_refuses():
+def test_fields_of_an_oversized_page_cost_nothing():
     bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), SizedCache(100_000))
     operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]
 
 
-def test_costs_of_many_sizes_are_not_all_remembered():
+def test_number_of_cached_costs_is_bounded():
     operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in range(1_000)] == [1 + size for size in range(1_000)]
     assert len(operation.cost._cache) <= 64
 
 
-def test_cost_at_the_limit_is_taken():
+def test_cost_at_the_limit_is_allowed():
     assert check_cost(51, 51) is None
     with pytest.raises(Refused, match="COST_LIMIT_EXCEEDED"):
         check_cost(52, 51)
 
 
-async def test_huge_pages_are_refused_before_they_are_read(ask, http, socket, contexts):
+async def test_huge_pages_are_refused_before_execution(ask, http, socket, contexts):
     text = "query ($n: Int!) { shelf(first: $n) { books { shelf(first: $n) { books { title } } } } }"
     posted = await ask(text, variables={"n": 100})
     old = await http.post("", json={"query": text, "variables": {"n": 2_000_000_000}})
-    await introduce(socket)
+    await initialise(socket)
     await subscribe(socket, text, variables={"n": 100})
 
     assert (posted.status_code, code(posted)) == (400, "COST_LIMIT_EXCEEDED")
     assert posted.json()["errors"][0]["message"] == "the operation may cost 10201 points, more than 10000"
     assert (old.status_code, code(old)) == (200, "COST_LIMIT_EXCEEDED")
-    assert (await hear(socket))["payload"][0]["extensions"]["code"] == "COST_LIMIT_EXCEEDED"
+    assert (await receive(socket))["payload"][0]["extensions"]["code"] == "COST_LIMIT_EXCEEDED"
     assert contexts.opened == []
 
 
-async def test_cost_is_told_to_those_who_ask(ask):
+async def test_cost_is_returned_on_request(ask):
     response = await ask("{ shelf(first: 7) { books { title } } }", {"X-Stats": "1"})
 
     assert response.json()["extensions"] == {"stats": {"roundTrips": 0, "commands": 0}, "cost": 8}

@@ -1,4 +1,4 @@
-"""What a document may ask for: everything beyond is refused before it is validated."""
+"""Limits of documents: whatever exceeds one is refused before validation."""
 
 import json
 from unittest.mock import patch
@@ -11,7 +11,7 @@ from engine import Limits
 from engine.documents import Operations
 from engine.errors import Refused
 from tests.engine.sample import SCHEMA
-from tests.engine.transports.messages import hear, introduce, subscribe
+from tests.engine.transports.messages import initialise, receive, subscribe
 from tests.engine.transports.test_http import code
 
 CYCLE = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query { down { ...A } }"
@@ -62,7 +62,7 @@ BEYOND = {
 
 
 @pytest.mark.parametrize("text", AT_LIMIT, ids=lambda text: text[:40])
-def test_document_at_a_limit_is_taken(text):
+def test_document_at_a_limit_is_allowed(text):
     assert operations().find(text, "Q0" if "Q0" in text else None)
 
 
@@ -75,8 +75,8 @@ def test_document_beyond_a_limit_is_refused_before_it_is_validated(text, limit):
     validate.assert_not_called()
 
 
-def test_fragments_that_double_at_every_step_are_counted_once_a_level():
-    """Spread out they would be 2^100 fields."""
+def test_fragments_that_spread_each_other_twice_count_once_in_a_level():
+    """Without counting each fragment once, there would be 2^100 fields."""
     text = "{ ...F0 } " + repeated("fragment F# on Query { ...G# ...G# }", 100)
     text = text.replace("...G99 ...G99", "hello")
     for number in range(99):
@@ -85,7 +85,7 @@ def test_fragments_that_double_at_every_step_are_counted_once_a_level():
     assert operations().find(text, None)
 
 
-def test_fragments_that_double_at_every_level_are_refused():
+def test_fragments_that_double_the_fields_of_each_level_are_refused():
     steps = repeated("fragment F# on Query { a: down { ...G# } b: down { ...G# } }", 11)
     for number in range(10):
         steps = steps.replace(f"G{number} ", f"F{number + 1} ")
@@ -94,7 +94,7 @@ def test_fragments_that_double_at_every_level_are_refused():
         operations(fields=5).find("{ ...F0 } " + steps.replace("...G10", "hello"), None)
 
 
-def test_some_mutations_are_had_once_a_request():
+def test_exclusive_mutations_are_allowed_once_in_a_request():
     once = operations(exclusive=frozenset({"change"}))
 
     assert once.find("mutation { change }", None)
@@ -128,13 +128,13 @@ def test_introspection_can_be_switched_off(text):
     assert "introspection has been disabled" in refused.value.errors[0]["message"]
 
 
-async def test_limits_hold_for_http_and_for_sockets(ask, http, socket):
+async def test_limits_apply_to_http_and_websocket(ask, http, socket):
     text = next(iter(BEYOND))
     posted = await ask(text)
     got = await http.get("", params={"query": text})
-    await introduce(socket)
+    await initialise(socket)
     await subscribe(socket, text)
-    heard = await hear(socket)
+    heard = await receive(socket)
 
     assert (posted.status_code, code(posted)) == (400, "DOCUMENT_LIMIT_EXCEEDED")
     assert (got.status_code, code(got)) == (200, "DOCUMENT_LIMIT_EXCEEDED")

@@ -1,4 +1,4 @@
-"""Buckets of points: whoever empties theirs waits, and nobody else does."""
+"""Rate limits by cost: token buckets of addresses and users."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from engine.errors import Refused
 from engine.limits.rate_limiter import MAX_BUCKETS
 from tests.conftest import Clock
 from tests.engine.sample import serving
-from tests.engine.transports.messages import hear, introduce, subscribe
+from tests.engine.transports.messages import initialise, receive, subscribe
 
 HERE, THERE = "1.1.1.1", "2.2.2.2"
 
@@ -32,7 +32,7 @@ def refused(rates, client):
     return refused.value
 
 
-def test_empty_bucket_says_when_to_come_again(rates, clock):
+def test_empty_bucket_tells_when_to_retry(rates, clock):
     client = Client(None, HERE)
     take(rates, client, 100)
 
@@ -43,7 +43,7 @@ def test_empty_bucket_says_when_to_come_again(rates, clock):
     rates.check(client)
 
 
-def test_large_operation_is_let_in_and_has_to_be_waited_for(rates, clock):
+def test_expensive_operation_is_allowed_and_delays_the_next(rates, clock):
     client = Client(None, HERE)
     take(rates, client, 1_000)
 
@@ -53,7 +53,7 @@ def test_large_operation_is_let_in_and_has_to_be_waited_for(rates, clock):
     rates.check(client)
 
 
-def test_bucket_never_holds_more_than_it_holds(rates, clock):
+def test_bucket_is_never_filled_above_its_capacity(rates, clock):
     client = Client(None, HERE)
     take(rates, client, 1)
     clock.now += 1_000_000
@@ -62,7 +62,7 @@ def test_bucket_never_holds_more_than_it_holds(rates, clock):
     assert refused(rates, client)
 
 
-def test_addresses_and_tokens_have_buckets_of_their_own(rates):
+def test_addresses_and_tokens_have_separate_buckets(rates):
     take(rates, Client("token", HERE), 100)
 
     assert refused(rates, Client(None, HERE))
@@ -93,7 +93,7 @@ async def test_full_buckets_are_dropped(rates, clock):
     assert list(rates._buckets) == [("address", HERE)]
 
 
-async def test_what_others_gave_out_counts_here_too(rates):
+async def test_points_taken_by_other_processes_count(rates):
     client, told = Client("token", HERE), []
 
     async def tell(taken):
@@ -114,7 +114,7 @@ async def test_what_others_gave_out_counts_here_too(rates):
     assert told == [{("address", HERE): points, ("token", "token"): points} for points in (20, 10)]
 
 
-async def test_what_cannot_be_told_counts_here(rates):
+async def test_failed_synchronization_keeps_the_points_taken_here(rates):
     async def tell(taken):
         raise OSError
 
@@ -125,7 +125,7 @@ async def test_what_cannot_be_told_counts_here(rates):
     assert refused(rates, Client(None, HERE))
 
 
-async def test_nothing_is_told_when_nothing_was_taken(rates):
+async def test_nothing_is_synchronized_if_no_points_were_taken(rates):
     told = []
 
     async def tell(taken):
@@ -136,13 +136,13 @@ async def test_nothing_is_told_when_nothing_was_taken(rates):
     assert not told
 
 
-async def test_refusals_cost_as_well_and_sockets_are_counted():
+async def test_refusals_and_websocket_operations_cost_points():
     with serving(rate_limiter=RateLimiter(points=25, refill=0.001)) as server:
         async with server.socket() as socket:
-            await introduce(socket)
+            await initialise(socket)
             codes = []
             for number in range(4):
                 await subscribe(socket, "{ nothing }", str(number))
-                codes.append((await hear(socket))["payload"][0]["extensions"]["code"])
+                codes.append((await receive(socket))["payload"][0]["extensions"]["code"])
 
     assert codes == ["GRAPHQL_VALIDATION_FAILED"] * 3 + ["RATE_LIMITED"]

@@ -1,20 +1,20 @@
-"""The client's side of a conversation on a socket."""
+"""The client's side of the graphql-transport-ws protocol."""
 
 import json
 
 
-async def say(socket, **message):
+async def send(socket, **message):
     await socket.send(json.dumps(message))
 
 
-async def hear(socket):
+async def receive(socket):
     return json.loads(await socket.recv())
 
 
-async def introduce(socket, payload=None):
-    await say(socket, type="connection_init", payload=payload)
-    assert await hear(socket) == {"type": "connection_ack"}
+async def initialise(socket, payload=None):
+    await send(socket, type="connection_init", payload=payload)
+    assert await receive(socket) == {"type": "connection_ack"}
 
 
 async def subscribe(socket, query, identifier="1", **rest):
-    await say(socket, id=identifier, type="subscribe", payload={"query": query, **rest})
+    await send(socket, id=identifier, type="subscribe", payload={"query": query, **rest})

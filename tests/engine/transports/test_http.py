@@ -1,4 +1,4 @@
-"""HTTP: methods, media types, malformed requests and caching, asked of a running server."""
+"""GraphQL over HTTP: methods, media types, malformed requests and caching, with a running server."""
 
 import asyncio
 import json
@@ -12,13 +12,13 @@ from engine import Limits
 from engine.errors import Refused
 from engine.transports.http import read_body
 from tests.engine.sample import serving
-from tests.engine.transports.messages import hear, introduce, subscribe
+from tests.engine.transports.messages import initialise, receive, subscribe
 
 JSON = {"content-type": "application/json"}
 MODERN = "application/graphql-response+json"
 
 
-async def test_query_is_answered_in_the_media_type_that_was_asked_for(ask):
+async def test_response_has_the_accepted_media_type(ask):
     modern = await ask("{ hello }")
     old = await ask("{ hello }", {"accept": "application/json"})
 
@@ -27,7 +27,7 @@ async def test_query_is_answered_in_the_media_type_that_was_asked_for(ask):
     assert old.headers["content-type"] == "application/json; charset=utf-8"
 
 
-async def test_post_is_never_stored(ask):
+async def test_response_to_post_is_not_cached(ask):
     response = await ask("{ hello }")
 
     assert response.headers["cache-control"] == "no-store"
@@ -42,7 +42,7 @@ async def test_variables_and_operation_name_are_used(ask):
     assert response.json() == {"data": {"hello": "hello Ada"}}
 
 
-async def test_get_takes_query_variables_and_operation_name(http):
+async def test_get_has_query_variables_and_operation_name(http):
     response = await http.get(
         "",
         params={"query": "query A($n: String!) { hello(name: $n) }", "variables": '{"n": "Ada"}', "operationName": "A"},
@@ -51,7 +51,7 @@ async def test_get_takes_query_variables_and_operation_name(http):
     assert response.json() == {"data": {"hello": "hello Ada"}}
 
 
-async def test_mutation_is_answered_by_post_only(ask, http):
+async def test_mutation_requires_post(ask, http):
     posted = await ask("mutation { change }")
     got = await http.get("", params={"query": "mutation { change }"})
 
@@ -67,32 +67,32 @@ async def test_other_methods_are_not_allowed(http, method):
     assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, POST, OPTIONS")
 
 
-async def test_options_tells_the_methods(http):
+async def test_options_returns_the_methods(http):
     response = await http.options("")
 
     assert (response.status_code, response.headers["allow"]) == (204, "GET, HEAD, POST, OPTIONS")
 
 
-async def test_head_answers_like_get_without_a_body(http):
+async def test_head_is_get_without_a_body(http):
     response = await http.head("", params={"query": "{ hello }"})
 
     assert (response.status_code, response.content) == (200, b"")
     assert "etag" in response.headers
 
 
-async def test_browser_is_led_to_the_page(http):
+async def test_browser_is_redirected_to_the_explorer(http):
     response = await http.get("", headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
 
     assert (response.status_code, response.headers["location"]) == (303, "/")
 
 
-async def test_browser_that_sends_a_query_is_answered(http):
+async def test_browser_that_sends_a_query_gets_its_result(http):
     response = await http.get("", params={"query": "{ hello }"}, headers={"accept": "text/html,*/*;q=0.8"})
 
     assert response.json() == {"data": {"hello": "hello world"}}
 
 
-async def test_media_types_that_nobody_speaks_are_not_acceptable(ask):
+async def test_unknown_media_types_are_not_acceptable(ask):
     response = await ask("{ hello }", {"accept": "application/xml"})
 
     assert (response.status_code, code(response)) == (406, "NOT_ACCEPTABLE")
@@ -108,7 +108,7 @@ async def test_media_types_that_nobody_speaks_are_not_acceptable(ask):
         "application/json; charset=latin1",
     ],
 )
-async def test_only_json_in_utf8_is_read(http, content_type):
+async def test_other_content_types_are_unsupported(http, content_type):
     response = await http.post("", content=b'{"query": "{ hello }"}', headers={"content-type": content_type})
 
     assert (response.status_code, code(response)) == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -117,7 +117,7 @@ async def test_only_json_in_utf8_is_read(http, content_type):
 @pytest.mark.parametrize(
     "content_type", ["application/json", "application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"']
 )
-async def test_json_content_types_are_read(http, content_type):
+async def test_json_content_types_are_accepted(http, content_type):
     response = await http.post("", content=b'{"query": "{ hello }"}', headers={"content-type": content_type})
 
     assert response.status_code == 200
@@ -187,7 +187,7 @@ async def test_long_number_in_a_document_is_bad_input(ask):
 @pytest.mark.parametrize(
     "document", ["{ twice(number: %s) }", "{ echo(id: %s) }", "query ($n: Int = %s) { twice(number: $n) }"]
 )
-async def test_long_number_in_a_document_is_told_with_its_place(ask, document, number):
+async def test_long_number_in_a_document_is_reported_with_its_location(ask, document, number):
     response = await ask(document % number)
 
     (error,) = response.json()["errors"]
@@ -195,14 +195,14 @@ async def test_long_number_in_a_document_is_told_with_its_place(ask, document, n
     assert error["locations"] == [{"line": 1, "column": 1 + document.index("%s")}]
 
 
-async def test_long_run_of_digits_that_is_no_number_is_taken(ask):
+async def test_long_run_of_digits_in_a_string_is_allowed(ask):
     response = await ask('{ echo(id: "' + "9" * 5_000 + '") }')
 
     assert response.json() == {"data": {"echo": "9" * 5_000}}
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "-" + "9" * 5_000, "1e400"])
-async def test_number_beyond_json_is_told_with_its_place(http, number):
+async def test_number_that_is_too_large_is_reported_with_its_location(http, number):
     body = '{"query": "query ($n: Int!) { twice(number: $n) }", "variables": {"n": ' + number + "}}"
     response = await http.post("", content=body, headers=JSON)
 
@@ -220,7 +220,7 @@ async def test_number_beyond_json_is_told_with_its_place(http, number):
     ],
     ids=["long", "float", "negative", "empty"],
 )
-async def test_length_that_is_none_is_refused(length, expected):
+async def test_invalid_content_length_is_refused(length, expected):
     with pytest.raises(Refused) as refused:
         await read_body({b"content-length": length}, receive=None, max_body=100_000)
 
@@ -228,7 +228,7 @@ async def test_length_that_is_none_is_refused(length, expected):
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip", "x"])
-async def test_encoded_body_is_not_read(http, encoding):
+async def test_content_encoding_is_unsupported(http, encoding):
     response = await http.post("", content=b'{"query": "{ hello }"}', headers={**JSON, "content-encoding": encoding})
 
     assert (response.status_code, code(response)) == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -246,7 +246,7 @@ async def test_chunked_body_beyond_the_limit_is_too_large(http):
     assert (response.status_code, code(response)) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_client_that_leaves_in_the_middle_of_its_body_is_forgotten(server, ask):
+async def test_client_that_leaves_while_it_sends_its_body_is_ignored(server, ask):
     _, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
     await writer.drain()
@@ -255,7 +255,7 @@ async def test_client_that_leaves_in_the_middle_of_its_body_is_forgotten(server,
     assert (await ask("{ hello }")).status_code == 200
 
 
-async def test_body_in_pieces_is_read_whole(http):
+async def test_body_in_chunks_is_read_completely(http):
     pieces = [b'{"query":', b' "{ hello', b' }"}']
 
     response = await http.post("", content=generated(pieces), headers=JSON)
@@ -263,7 +263,7 @@ async def test_body_in_pieces_is_read_whole(http):
     assert response.json() == {"data": {"hello": "hello world"}}
 
 
-async def test_request_id_is_taken_or_made(ask):
+async def test_request_id_is_accepted_or_generated(ask):
     taken = await ask("{ hello }", {"x-request-id": "abc-1.2:3_4"})
     made = await ask("{ hello }", {"x-request-id": "no good"})
 
@@ -271,7 +271,7 @@ async def test_request_id_is_taken_or_made(ask):
     assert len(made.headers["x-request-id"]) == 16
 
 
-async def test_public_answer_is_revalidated_by_its_tag(http):
+async def test_public_response_is_revalidated_by_its_etag(http):
     first = await http.get("", params={"query": "{ hello }"})
     second = await http.get(
         "", params={"query": "{ hello }"}, headers={"if-none-match": f'"x", W/{first.headers["etag"]}'}
@@ -283,7 +283,7 @@ async def test_public_answer_is_revalidated_by_its_tag(http):
     assert second.headers["cache-control"] == first.headers["cache-control"]
 
 
-async def test_changed_answer_is_sent_again(http):
+async def test_changed_response_is_sent_again(http):
     first = await http.get("", params={"query": "{ hello }"})
     other = await http.get(
         "", params={"query": "{ twice(number: 2) }"}, headers={"if-none-match": first.headers["etag"]}
@@ -293,14 +293,14 @@ async def test_changed_answer_is_sent_again(http):
 
 
 @pytest.mark.parametrize("headers", [{"authorization": "Bearer t"}, {"X-Stats": "1"}])
-async def test_answer_for_one_client_is_private(http, headers):
+async def test_response_to_one_client_is_private(http, headers):
     response = await http.get("", params={"query": "{ whoami }"}, headers=headers)
 
     assert response.headers["cache-control"] == "private, no-store"
     assert "etag" not in response.headers
 
 
-async def test_answer_with_errors_is_not_kept(http):
+async def test_response_with_errors_is_not_cached(http):
     response = await http.get("", params={"query": "{ refuse }"})
 
     assert response.headers["cache-control"] == "no-store"
@@ -312,46 +312,46 @@ async def test_token_reaches_the_context(ask):
     assert (await ask("{ address }")).json() == {"data": {"address": "127.0.0.1"}}
 
 
-async def test_costs_are_told_to_those_who_ask(ask):
+async def test_stats_are_returned_on_request(ask):
     response = await ask("{ hello again: hello }", {"X-Stats": "1"})
 
     assert response.json()["extensions"] == {"stats": {"roundTrips": 2, "commands": 0}, "cost": 0}
 
 
-async def test_each_operation_has_a_context_of_its_own(ask, contexts):
+async def test_each_operation_has_its_own_context(ask, contexts):
     await ask("{ hello }")
     await ask("{ hello }")
 
     assert [context.usage.round_trips for context in contexts.opened] == [1, 1]
 
 
-async def test_introspection_is_answered(ask):
+async def test_introspection_is_allowed(ask):
     response = await ask("{ __schema { queryType { name } } }")
 
     assert response.json() == {"data": {"__schema": {"queryType": {"name": "Query"}}}}
 
 
-async def test_answer_that_orjson_cannot_write_is_written(ask):
+async def test_result_that_orjson_cannot_encode_is_encoded(ask):
     response = await ask("{ surrogate }")
 
     assert response.content == rb'{"data": {"surrogate": "\ud800"}}'
 
 
-async def test_answer_that_does_not_come_is_given_up(contexts):
+async def test_operation_beyond_its_time_limit_is_refused(contexts):
     with serving(limits=Limits(seconds=0.5)) as server:
         async with httpx.AsyncClient(base_url=server.url) as client, server.socket() as socket:
             response = await client.post("", json={"query": "{ hello never }"})
-            await introduce(socket)
+            await initialise(socket)
             await subscribe(socket, "{ never }")
-            heard = await hear(socket)
+            heard = await receive(socket)
             await subscribe(socket, "{ hello }", "2")
 
-            assert (await hear(socket))["payload"] == {"data": {"hello": "hello world"}}
+            assert (await receive(socket))["payload"] == {"data": {"hello": "hello world"}}
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
     assert heard["payload"] == response.json()["errors"]
 
 
-def test_endpoint_without_a_page_leads_nowhere():
+def test_endpoint_without_an_explorer_does_not_redirect():
     with serving(explorer_path=None) as server:
         response = httpx.get(server.url, headers={"accept": "text/html,*/*"})
 
@@ -380,7 +380,7 @@ never_a_fault = settings(max_examples=150, deadline=None, suppress_health_check=
 
 @never_a_fault
 @given(body=bodies, accept=accepts)
-def test_no_body_provokes_a_fault(asking, body, accept):
+def test_no_body_causes_an_internal_error(asking, body, accept):
     response = asking.post("", content=body, headers={**JSON, "accept": accept})
 
     assert response.status_code < 500
@@ -391,7 +391,7 @@ def test_no_body_provokes_a_fault(asking, body, accept):
     query=st.text(st.characters(codec="utf-8")),
     variables=json_values.map(json.dumps) | st.text(st.characters(codec="utf-8")),
 )
-def test_no_query_string_provokes_a_fault(asking, query, variables):
+def test_no_query_string_causes_an_internal_error(asking, query, variables):
     response = asking.get("", params={"query": query, "variables": variables})
 
     assert response.status_code < 500

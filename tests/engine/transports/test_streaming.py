@@ -27,7 +27,7 @@ async def test_events_are_framed_and_completed(ask):
     )
 
 
-async def test_query_is_streamed_to_those_who_take_nothing_else(ask):
+async def test_query_is_streamed_if_only_a_stream_is_accepted(ask):
     streamed = await ask("{ hello }", EVENTS)
     single = await ask("{ hello }", {"accept": "text/event-stream, application/json"})
 
@@ -48,7 +48,7 @@ async def test_mutation_is_not_streamed_by_get(http):
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json", "*/*"])
-async def test_subscription_needs_a_stream(ask, accept):
+async def test_subscription_requires_a_streaming_media_type(ask, accept):
     response = await ask(COUNT, {"accept": accept})
 
     assert (response.status_code, code(response)) == (406, "NOT_ACCEPTABLE")
@@ -73,7 +73,7 @@ async def test_refusal_is_the_last_event(ask, query, expected):
     assert "secret" not in response.text
 
 
-async def test_parts_carry_payloads_and_the_boundary_is_closed(ask):
+async def test_multipart_has_payloads_and_a_closing_boundary(ask):
     response = await ask(COUNT, MULTIPART)
 
     assert response.headers["content-type"] == 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0'
@@ -89,7 +89,7 @@ async def test_parts_carry_payloads_and_the_boundary_is_closed(ask):
     ("headers", "heartbeat"),
     [(EVENTS, ":\n\n"), (MULTIPART, "\r\nContent-Type: application/json\r\n\r\n{}\r\n--graphql")],
 )
-async def test_silent_stream_is_kept_alive_and_closed_when_the_client_goes(http, contexts, headers, heartbeat):
+async def test_idle_stream_has_heartbeats_and_ends_when_the_client_leaves(http, contexts, headers, heartbeat):
     body = {"query": "subscription { silence }"}
     async with http.stream("POST", "", json=body, headers=headers) as response:
         received = ""
@@ -102,20 +102,20 @@ async def test_silent_stream_is_kept_alive_and_closed_when_the_client_goes(http,
     assert contexts.begun == 1
 
 
-async def test_each_event_has_a_context_of_its_own(ask, contexts):
+async def test_each_event_has_its_own_context(ask, contexts):
     await ask(COUNT, EVENTS)
 
     assert len(contexts.opened) == 3
 
 
-async def test_costs_of_each_event_are_told(ask):
+async def test_each_event_has_its_stats(ask):
     response = await ask("subscription { count(to: 1) }", EVENTS | {"X-Stats": "1"})
 
     assert '{"data":{"count":0},"extensions":{"stats":{"roundTrips":0,"commands":0},"cost":0}}' in response.text
 
 
-async def test_slow_reader_holds_its_source_back(server, contexts):
-    """A source without end goes on only as fast as its client reads: here, not at all."""
+async def test_slow_client_pauses_its_subscription(server, contexts):
+    """The client reads nothing, so the endless subscription must stop."""
     async with httpx.AsyncClient() as client:
         body = {"query": "subscription { forever(size: 100000) }"}
         async with client.stream("POST", server.url, json=body, headers=EVENTS):

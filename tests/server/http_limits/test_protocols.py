@@ -13,7 +13,7 @@ from websockets.frames import Frame, Opcode
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.slow_clients import SlowClients
 from tests.engine.sample import CONTEXTS, serving, until
-from tests.engine.transports.messages import introduce
+from tests.engine.transports.messages import initialise
 
 POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 BODY = b'{"query": "{ hello }"}'
@@ -130,7 +130,7 @@ async def test_connection_is_used_again_for_longer_than_a_request_may_take(hasty
         for _ in range(4):
             assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
             await asyncio.sleep(0.15)
-        await introduce(socket)
+        await initialise(socket)
 
 
 @pytest.mark.parametrize("first", [[], [{"query": "{ hello }"}]], ids=["new connection", "used connection"])
