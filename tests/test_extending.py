@@ -1,0 +1,56 @@
+"""Applies the patches of docs/extending.md to a copy of the project, one after the other, and runs their tests."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "extending.md"
+PACKAGES = ("caches", "engine", "resolvers", "schema", "server", "store", "tests")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", "static", "clients", "soak")
+DUMPS = "tests/store/maintenance/test_dump_and_restore.py"
+AFFECTED = (
+    "tests/schema/test_contract.py",
+    "tests/store/test_key_kinds.py",
+    "tests/test_layers.py",
+    f"{DUMPS}::test_records_are_those_that_are_declared",
+    f"{DUMPS}::test_restored_store_has_the_kinds_that_are_declared_so",
+)
+
+
+def test_patches_of_the_page_apply_and_their_tests_pass(tmp_path):
+    copy = copied(tmp_path / "upvote")
+    patches = re.findall(r"\(extending/(\w+\.patch)\)", PAGE.read_text())
+    for patch in patches:
+        run(copy, "git", "apply", "-C1", str(PAGE.with_suffix("") / patch))
+    contract = run(copy, sys.executable, "-m", "server", "schema")
+    (copy / "schema" / "schema.graphql").write_text(contract)
+
+    added = re.findall(r"^\+\+\+ b/(tests/.*/test_\w+\.py)$", "".join(map(text_of, patches)), re.MULTILINE)
+    assert [Path(test).name for test in added] == ["test_word_count.py", "test_bookmarks.py", "test_bookmarks.py"]
+    run(copy, sys.executable, "-m", "pytest", "-x", "-q", *added, *AFFECTED)
+
+
+def test_patches_that_are_there_are_shown():
+    shown = re.findall(r"\(extending/(\w+\.patch)\)", PAGE.read_text())
+
+    assert sorted(shown) == sorted(path.name for path in PAGE.with_suffix("").glob("*.patch"))
+
+
+def copied(folder: Path) -> Path:
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, folder / package, ignore=LEFT_OUT)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def text_of(patch: str) -> str:
+    return (PAGE.with_suffix("") / patch).read_text()
+
+
+def run(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
