@@ -13,7 +13,7 @@ from server.cli import session, story_file
 from server.cli.progress import bars
 from server.settings import Settings, read_settings
 from store.maintenance import import_stories as importing
-from store.maintenance.import_stories import Brought, Story, Voters
+from store.maintenance.import_stories import Imported, Story, Voters
 from store.store import Store, unix_milliseconds
 
 BATCH = 500  # stories in one round trip, fewer if they have many votes: each vote may bring the name of a voter
@@ -50,11 +50,11 @@ class Tally:
     groups: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
 
-    def add(self, batch: Sequence[Story], brought: Brought) -> None:
-        self.imported += len(brought.stories)
-        self.known += len(batch) - len(brought.stories)
-        self.users += brought.created
-        self.groups.update(group for story in brought.stories for group in story.groups)
+    def add(self, batch: Sequence[Story], imported: Imported) -> None:
+        self.imported += len(imported.stories)
+        self.known += len(batch) - len(imported.stories)
+        self.users += imported.created
+        self.groups.update(group for story in imported.stories for group in story.groups)
 
     def __str__(self) -> str:
         seconds = time.monotonic() - self.started
@@ -111,7 +111,7 @@ async def _import(store: Store, stories: Sequence[Story], options: Options, tall
     tally.users += voters.created
     task = progress.add_task("import", total=len(stories))
     for batch in _batches(stories):
-        tally.add(batch, await importing.bring_in(store, batch, voters.names))
+        tally.add(batch, await importing.import_batch(store, batch, voters.names))
         progress.advance(task, len(batch))
     if options.follow:
         followers = await importing.follow(store, (story.poster for story in stories), options.follow)

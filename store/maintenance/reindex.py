@@ -1,8 +1,11 @@
 """
-Building indexes anew while everybody goes on: for other orders, or for other weights of a group.
+Rebuilds indexes while servers go on: for other orders, or for other weights of a group.
 
-What is to be built is named first, so that every script that writes from then on writes there too; then the articles
-that are there already are written, some at a time; then it takes the place of what was, in one step a partition.
+1. A field of `ranking:{p}` names what is built. From then on, every script that writes an article writes there too.
+2. The articles that exist are written there, some at a time.
+3. In one atomic step for each partition, the new indexes replace the old ones.
+
+The field holds a token: a rebuild stops when it finds the token of another one.
 """
 
 import secrets
@@ -12,78 +15,84 @@ from typing import Any
 from store import actor_scripts, keys
 from store.client.commands import Command
 from store.errors import RebuildOvertaken
+from store.maintenance.scan import Progress
 from store.ranking.config import ORDERS_FIELD, PENDING_PREFIX, REINDEX_FIELD, orders_of, orders_to_write, weights_of
 from store.ranking.formulas import INDEX_WEIGHTS, ORDERS, Order, Policy
 from store.scripts.registry import ACTIVATE_INDEXES, FILL_INDEXES
 from store.site import Site
 
-WEIGHED = (Order.SCORE, Order.HOT, Order.BEST)
-DROPPED = 500  # keys at once
-Walked = Callable[[int], None]
+WEIGHTED_ORDERS = (Order.SCORE, Order.HOT, Order.BEST)
+KEYS_AT_ONCE = 500
 
 
 async def size(site: Site, group: str | None = None) -> int:
-    """How many articles are walked over. One round trip."""
-    return sum(await _in_all(site, lambda p: ("ZCARD", _times(p, group))))
+    """How much a rebuild reports as progress: the number of articles. One round trip."""
+    return sum(await _in_all(site, lambda p: ("ZCARD", _articles_by_time(p, group))))
 
 
-async def reindex(site: Site, orders: Sequence[Order], walked: Walked) -> None:
+async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> None:
     """
-    Keep these orders and no others.
+    Keep the indexes of these orders, and no others.
 
-    An order that is dropped is refused at once, one that is added is there at the end, each in all processes. A reindex
-    that ended early is finished by the next.
+    In all processes, clients can no longer ask for a dropped order at once, and can ask for an added one at the end.
+    After an interruption, the next reindex completes the work.
 
     Raises:
-        RebuildOvertaken: somebody else began another one meanwhile.
+        RebuildOvertaken: another reindex has begun meanwhile.
     """
     before, after = site.rankings.orders, tuple(order for order in Order if order in orders)
-    added = set(orders_to_write(after).split()) - set(orders_to_write(before).split())
-    await _allow(site, [order for order in before if order in after])
-    known = await _in_all(site, lambda p: ("HGET", keys.ranking(p), ORDERS_FIELD))
-    now = {order for text in known for order in (tuple(Order) if text is None else orders_of(text))}
-    token = secrets.token_hex(8)
-    both = orders_to_write({*now, *after})
-    await _in_all(site, lambda p: ("HSET", keys.ranking(p), ORDERS_FIELD, both, REINDEX_FIELD, token))
+    wanted = orders_to_write(after)
+    added = set(wanted.split()) - set(orders_to_write(before).split())
+    await _offer(site, [order for order in before if order in after])
+    token = await _begin(site, after)
     if added:
-        await _fill(site, "", token, " ".join(added), walked)
-    await _allow(site, after)
-    await _settle(site, "", token, orders_to_write(after), still="dropping")
+        await _fill(site, "", token, " ".join(added), progress)
+    await _offer(site, after)
+    await _activate(site, "", token, wanted, still="dropping")
     for p in range(site.partitions):
-        await _drop(site, p, [order for order in ORDERS if order not in orders_to_write(after).split()])
-    await _settle(site, "", token, orders_to_write(after))
+        await _drop(site, p, [order for order in ORDERS if order not in wanted.split()])
+    await _activate(site, "", token, wanted)
 
 
 async def is_unfinished(site: Site) -> bool:
-    """Whether a reindex is under way, or was interrupted. One round trip."""
+    """Whether a reindex is running, or was interrupted. One round trip."""
     return any(await _in_all(site, lambda p: ("HGET", keys.ranking(p), REINDEX_FIELD)))
 
 
-async def set_weights(site: Site, group: str, changes: Mapping[str, float | None], walked: Walked) -> Policy:
+async def set_weights(site: Site, group: str, changes: Mapping[str, float | None], progress: Progress) -> Policy:
     """
-    Give a group weights of its own, or the site's where one is None, and return by what it is ranked from then on.
+    Set weights of a group, and return its policy. None removes a weight of its own: that of the site is used again.
 
     Raises:
-        RebuildOvertaken: somebody else began to change them meanwhile.
+        RebuildOvertaken: another change of these weights has begun meanwhile.
     """
     text = await site.redis.run(("HGET", keys.ranking(0), group))
     before = weights_of(text or "")
     after = {name: value for name, value in {**before, **changes}.items() if value is not None}
     weights = " ".join(f"{name}={value!r}" for name, value in sorted(after.items()))
-    building = ""
+    token = ""
     if any(before.get(name) != after.get(name) for name in INDEX_WEIGHTS):
-        building = f"{weights} token={secrets.token_hex(8)}"
+        token = f"{weights} token={secrets.token_hex(8)}"
         for p in range(site.partitions):
-            await site.redis.run(("UNLINK", *(keys.coming(p, group, order.value) for order in WEIGHED)))
-        await _in_all(site, lambda p: ("HSET", keys.ranking(p), PENDING_PREFIX + group, building))
-        await _fill(site, group, building, "", walked)
-    await _settle(site, group, building, weights)
+            await site.redis.run(("UNLINK", *(keys.coming(p, group, order.value) for order in WEIGHTED_ORDERS)))
+        await _in_all(site, lambda p: ("HSET", keys.ranking(p), PENDING_PREFIX + group, token))
+        await _fill(site, group, token, "", progress)
+    await _activate(site, group, token, weights)
     await site.rankings.read(site.redis)
     return site.policy_of(group)
 
 
-async def _allow(site: Site, orders: Sequence[Order]) -> None:
-    """Let clients ask for these orders, and tell all processes."""
+async def _begin(site: Site, orders: Sequence[Order]) -> str:
+    """Let scripts write these orders beside those that they write now, and return the token of this reindex."""
+    stored = await _in_all(site, lambda p: ("HGET", keys.ranking(p), ORDERS_FIELD))
+    written = {order for text in stored for order in (tuple(Order) if text is None else orders_of(text))}
+    token, both = secrets.token_hex(8), orders_to_write({*written, *orders})
+    await _in_all(site, lambda p: ("HSET", keys.ranking(p), ORDERS_FIELD, both, REINDEX_FIELD, token))
+    return token
+
+
+async def _offer(site: Site, orders: Sequence[Order]) -> None:
+    """Let clients ask for these orders only, and notify all processes."""
     await site.redis.run(("HSET", keys.store(), "orders", " ".join(order.value for order in orders)))
     await site.redis.run(("PUBLISH", keys.events(0), "ranked 0 -"))
     await site.rankings.read(site.redis)
@@ -93,8 +102,8 @@ async def _drop(site: Site, p: int, orders: Sequence[str]) -> None:
     names = await site.redis.run(("ZRANGE", keys.groups(p), 0, -1))
     unused = [keys.index(p, order) for order in orders]
     unused += [keys.group(p, name, order) for name in names for order in orders]
-    for start in range(0, len(unused), DROPPED):
-        await site.redis.run(("UNLINK", *unused[start : start + DROPPED]))
+    for start in range(0, len(unused), KEYS_AT_ONCE):
+        await site.redis.run(("UNLINK", *unused[start : start + KEYS_AT_ONCE]))
 
 
 async def _in_all(site: Site, command: Callable[[int], Command]) -> list[Any]:
@@ -102,25 +111,30 @@ async def _in_all(site: Site, command: Callable[[int], Command]) -> list[Any]:
     return await site.redis.pipeline([command(p) for p in range(site.partitions)])
 
 
-def _times(p: int, group: str | None) -> str:
+def _articles_by_time(p: int, group: str | None) -> str:
     return keys.group(p, group, Order.TIME.value) if group else keys.index(p, Order.TIME.value)
 
 
-async def _fill(site: Site, group: str, building: str, added: str, walked: Walked) -> None:
+async def _fill(site: Site, group: str, token: str, added: str, progress: Progress) -> None:
+    """Write all articles of the site, or of a group, into the indexes that are built."""
     for p in range(site.partitions):
         cursor = ""
         while cursor != "0":
-            command = actor_scripts.command(site, FILL_INDEXES, p, "", group, building, added, cursor or "0")
+            command = actor_scripts.command(site, FILL_INDEXES, p, "", group, token, added, cursor or "0")
             status, *reply = await site.redis.run(command)
             _check(status)
             cursor, count = reply
-            walked(count)
+            progress(count)
 
 
-async def _settle(site: Site, group: str, building: str, text: str, still: str = "") -> None:
-    """`still` says why a rebuild goes on after this."""
+async def _activate(site: Site, group: str, token: str, text: str, still: str = "") -> None:
+    """
+    Use the indexes that were built. `text` is the new value of the field with the orders, or the weights of the group.
+
+    The rebuild ends with this unless `still` says what follows.
+    """
     replies = await _in_all(
-        site, lambda p: actor_scripts.command(site, ACTIVATE_INDEXES, p, "", group, building, text, still)
+        site, lambda p: actor_scripts.command(site, ACTIVATE_INDEXES, p, "", group, token, text, still)
     )
     for (status,) in replies:
         _check(status)

@@ -3,7 +3,7 @@
 import pytest
 
 from resolvers import pagination
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from tests.store.reading import post
 
 WEEK = 7 * 86_400
@@ -52,7 +52,7 @@ async def test_wrong_arguments_of_voters_are_refused_before_and_after_voting_clo
 
 
 async def test_wrong_arguments_of_voters_are_refused_for_a_page_of_closed_articles(ask, store, clock):  # V6
-    await bring_in(store, [Story(str(id), "a title", "", "marlow", clock.now - 10**10, 1) for id in range(3)])
+    await import_batch(store, [Story(str(id), "a title", "", "marlow", clock.now - 10**10, 1) for id in range(3)])
 
     answer = await ask("{ articles { nodes { voters(first: 1, last: 1) { totalCount } } } }")
     assert {error["message"] for error in answer["errors"]} == {"first and last exclude each other"}

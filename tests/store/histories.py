@@ -4,7 +4,7 @@ import random
 
 from store import keys, listings
 from store.listings import Listing, Window
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import DAY, Order
 from store.records import Article, Position, Vote
 from tests.conftest import registered
@@ -26,7 +26,7 @@ async def history(store, seed: int, size: int) -> list[Article]:
         if turn % 4 == 0:
             at = store.site.clock() - chance.choice([0, HOUR, 3 * HOUR, chance.randrange(YEAR)])
             story = Story(str(turn), "a title", "", poster, at, round(10 ** chance.uniform(0, 4)), tuple(groups))
-            await bring_in(store, [story])
+            await import_batch(store, [story])
             continue
         number = (await post(store, poster, groups=groups)).number
         posted.append((number, poster))

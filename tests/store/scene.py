@@ -13,7 +13,7 @@ from store import keys, listings
 from store.articles import Draft
 from store.errors import Refusal
 from store.maintenance import reindex
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
 from store.ranking import snapshots
 from store.ranking.formulas import Order
@@ -86,7 +86,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     assert posted is not None
     for voter, vote in (("bob", Vote.UP), ("carol", Vote.DOWN), ("dave", Vote.UP)):
         await store.articles.vote(posted.number, voter, vote)
-    await bring_in(store, [Story("1", "a story", "https://example.com/", "Alice", clock.now - 5, 9)])
+    await import_batch(store, [Story("1", "a story", "https://example.com/", "Alice", clock.now - 5, 9)])
     await store.follows.follow("bob", "alice")
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
@@ -171,7 +171,7 @@ async def something(store: Store, chance: random.Random, number: int) -> None:
         lambda: store.articles.delete(other, who),
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),
-        lambda: bring_in(store, [story]),
+        lambda: import_batch(store, [story]),
         lambda: store.sessions.open(who),
     ]
     await chance.choice(doings)()

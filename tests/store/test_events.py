@@ -12,7 +12,7 @@ from store import events, keys
 from store.client import connection as link
 from store.errors import Refusal
 from store.events import CAPACITY, Event, EventKind, Events, Mailbox
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from store.records import Vote
 from store.store import Store
 from tests.conftest import clients, kill, servers_of
@@ -70,7 +70,7 @@ async def test_every_change_is_published_with_the_groups_it_concerns(store, alic
 
 async def test_import_moves_listings_and_posts_nothing(store, clock, heard):
     with heard.mailbox(events.of_listing("show")) as show, heard.mailbox(events.of_posts("show")) as posts:
-        await bring_in(store, [Story("7", "a title", "https://example.com/", "Marlow", clock.now, 5, ("show",))])
+        await import_batch(store, [Story("7", "a title", "https://example.com/", "Marlow", clock.now, 5, ("show",))])
         imported = await anext(show)
         posted = await post(store, "Marlow", groups=["show"])
 

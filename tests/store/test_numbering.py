@@ -8,7 +8,7 @@ import pytest
 
 from store import keys, listings, numbering
 from store.errors import StoreUnavailable
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import Order
 from store.records import Article, Position, Vote
 from store.store import Store
@@ -30,7 +30,7 @@ def story(clock) -> Story:
 
 
 async def imported(store: Store, story: Story) -> int:
-    await bring_in(store, [story])
+    await import_batch(store, [story])
     p = store.site.home_of_user(story.poster)
     return int(await store.site.redis.run(("HGET", keys.imported(p), story.id)))
 

@@ -6,7 +6,7 @@ import pytest
 
 from store import keys
 from store.listings import Window
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from store.ranking import gravity, standings
 from store.ranking.formulas import CLASS, Order, Policy, best, controversial, gravity_class, hot
 from store.records import Article, Vote
@@ -127,7 +127,7 @@ async def test_index_of_gravity_has_alike_votes_by_time(store, alice, clock, red
 
 async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
     stories = [Story(str(each), "a title", "", alice, clock.now, each % 40, ()) for each in range(120)]
-    await bring_in(store, stories)
+    await import_batch(store, stories)
     articles = [
         await article(store, number)
         for number in await numbers(store, listing_of(store, Order.TIME, None), Window(200))

@@ -10,7 +10,7 @@ from server.cli.import_stories import Options, import_stories
 from server.cli.story_file import NotStories
 from server.managed_valkey import server
 from server.settings import Settings
-from store.maintenance.import_stories import bring_in
+from store.maintenance.import_stories import import_batch
 from store.store import Store, unix_milliseconds
 from tests.server.conftest import HEADER, ROOT, environment, line, serving
 from tests.store.reading import everything
@@ -93,11 +93,11 @@ def test_import_that_was_interrupted_goes_on_as_it_began(settings, file, redis, 
         calls.append(1)
         if len(calls) > 1:
             raise KeyboardInterrupt
-        return await bring_in(*arguments, **options)
+        return await import_batch(*arguments, **options)
 
     options = Options(shift_to_now=True, with_voters=True)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("store.maintenance.import_stories.bring_in", interrupted)
+        patched.setattr("store.maintenance.import_stories.import_batch", interrupted)
         import_stories(settings, file, options)
     first = summary(capsys)
     import_stories(settings, file, options)

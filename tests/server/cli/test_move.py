@@ -14,7 +14,7 @@ from store import keys, listings
 from store.articles import Draft
 from store.errors import StoreMismatch, StoreUnavailable, Unauthenticated
 from store.listings import Window
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.restore import Restoration
 from store.maintenance.write_lock import WriteLock
 from store.ranking.formulas import Order
@@ -80,7 +80,7 @@ async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(
         lambda: store.follows.unfollow("alice", "bob"),
         lambda: store.follows.mark_seen("alice", Position(1.0, keys.member(own))),
         lambda: store.users.register("carol", "correct horse"),
-        lambda: bring_in(store, [Story("1", "a story", "", "alice", store.site.clock(), 3)]),
+        lambda: import_batch(store, [Story("1", "a story", "", "alice", store.site.clock(), 3)]),
     ]
     before = everything(redis)
     for write in writes:

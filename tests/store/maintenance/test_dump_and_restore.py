@@ -9,7 +9,7 @@ from store.articles import Draft
 from store.errors import StoreMismatch
 from store.key_kinds import Backup
 from store.maintenance import dump, record_checks, reindex, restore
-from store.maintenance.import_stories import Story, bring_in
+from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.restore import Restoration
 from store.ranking.formulas import Order, Policy
 from store.records import Vote
@@ -164,13 +164,13 @@ async def test_numbers_of_early_versions_are_kept_and_new_ones_are_higher(scene,
 
 async def test_imported_stories_keep_their_numbers(scene, place):  # A2
     stories = [Story(str(id), "a story", "", "bob", 1_400_000_000_000, 1) for id in range(20)]
-    await bring_in(scene.store, stories)
+    await import_batch(scene.store, stories)
     given = await numbers(scene.store, listings.timeline(scene.store.site, "bob"))
     for number in given:
         await scene.store.articles.delete(number, "bob")
     store = await restored(place, scene, await dumped(scene.store))
 
-    await bring_in(store, [Story("another", "a story", "", "bob", 1_400_000_000_000, 1)])
+    await import_batch(store, [Story("another", "a story", "", "bob", 1_400_000_000_000, 1)])
     assert (await numbers(store, listings.timeline(store.site, "bob")))[-1] not in given
     await store.close()
 

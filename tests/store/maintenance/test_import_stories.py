@@ -4,7 +4,7 @@ import pytest
 
 from store import keys, listings
 from store.errors import VotingClosed
-from store.maintenance.import_stories import Brought, Story, bring_in, create_voters, shift_to_now
+from store.maintenance.import_stories import Imported, Story, create_voters, import_batch, shift_to_now
 from store.ranking.formulas import DAY, Order, Policy
 from store.records import Article, Profile, Vote
 from tests.conftest import registered
@@ -25,17 +25,17 @@ async def the_article(store) -> Article:
     return await article(store, number)
 
 
-async def bring_in_voted(store, stories) -> Brought:
+async def import_with_voters(store, stories) -> Imported:
     voters = await create_voters(store, stories)
-    brought = await bring_in(store, stories, voters.names)
-    return Brought(brought.stories, brought.created + voters.created)
+    result = await import_batch(store, stories, voters.names)
+    return Imported(result.stories, result.created + voters.created)
 
 
 async def test_story_becomes_an_article_at_its_own_time_with_its_votes(store, story):
-    brought = await bring_in(store, [story])
+    result = await import_batch(store, [story])
 
     imported = await the_article(store)
-    assert (brought.stories, brought.created) == ([story], 1)
+    assert (result.stories, result.created) == ([story], 1)
     assert imported == Article(
         imported.number, story.title, story.link, None, "Marlow", story.time, None, 5, 0, 4, ("show",)
     )
@@ -47,49 +47,49 @@ async def test_story_becomes_an_article_at_its_own_time_with_its_votes(store, st
 
 
 async def test_poster_becomes_a_user_without_a_password(store, story, redis):
-    await bring_in(store, [story, replace(story, id="8", time=story.time + 1, poster="marlow", votes=1)])
+    await import_batch(store, [story, replace(story, id="8", time=story.time + 1, poster="marlow", votes=1)])
 
     assert await profile(store, "marlow") == Profile("Marlow", story.time, 4)
     assert redis.hget(keys.user(store.site.home_of_user("marlow"), "marlow"), "password") is None
 
 
 async def test_user_who_is_there_already_stays_as_they_are(store, story, alice, clock):
-    brought = await bring_in(store, [replace(story, poster="ALICE")])
+    result = await import_batch(store, [replace(story, poster="ALICE")])
 
-    assert brought.created == 0
+    assert result.created == 0
     assert await profile(store, "alice") == Profile("Alice", clock.now, 4)
     assert (await the_article(store)).poster == "Alice"
 
 
 async def test_known_story_stays_as_it_is(store, story, redis):
-    await bring_in(store, [story])
+    await import_batch(store, [story])
     before = everything(redis)
 
-    brought = await bring_in(store, [replace(story, title="Another", votes=50, time=story.time + 1)])
+    result = await import_batch(store, [replace(story, title="Another", votes=50, time=story.time + 1)])
 
-    assert (brought.stories, brought.created) == ([], 0)
+    assert (result.stories, result.created) == ([], 0)
     assert everything(redis) == before
 
 
 async def test_import_is_told_once(store, story, said):
-    await bring_in(store, [story])
-    await bring_in(store, [story])
+    await import_batch(store, [story])
+    await import_batch(store, [story])
 
     assert said() == [f"imported {(await the_article(store)).number} Marlow show"]
 
 
 async def test_deleted_story_does_not_come_back(store, story):
-    await bring_in(store, [story])
+    await import_batch(store, [story])
     await store.articles.delete((await the_article(store)).number, "Marlow")
 
-    assert (await bring_in(store, [story])).stories == []
+    assert (await import_batch(store, [story])).stories == []
     assert await numbers(store, listings.whole(store.site, Order.TIME)) == []
 
 
 async def test_numbers_rise_in_the_order_given(store, story):
     posters = ["marlow", "pim", "fennel", "lumen-o", "otis_w"]
     stories = [replace(story, id=str(n), time=story.time + n, poster=posters[n % 5]) for n in range(20)]
-    await bring_in(store, stories)
+    await import_batch(store, stories)
 
     for poster in posters:
         newest_first = await numbers(store, listings.timeline(store.site, poster))
@@ -98,7 +98,7 @@ async def test_numbers_rise_in_the_order_given(store, story):
 
 
 async def test_open_story_can_be_voted_on_but_by_its_poster(store, story, alice, redis):
-    await bring_in(store, [story])
+    await import_batch(store, [story])
     number = (await the_article(store)).number
 
     assert not (await store.articles.vote(number, "Marlow", Vote.UP)).changed
@@ -107,14 +107,14 @@ async def test_open_story_can_be_voted_on_but_by_its_poster(store, story, alice,
 
 
 async def test_voting_on_a_story_is_open_for_a_week_from_its_own_time(store, story, alice, clock):  # V5
-    await bring_in(store, [replace(story, time=clock.now - WEEK)])
+    await import_batch(store, [replace(story, time=clock.now - WEEK)])
 
     voted = await store.articles.vote((await the_article(store)).number, alice, Vote.UP)
     assert voted.article.upvotes == 6
 
 
 async def test_voting_on_a_story_closes_a_week_after_its_own_time(store, story, alice, clock, redis):  # V5, V6
-    await bring_in_voted(store, [replace(story, time=clock.now - WEEK - 1)])
+    await import_with_voters(store, [replace(story, time=clock.now - WEEK - 1)])
     before = everything(redis)
 
     with pytest.raises(VotingClosed):
@@ -126,33 +126,33 @@ async def test_voting_on_a_story_closes_a_week_after_its_own_time(store, story, 
 
 @pytest.mark.parametrize("policy", [Policy(good_votes=5)])
 async def test_story_with_enough_votes_is_good(store, story):  # V11
-    await bring_in(store, [story, replace(story, id="8", votes=4)])
+    await import_batch(store, [story, replace(story, id="8", votes=4)])
 
     assert len(await numbers(store, listings.front_page(store.site, None))) == 1
 
 
 async def test_voters_of_open_stories_are_users(store, story, redis):  # V4
     old = replace(story, id="8", time=story.time - WEEK, votes=50)
-    brought = await bring_in_voted(store, [old, story])
+    result = await import_with_voters(store, [old, story])
 
     number, closed = await numbers(store, listings.whole(store.site, Order.TIME))
     assert up(redis, store, number) == {"Marlow", "voter-0001", "voter-0002", "voter-0003", "voter-0004"}
     assert (await article(store, number)).imported == 0
     assert (await article(store, closed)).imported == 49
     assert await profile(store, "voter-0004") == Profile("voter-0004", story.time, 0)
-    assert brought.created == 1 + 5
+    assert result.created == 1 + 5
 
 
 async def test_voters_are_created_once(store, story, redis):
-    await bring_in_voted(store, [story])
+    await import_with_voters(store, [story])
     more = replace(story, id="8", votes=7, time=story.time + 1)
 
-    assert (await bring_in_voted(store, [more])).created == 2
+    assert (await import_with_voters(store, [more])).created == 2
     assert await profile(store, "voter-0001") == Profile("voter-0001", story.time, 0)
 
 
 async def test_poster_is_no_second_voter_of_their_own_story(store, story, redis):
-    await bring_in_voted(store, [replace(story, poster="voter-0002", votes=3)])
+    await import_with_voters(store, [replace(story, poster="voter-0002", votes=3)])
 
     imported = await the_article(store)
     assert up(redis, store, imported.number) == {"voter-0001", "voter-0002", "voter-0003"}
@@ -162,7 +162,7 @@ async def test_poster_is_no_second_voter_of_their_own_story(store, story, redis)
 async def test_nobody_votes_who_registered_the_name(store, story, redis):
     await registered(store, "Voter-0001")
     await store.users.register("voter-0002", "correct horse")
-    await bring_in_voted(store, [story])
+    await import_with_voters(store, [story])
 
     imported = await the_article(store)
     assert up(redis, store, imported.number) == {"Marlow", "voter-0003", "voter-0004", "voter-0005"}
@@ -170,8 +170,8 @@ async def test_nobody_votes_who_registered_the_name(store, story, redis):
 
 
 async def test_votes_beyond_the_most_voters_stay_without_one(store, story, redis, monkeypatch):
-    monkeypatch.setattr("store.maintenance.import_stories.MOST_VOTERS", 3)
-    await bring_in_voted(store, [replace(story, votes=1_000_000)])
+    monkeypatch.setattr("store.maintenance.import_stories.MAX_VOTERS", 3)
+    await import_with_voters(store, [replace(story, votes=1_000_000)])
 
     imported = await the_article(store)
     assert len(up(redis, store, imported.number)) == 4
@@ -186,7 +186,7 @@ async def test_shift_makes_the_newest_story_now(store, story, clock):
 
 async def test_import_that_goes_on_keeps_its_shift(store, story, clock):
     older = replace(story, id="6", time=story.time - DAY)
-    await bring_in(store, [replace(older, time=older.time + 1000)])
+    await import_batch(store, [replace(older, time=older.time + 1000)])
     clock.advance(60)
 
     assert await shift_to_now(store, [older, story]) == 1000
@@ -194,13 +194,13 @@ async def test_import_that_goes_on_keeps_its_shift(store, story, clock):
 
 async def test_import_of_a_file_that_grew_reaches_no_future(store, story, clock):
     older = replace(story, id="6", time=story.time - DAY)
-    await bring_in(store, [replace(older, time=clock.now)])
+    await import_batch(store, [replace(older, time=clock.now)])
 
     assert await shift_to_now(store, [older, story]) == 1000
 
 
 async def test_shift_is_new_where_the_first_story_was_deleted(store, story, clock):
-    await bring_in(store, [story])
+    await import_batch(store, [story])
     await store.articles.delete((await the_article(store)).number, "Marlow")
     clock.advance(60)
 
