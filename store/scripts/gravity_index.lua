@@ -1,66 +1,72 @@
--- Put before the scripts that rank by GRAVITY: reading its index by classes, in steps.
--- KEYS  1 gravity index   2 votes index of the same listing
+-- Functions that read the index of GRAVITY in steps. Stands before gravity_search.lua, gravity_page.lua and
+-- gravity_rank.lua.
+-- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 exponent of votes   3 exponent of age   4 minutes added to every age
---       5 how many articles and classes a step may look at, about
+--       5 about how many articles and classes a step may read   from 6 on: see the script
 --
--- A listing has three parts: votes beyond the poster's, none (all of value 0), fewer. What is left of 1 vote is the base
--- of an article, and how far its value is from 0 its size. The index has each of the outer two parts by marks: by classes
--- of bases that are alike, and in a class by time. Size falls with age, and is between that of the class's least and most
--- base.
-local at, power, fall, delay = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+-- The base of an article is votes - 1; its value is base ^ exponent / decay, where the decay grows with age. As no
+-- index can hold a value that changes, this one holds marks: class * 2^42 + posting time, negative for negative bases.
+-- A class has all bases with the same leading binary digits (prelude.lua: gravity_mark).
+-- A listing has three parts: positive bases (sign 1), base 0 (all of value 0), negative bases (sign -1). Below, a base
+-- and a mark are without their sign; the size of an article is the distance of its value from 0.
+local at, delay = tonumber(ARGV[1]), tonumber(ARGV[4])
+local votes_exponent, age_exponent = tonumber(ARGV[2]), tonumber(ARGV[3])
 local index, by_votes = KEYS[1], KEYS[2]
-local CLASS, ALIKE, LAST = 2 ^ 42, 4, 255
-local SLACK = 1e-9 -- what a computation may be off by
-local left = tonumber(ARGV[5]) -- how much this step may still look at
+local CLASS = 2 ^ 42 -- milliseconds between two classes
+local CLASSES_PER_DIGIT, LAST_CLASS = 4, 255 -- from class 8 on, four classes have bases of the same number of digits
+local TOLERANCE = 1e-9 -- relative error of a computation
+local budget = tonumber(ARGV[5]) -- articles and classes that this step may still read
 
-local function weight(sign, base) return sign > 0 and base ^ power or base end
+local function weight(sign, base) return sign > 0 and base ^ votes_exponent or base end
 
-local function fading(time) return ((math.max(at - time, 0) / 60000 + delay) / 60) ^ fall end
+local function decay(time) return ((math.max(at - time, 0) / 60000 + delay) / 60) ^ age_exponent end
 
-local function size(sign, base, time) return weight(sign, base) / fading(time) end
+local function size(sign, base, time) return weight(sign, base) / decay(time) end
 
--- Between which times something of a weight is of a size: what is older is surely smaller, what is younger surely larger.
-local function times(weighed, wanted)
-  local ratio, instant = weighed / wanted, at + delay * 60000
-  local first = instant - (ratio * (1 + SLACK)) ^ (1 / fall) * 3600000 - 1
-  local last = instant - (ratio * (1 - SLACK)) ^ (1 / fall) * 3600000 + 1
-  if first > at then return CLASS, CLASS end -- not even what is of age 0
+-- The first and last posting time at which an article of this weight may have a size: one posted earlier is smaller,
+-- one posted later is larger. The first is CLASS if even an article of age 0 is smaller, the last if none is larger.
+local function time_bounds(weight, size)
+  local ratio, instant = weight / size, at + delay * 60000
+  local first = instant - (ratio * (1 + TOLERANCE)) ^ (1 / age_exponent) * 3600000 - 1
+  local last = instant - (ratio * (1 - TOLERANCE)) ^ (1 / age_exponent) * 3600000 + 1
+  if first > at then return CLASS, CLASS end
   return math.max(math.floor(first), 0), last >= at and CLASS or math.max(math.ceil(last), 0)
 end
 
-local function above(one, other)
+local function stands_above(one, other)
   return one.value > other.value or one.value == other.value and one.member > other.member
 end
 
--- The least and the most base of a class: of the numbers with the same binary digits in front.
-local function bases(class)
-  if class < 2 * ALIKE then return class, class end
-  local width = 2 ^ (math.floor(class / ALIKE) - 1)
-  local least = (ALIKE + class % ALIKE) * width
-  return least, least + width - 1
+-- The lowest and the highest base of a class.
+local function bases_of(class)
+  if class < 2 * CLASSES_PER_DIGIT then return class, class end
+  local width = 2 ^ (math.floor(class / CLASSES_PER_DIGIT) - 1)
+  local lowest = (CLASSES_PER_DIGIT + class % CLASSES_PER_DIGIT) * width
+  return lowest, lowest + width - 1
 end
 
--- Members and signed marks of a part in turn, from one mark outward or inward to another, after some that are passed over.
-local function range(sign, outward, from, to, passed, count)
+-- Reads {member, signed mark, ...} of a part from one mark to another, away from 0 or (not `outward`) towards it, after
+-- the first `skipped` members.
+local function read_marks(sign, outward, from, to, skipped, count)
   local flat
   if outward == (sign > 0) then
-    flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "LIMIT", passed, count, "WITHSCORES")
+    flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "LIMIT", skipped, count, "WITHSCORES")
   else
-    flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "REV", "LIMIT", passed, count, "WITHSCORES")
+    flat = redis.call("ZRANGE", index, sign * from, sign * to, "BYSCORE", "REV", "LIMIT", skipped, count, "WITHSCORES")
   end
-  left = left - 1 - #flat / 2
+  budget = budget - 1 - #flat / 2
   return flat
 end
 
--- How many a part has between two marks, the lesser first.
-local function number_between(sign, from, to)
-  left = left - 1
+-- Counts the articles of a part between two marks, the lower first.
+local function count_marks(sign, from, to)
+  budget = budget - 1
   if sign > 0 then return redis.call("ZCOUNT", index, from, to) end
   return redis.call("ZCOUNT", index, -to, -from)
 end
 
--- An article of the listing as a place; nil where it is not listed.
-local function place_of(member)
+-- The position of an article, {member, value}; nil if it is not in the listing.
+local function position_of(member)
   local votes, score = redis.call("ZSCORE", by_votes, member), redis.call("ZSCORE", index, member)
   if not votes or not score then return nil end
   local base, sign = votes - 1, votes - 1 < 0 and -1 or 1
@@ -68,8 +74,8 @@ local function place_of(member)
   return {member = member, value = sign * size(sign, sign * base, sign * score % CLASS)}
 end
 
--- How many of equal value 0 are above a member.
-local function even_above(member)
+-- Counts the articles of value 0 that stand above a member.
+local function zeros_above(member)
   local low = redis.call("ZCOUNT", by_votes, "(1", "+inf")
   local first, high = low, low + redis.call("ZCOUNT", by_votes, 1, 1)
   while low < high do

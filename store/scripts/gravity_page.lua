@@ -1,97 +1,101 @@
--- One step of one partition's share of a page in the order GRAVITY: the places next to a position.
--- ARGV  6 "down" or "up": which way the page goes on   7 how many   8 value and 9 member of the position to go on
---       from, which need not be taken, or ""
---       then, where an earlier step stopped: 10 part (1, 0, -1)   11 how many runs are left   mark to go on from, how many
---       of that mark were looked at and the only base that counts, or 0, of each of them
---       member and value of each place that was found
--- Reply {"more", part, how many, mark, how many, base, ..., member, value, ...}, to send as 10 and following
---       | {"whole", how many the listing has, whether it has any at the position or behind it (1 or 0), member, value,
---          ...}; the places in any order
+-- One step of reading the positions of one partition that follow a position in the order GRAVITY.
+-- KEYS  see gravity_index.lua
+-- ARGV  1-5 see gravity_index.lua   6 "down" or "up": direction of the page   7 how many positions are wanted
+--       8 value and 9 member of the position, which may be missing from the listing, or ""
+--       and, to continue an earlier step: 10 part in which it stopped (1, 0, -1)   11 number of open runs
+--       of each run: mark to go on from, articles of that mark already read, its base or 0 for all
+--       of each position found so far: member, value
+-- Reply {"more", part, number of runs, mark, read, base, ..., member, value, ...}: send these as ARGV 10 and following
+--       | {"whole", number of articles of the listing, 1 if any is at the position or behind it, else 0, member, value,
+--          ...}; positions in any order
 local wanted = tonumber(ARGV[7])
 local position = ARGV[8] ~= "" and {value = tonumber(ARGV[8]), member = ARGV[9]}
 
--- The next of value 0, beyond a place if given.
-local function even(beyond, most)
+-- The next positions of value 0, beyond a position if given.
+local function zeros(beyond, limit)
   local first, found = redis.call("ZCOUNT", by_votes, "(1", "+inf"), {}
   local last = first + redis.call("ZCOUNT", by_votes, 1, 1)
   if down then
     if beyond then
-      local is_there = redis.call("ZSCORE", by_votes, beyond.member) == "1" and 1 or 0
-      first = first + even_above(beyond.member) + is_there
+      local is_taken = redis.call("ZSCORE", by_votes, beyond.member) == "1" and 1 or 0
+      first = first + zeros_above(beyond.member) + is_taken
     end
-    last = math.min(last, first + most)
+    last = math.min(last, first + limit)
   else
-    if beyond then last = first + even_above(beyond.member) end
-    first = math.max(first, last - most)
+    if beyond then last = first + zeros_above(beyond.member) end
+    first = math.max(first, last - limit)
   end
   if first >= last then return found end
   for i, member in ipairs(redis.call("ZRANGE", by_votes, first, last - 1, "REV")) do
     found[i] = {member = member, value = 0}
   end
-  left = left - #found
+  budget = budget - #found
   return found
 end
 
 local function sign_of(value) return value > 0 and 1 or value < 0 and -1 or 0 end
 
--- The next `count` places from a position, or from the end, those of an earlier step first; and where to go on.
-local function nearest(beyond, count, from, known)
-  local side, places = beyond and sign_of(beyond.value), {}
+-- Finds the next `count` positions beyond a position, or from the end of the listing. `resumed` is where an earlier
+-- step stopped, and `known` what it found. Returns positions, and where this step stops if its budget is spent.
+local function next_positions(beyond, count, resumed, known)
+  local start, positions = beyond and sign_of(beyond.value), {}
   for _, sign in ipairs(down and {1, 0, -1} or {-1, 0, 1}) do
-    local is_passed = side and (down and sign > side or not down and sign < side)
-    if not is_passed and #places < count then
-      local here, most, found, rest = sign == side and beyond or nil, count - #places, {}, {}
-      for _, place in ipairs(known) do if sign_of(place.value) == sign then found[#found + 1] = place end end
-      local is_done = from and (down and sign > from.part or not down and sign < from.part)
-      if not is_done and sign == 0 then
-        found = even(here, most)
-      elseif not is_done then
-        found, rest = search(sign, here, most, found, from and from.part == sign and from.runs or nil)
+    local is_passed = start and (down and sign > start or not down and sign < start)
+    if not is_passed and #positions < count then
+      local edge, wanted, found, open = sign == start and beyond or nil, count - #positions, {}, {}
+      for _, position in ipairs(known) do
+        if sign_of(position.value) == sign then found[#found + 1] = position end
       end
-      for _, place in ipairs(found) do places[#places + 1] = place end
-      if rest[1] then return places, {part = sign, runs = rest} end
+      local is_done = resumed and (down and sign > resumed.part or not down and sign < resumed.part)
+      if not is_done and sign == 0 then
+        found = zeros(edge, wanted)
+      elseif not is_done then
+        found, open = search(sign, edge, wanted, found, resumed and resumed.part == sign and resumed.runs or nil)
+      end
+      for _, position in ipairs(found) do positions[#positions + 1] = position end
+      if open[1] then return positions, {part = sign, runs = open} end
     end
   end
-  return places
+  return positions
 end
 
--- Whether anything is at the position or behind it, where the page comes from.
-local function is_anything_behind()
+-- 1 if an article stands at the position or behind it, opposite to the direction of the page; else 0.
+local function has_behind()
   if not position then return 0 end
-  local there = place_of(position.member)
-  if there and not ahead(position, there) then return 1 end
-  left = math.huge -- the very first of a listing is found at once
-  local first = nearest(nil, 1, nil, {})[1]
-  return first and not ahead(position, first) and 1 or 0
+  local found = position_of(position.member)
+  if found and not comes_before(position, found) then return 1 end
+  budget = math.huge -- the first position of a listing takes few commands
+  local first = next_positions(nil, 1, nil, {})[1]
+  return first and not comes_before(position, first) and 1 or 0
 end
 
-local resume, known = nil, {}
+local resumed, known = nil, {}
 if ARGV[10] then
-  resume = {part = tonumber(ARGV[10]), runs = {}}
+  resumed = {part = tonumber(ARGV[10]), runs = {}}
   local first = 12 + 3 * ARGV[11]
   for i = 12, first - 1, 3 do
-    local mark, ties, only = tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+    local mark, ties, base = tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
     local class = math.floor(mark / CLASS)
-    resume.runs[#resume.runs + 1] = {class, only, mark - class * CLASS, ties, MANY}
+    resumed.runs[#resumed.runs + 1] = {class, base, mark - class * CLASS, ties, LATER_READ}
   end
   for i = first, #ARGV, 2 do known[#known + 1] = {member = ARGV[i], value = tonumber(ARGV[i + 1])} end
 end
 
-local share, stop = nearest(position, wanted, resume, known)
+local positions, stop = next_positions(position, wanted, resumed, known)
 local reply
 if stop then
   reply = {"more", stop.part, #stop.runs}
   for _, run in ipairs(stop.runs) do
-    local class, only, time, ties = unpack(run)
+    local class, base, time, ties = unpack(run)
     reply[#reply + 1] = string.format("%.0f", class * CLASS + time)
     reply[#reply + 1] = ties
-    reply[#reply + 1] = only
+    reply[#reply + 1] = base
   end
 else
-  reply = {"whole", redis.call("ZCARD", index), is_anything_behind()}
+  reply = {"whole", redis.call("ZCARD", index), has_behind()}
 end
-for _, place in ipairs(share) do
-  reply[#reply + 1] = place.member
-  reply[#reply + 1] = string.format("%.17g", place.value)
+for _, found in ipairs(positions) do
+  reply[#reply + 1] = found.member
+  reply[#reply + 1] = string.format("%.17g", found.value)
 end
 return reply
