@@ -1,5 +1,8 @@
--- Verify one article: its hash, its voters while voting is open, its place in every sorted set that it belongs in.
--- ARGV  8 number   9 orders that are whole even while a reindex goes on, or was interrupted, space between
+-- Verify an article: its hash, its voters while voting is open, and its entry in every sorted set.
+-- KEYS  see prelude.lua
+-- ARGV  1-8 see verify_prelude.lua; the name is a number
+--       9 orders whose indexes are complete even during a reindex, separated by spaces
+-- Reply see verify_prelude.lua
 local article = examine(name)
 if not article then return reply end
 
@@ -26,23 +29,23 @@ expect_number(article.hash, "down", article.fields.down, article.down)
 expect_expiry(voted, article.closes + GRACE)
 expect_expiry(downvoted, article.closes + GRACE)
 
-local ranking, kept, whole = read_ranking(article.groups), {}, {}
-for _, order in ipairs(ranking.orders) do kept[order] = true end
-for _, order in ipairs(split(ARGV[9])) do whole[order] = true end
-local is_rebuilt = redis.call("HEXISTS", RANKING, "REINDEX") == 1
+local ranking, written, complete = read_ranking(article.groups), {}, {}
+for _, order in ipairs(ranking.orders) do written[order] = true end
+for _, order in ipairs(split(ARGV[9])) do complete[order] = true end
+local is_reindexing = redis.call("HEXISTS", RANKING, "REINDEX") == 1
 
-local function expect_places(order)
-  expect_place(INDEX[order], article.member, kept[order] and order_value(article, order, SITE_WEIGHTS))
+local function expect_in_order(order)
+  expect_member(INDEX[order], article.member, written[order] and order_value(article, order, SITE_WEIGHTS))
   for _, group in ipairs(article.groups) do
-    local place = kept[order] and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
-    expect_place(GROUP .. group .. ":" .. order, article.member, place)
+    local value = written[order] and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
+    expect_member(GROUP .. group .. ":" .. order, article.member, value)
   end
 end
 
 for _, order in ipairs(ORDERS) do
-  if not is_rebuilt or kept[order] and whole[order] then expect_places(order) end
+  if not is_reindexing or written[order] and complete[order] then expect_in_order(order) end
 end
-for _, group in ipairs(article.groups) do expect_place(GROUPS, group, 0) end
-expect_place(GOOD, article.member, article.up - article.down >= good_votes and article.time or nil)
-expect_place(TIMELINE .. string.lower(article.poster), article.member, article.time)
+for _, group in ipairs(article.groups) do expect_member(GROUPS, group, 0) end
+expect_member(GOOD, article.member, article.up - article.down >= good_votes and article.time or nil)
+expect_member(TIMELINE .. string.lower(article.poster), article.member, article.time)
 return reply

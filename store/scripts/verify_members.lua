@@ -1,5 +1,7 @@
--- Verify that every member of a sorted set belongs there, some of them in one step.
--- ARGV  8 what its key ends with, or ""   9 the kind of its key   10 cursor to go on from
+-- Verify some members of a sorted set, from a cursor on: each has to belong there.
+-- KEYS  see prelude.lua
+-- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key   10 ZSCAN cursor
+-- Reply see verify_prelude.lua
 local kind, COUNT = ARGV[9], 500
 local PREFIXES = {good = GOOD, groups = GROUPS, posters = POSTERS, group = GROUP, coming = COMING, timeline = TIMELINE}
 local index, group = (INDEX[kind] or PREFIXES[kind]) .. name, string.match(name, "^[^:]*")
@@ -9,7 +11,7 @@ local function has(list, wanted)
   return false
 end
 
--- What the hash of an article does not tell, its places do: they may help whoever mends it by hand.
+-- If a field of the article's hash is missing, its members stay: they help to repair the hash by hand.
 local function belongs(member)
   if kind == "groups" then return redis.call("EXISTS", GROUP .. member .. ":time") == 1 end
   if kind == "posters" then return redis.call("HGET", USER .. string.lower(member), "name") == member end
@@ -24,7 +26,7 @@ end
 
 local cursor, found = unpack(redis.call("ZSCAN", index, ARGV[10], "COUNT", COUNT))
 for i = 1, #found, 2 do
-  if not belongs(found[i]) then expect_place(index, found[i], nil) end
+  if not belongs(found[i]) then expect_member(index, found[i], nil) end
 end
 reply[1] = cursor
 return reply

@@ -1,9 +1,11 @@
--- Put after prelude.lua and before every script that verifies: reporting what is broken, and mending it in the same step by
--- what it is derived from. What others write meanwhile is seen before or after, never in between.
--- ARGV  7 "mend" or ""   8 name of the thing, as its key ends
--- Reply {cursor to go on from, or "0"; then for each finding: where, what is there, what should be, "mended" or ""}
+-- Functions of the scripts that verify: they report what is wrong and, with "mend", repair it from what it is derived
+-- from, in the same step. Stands after prelude.lua.
+-- KEYS  see prelude.lua
+-- ARGV  1-6 see prelude.lua   7 "mend" or ""   8 name: what follows the tag in the key   from 9 on: see the script
+-- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "mended"
+--       or ""}
 local mending, name = ARGV[7] == "mend", ARGV[8]
-local SLACK = 10000 -- milliseconds that a command may have been on its way after its sender looked at the clock
+local MAX_DELAY = 10000 -- milliseconds that a command may take from its sender to here
 
 local reply = {"0"}
 
@@ -11,41 +13,42 @@ local function text(value)
   return type(value) == "number" and string.format("%.17g", value) or value or "nothing"
 end
 
--- `mend` puts it right; it is nil where nothing tells what is right.
-local function report(where, is, should, mend)
+-- Adds a finding. `mend` repairs it; nil if the expected value cannot be derived.
+local function report(where, found, expected, mend)
   if mending and mend then mend() end
-  for _, each in ipairs({where, text(is), text(should), mending and mend and "mended" or ""}) do
+  for _, each in ipairs({where, text(found), text(expected), mending and mend and "mended" or ""}) do
     reply[#reply + 1] = each
   end
 end
 
-local function expect_place(index, member, value)
-  local is = redis.call("ZSCORE", index, member)
-  if is and tonumber(is) == value or not is and not value then return end
-  report(index .. " " .. member, is, value, function()
+-- Expects a member of a sorted set to have a value; nil: to be missing.
+local function expect_member(index, member, value)
+  local found = redis.call("ZSCORE", index, member)
+  if found and tonumber(found) == value or not found and not value then return end
+  report(index .. " " .. member, found, value, function()
     if value then redis.call("ZADD", index, value, member) else redis.call("ZREM", index, member) end
   end)
 end
 
-local function expect_number(hash, field, is, value)
-  if tonumber(is) == value then return end
-  report(hash .. " " .. field, is, value, function() redis.call("HSET", hash, field, value) end)
+local function expect_number(hash, field, found, value)
+  if tonumber(found) == value then return end
+  report(hash .. " " .. field, found, value, function() redis.call("HSET", hash, field, value) end)
 end
 
--- A key is gone at an instant.
+-- Expects a key to expire at an instant (unix milliseconds), or before.
 local function expect_expiry(key, instant)
   local left, most = redis.call("PTTL", key), instant - now
-  if left == -2 or left ~= -1 and left <= most + SLACK then return end
+  if left == -2 or left ~= -1 and left <= most + MAX_DELAY then return end
   report(key .. " TTL", left == -1 and "none" or left, "at most " .. text(math.max(most, 0)), function()
     redis.call("PEXPIRE", key, most)
   end)
 end
 
-local WHOLE = "^%d+$"
+local DIGITS = "^%d+$"
 local FIELDS = {"title", "poster", "time", "groups", "imported", "edited", "up", "down"}
 local PATTERNS = {
-  title = ".", poster = "^[%w_-]+$", time = WHOLE, groups = "^[%l%d_ -]*$", imported = WHOLE, edited = WHOLE,
-  up = WHOLE, down = WHOLE,
+  title = ".", poster = "^[%w_-]+$", time = DIGITS, groups = "^[%l%d_ -]*$", imported = DIGITS, edited = DIGITS,
+  up = DIGITS, down = DIGITS,
 }
 
 local function is_usable(field, value)
@@ -53,8 +56,8 @@ local function is_usable(field, value)
   return string.find(value, PATTERNS[field]) ~= nil
 end
 
--- What the voters tell of an article's votes: nobody is in both sets, and the poster is in the first.
-local function count(article)
+-- Counts the votes of an article by its voters: nobody is in both sets, and the poster is among the upvoters.
+local function count_voters(article)
   local voted, downvoted = VOTED .. article.number, DOWNVOTED .. article.number
   article.both = redis.call("SINTER", voted, downvoted)
   article.lacks_poster = redis.call("SISMEMBER", voted, article.poster) == 0
@@ -62,8 +65,8 @@ local function count(article)
   article.down = redis.call("SCARD", downvoted) - #article.both
 end
 
--- An article with its votes as they should be, its hash's fields, and which of those cannot be used; nil when there is
--- none. While voting is open the voters tell the votes, and then only the hash does.
+-- Reads an article with the votes that it should have; nil if there is none. `torn` lists the fields that are invalid.
+-- While voting is open, votes are derived from the voters (`counted`); later they stand only in the hash.
 local function examine(number)
   local hash, fields, torn = ARTICLE .. number, {}, {}
   for i, found in ipairs(redis.call("HMGET", hash, unpack(FIELDS))) do fields[FIELDS[i]] = found end
@@ -72,14 +75,14 @@ local function examine(number)
   local closes = (tonumber(fields.time) or 0) + window
   local counted = now <= closes and redis.call("EXISTS", VOTED .. number) == 1
   for _, field in ipairs(FIELDS) do
-    local told = counted and (field == "up" or field == "down")
-    if not told and not is_usable(field, fields[field]) then torn[#torn + 1] = field end
+    local is_derived = counted and (field == "up" or field == "down")
+    if not is_derived and not is_usable(field, fields[field]) then torn[#torn + 1] = field end
   end
   local article = {
     number = number, member = string.format("%016.0f", tonumber(number)), hash = hash, fields = fields, torn = torn,
     poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""), closes = closes,
     counted = counted, up = tonumber(fields.up), down = tonumber(fields.down),
   }
-  if counted and not torn[1] then count(article) end
+  if counted and not torn[1] then count_voters(article) end
   return article
 end
