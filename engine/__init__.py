@@ -2,6 +2,25 @@
 GraphQL for any Strawberry schema: HTTP, WebSocket and streams, limits, and a compiler for queries.
 
 An application creates an `Endpoint` with its schema and a function that opens the context of an operation.
+
+Any schema is served without changes, except one with schema extensions, operation directives, incremental delivery or
+an execution context class of its own. Queries, and mutations of one field, are compiled at their second execution. The
+data is the same as that of Strawberry. If anything fails, graphql-core executes the operation and describes the errors.
+
+What a schema can declare to be faster:
+
+- Plain attributes need nothing: a column of them is read at once.
+- A method with `@strawberry.field` is called once for each object, with its permissions and field extensions. It may be
+  `async`. Only at root fields it may read `info.path`; elsewhere graphql-core executes the operation.
+- `metadata={RESOLVER: BatchResolver(function)}` (`engine.compiler.resolvers`) names a function that resolves the field
+  for all objects of a level: `function(parents, context, **arguments)`. With `is_pure` the value of a record is always
+  the same, for every client. With permissions or extensions the Strawberry resolver is called instead.
+- `metadata={RESOLVER: RootResolver(function)}` names a coroutine function for a root field:
+  `function(context, **arguments)`.
+- A type with a static method `is_cacheable(record)` has immutable records: the JSON of their attributes and pure fields
+  is cached as long as they are the same Python objects.
+
+`is_type_of` has to decide by the class of an object. Introspection is always executed by graphql-core.
 """
 
 from engine.documents import read_trusted_documents

@@ -26,7 +26,11 @@ DOCUMENTED = {  # modules whose public names may be used without a line in USES
 
 USES = {  # our module: {"package.module" or "package.module:Class": the names that it uses of it}
     "engine/compiler/arguments.py": {
-        "graphql.execution.values": "VariableValues get_argument_values",
+        "graphql.execution.get_variable_signature": "GraphQLVariableSignature get_variable_signature",
+        "graphql.execution.values": (
+            "VariableValueSource VariableValues get_argument_values get_variable_values input_is_nested_too_deeply"
+        ),
+        "graphql.utilities.coerce_input_value": "coerce_default_value",
         "strawberry.scalars": "is_scalar",
         "strawberry.schema.schema:Schema": "schema_converter",
         "strawberry.schema.schema_converter:GraphQLCoreConverter": "scalar_registry",
@@ -46,6 +50,7 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
         "strawberry.execution": "optimized_is_awaitable",
     },
     "engine/compiler/execution.py": {
+        "graphql.execution.values": "VariableValues",
         "strawberry.execution": "optimized_is_awaitable",
         "strawberry.schema.schema": "StrawberryGraphQLCoreExecutionContext",
         "strawberry.schema.schema:Schema": "_schema execution_context_class",
@@ -56,26 +61,12 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
     },
     "engine/compiler/plan.py": {
         "graphql.execution.values": "VariableValues",
+    },
+    "engine/compiler/resolvers.py": {
         "graphql.pyutils": "Path",
         "graphql.type.definition": "GraphQLResolveInfoHelpers",
         "strawberry.execution": "optimized_is_awaitable",
-    },
-    "engine/compiler/plan_cache.py": {
-        "graphql.execution.values": "VariableValues",
-        "strawberry.schema.schema:Schema": "_schema",
-    },
-    "engine/compiler/resolvers.py": {
         "strawberry.types.field": "StrawberryField",
-    },
-    "engine/compiler/serialize.py": {
-        "strawberry.execution": "optimized_is_awaitable",
-    },
-    "engine/compiler/variables.py": {
-        "graphql.execution.get_variable_signature": "GraphQLVariableSignature get_variable_signature",
-        "graphql.execution.values": (
-            "VariableValueSource VariableValues get_variable_values input_is_nested_too_deeply"
-        ),
-        "graphql.utilities.coerce_input_value": "coerce_default_value",
     },
     "engine/documents.py": {
         "graphql.validation.validate": "ValidationAbortedError",

@@ -35,32 +35,32 @@ from graphql.execution.collect_fields import FieldDetails, FragmentDetails, coll
 from graphql.execution.values import VariableValues
 from strawberry.types.field import StrawberryField
 
-from engine.compiler import plan
-from engine.compiler.arguments import CoreArguments, FieldArguments, resolver_arguments
+from engine.compiler import resolvers
+from engine.compiler.arguments import CoreArguments, resolver_arguments
 from engine.compiler.completion import (
     AbstractCompletion,
     LeafCompletion,
     ListCompletion,
     ObjectCompletion,
     TypeTest,
+    serializer,
 )
 from engine.compiler.json_templates import CachedLevel, TemplateCache
 from engine.compiler.plan import (
     Column,
     Completion,
     Field,
+    FieldArguments,
     Level,
     NotCompilable,
     Pending,
     Plan,
-    RowResolver,
     Rows,
     Run,
     row_builder,
     row_bytes,
 )
-from engine.compiler.resolvers import BatchResolver, DeclaredResolver, declared_resolver
-from engine.compiler.serialize import serializer
+from engine.compiler.resolvers import BatchResolver, DeclaredResolver, RowResolver, declared_resolver
 from engine.documents import Operation
 
 Resolve = Callable[[Column, Run], Pending]
@@ -117,7 +117,7 @@ class Compiler:
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails], is_root: bool) -> Field:
         name = details[0].node.name.value
         if name == "__typename":
-            resolve: Resolve = partial(plan.typenames, parent.name)
+            resolve: Resolve = partial(resolvers.typenames, parent.name)
             complete: Completion = LeafCompletion(serializer(GraphQLString), False, are_texts=True)
             is_pure = True
         elif definition := parent.fields.get(name):
@@ -138,7 +138,7 @@ class Compiler:
         if type(own) is not StrawberryField or own.permission_classes or own.extensions:
             return self._row_resolver(parent, root_key, details), False
         if own.base_resolver is None and self.schema.config.default_resolver is getattr:
-            return partial(plan.attributes, attrgetter(own.python_name)), True
+            return partial(resolvers.attributes, attrgetter(own.python_name)), True
         declared = declared_resolver(own)
         if declared is None:
             return self._row_resolver(parent, root_key, details), False
@@ -148,10 +148,10 @@ class Compiler:
     def _declared(self, declared: DeclaredResolver, parent: GraphQLObjectType, root_key: str | None) -> Resolve:
         place = len(self.arguments) - 1
         if isinstance(declared, BatchResolver):
-            return partial(plan.batch, declared.function, place)
+            return partial(resolvers.batch, declared.function, place)
         if root_key is not None and parent is self.core.mutation_type:
-            return partial(plan.mutation_root, declared.function, place, root_key)
-        return partial(plan.root, declared.function, place)
+            return partial(resolvers.mutation_root, declared.function, place, root_key)
+        return partial(resolvers.root, declared.function, place)
 
     def _row_resolver(
         self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]

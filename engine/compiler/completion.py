@@ -1,14 +1,22 @@
-"""Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them."""
+"""
+Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them.
+
+Columns of scalars and enums are serialized at once where their Python types are right already, else one by one.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from math import isfinite
 from typing import Any
 
+from graphql import GraphQLBoolean, GraphQLFloat, GraphQLID, GraphQLInt, GraphQLLeafType, GraphQLString
 from strawberry.execution import optimized_is_awaitable
 
 from engine.compiler.plan import Column, Completion, NotCompilable, Pending, Rows, Run, all_ready, gather_columns
 
 TypeTest = Callable[[Any], bool]
+INTS = range(-(2**31), 2**31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +166,52 @@ def _with_nulls(values: Column, completed: Column) -> Column:
 def _allow_null(nullable: bool) -> None:
     if not nullable:
         raise NotCompilable("null")
+
+
+def serializer(type_: GraphQLLeafType) -> Callable[[Column], Column]:
+    """Serializes a column without nulls; raises what the GraphQL type raises of a value that does not fit."""
+    one_by_one = partial(_one_by_one, type_.coerce_output_value)
+    if type_ in (GraphQLString, GraphQLID):
+        return partial(_of_one_type, {str}, one_by_one)
+    if type_ is GraphQLBoolean:
+        return partial(_of_one_type, {bool}, one_by_one)
+    if type_ is GraphQLInt:
+        return partial(_ints, one_by_one)
+    if type_ is GraphQLFloat:
+        return partial(_floats, one_by_one)
+    members = getattr(type_, "wrapped_cls", None)  # of an enum made by Strawberry
+    if members:
+        names = {id(member): type_.coerce_output_value(member) for member in members}
+        return partial(_members, names, one_by_one)
+    return one_by_one
+
+
+def _one_by_one(serialize: Callable[[Any], Any], values: Column) -> Column:
+    for value in dict(zip(map(type, values), values, strict=True)).values():
+        if isinstance(value, Exception):  # that a resolver returned in place of a parent's value
+            raise value
+        if optimized_is_awaitable(value):
+            raise NotCompilable("awaitable")
+    serialized = list(map(serialize, values))
+    if None in serialized:
+        raise NotCompilable("null")
+    return serialized
+
+
+def _of_one_type(types: set[type], one_by_one: Callable[[Column], Column], values: Column) -> Column:
+    return values if set(map(type, values)) <= types else one_by_one(values)
+
+
+def _ints(one_by_one: Callable[[Column], Column], values: Column) -> Column:
+    fits = set(map(type, values)) == {int} and min(values) in INTS and max(values) in INTS
+    return values if fits else one_by_one(values)
+
+
+def _members(names: Mapping[int, str], one_by_one: Callable[[Column], Column], values: Column) -> Column:
+    """By identity: hashing a member of an enum is slow."""
+    found = list(map(names.get, map(id, values)))
+    return found if all(found) else one_by_one(values)
+
+
+def _floats(one_by_one: Callable[[Column], Column], values: Column) -> Column:
+    return values if set(map(type, values)) <= {float} and all(map(isfinite, values)) else one_by_one(values)

@@ -7,14 +7,23 @@ from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import strawberry
-from graphql import ExecutionResult, OperationType, create_source_event_stream
+from graphql import (
+    DirectiveNode,
+    ExecutionResult,
+    OperationType,
+    VariableNode,
+    Visitor,
+    create_source_event_stream,
+    visit,
+)
+from graphql.execution.values import VariableValues
 from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from engine.compiler.awaitables import dispose
+from engine.compiler.arguments import VariableCoercion
+from engine.compiler.compile import compile_operation
 from engine.compiler.json_templates import TemplateCache
-from engine.compiler.plan import NotCompilable
-from engine.compiler.plan_cache import PlanCache
+from engine.compiler.plan import NotCompilable, Plan, dispose
 from engine.documents import MAX_ERRORS, Operation
 from engine.errors import Code, Refused
 from engine.interfaces import Context
@@ -23,70 +32,13 @@ from engine.outcomes import CarriedOut, Outcomes
 
 Variables: TypeAlias = dict[str, Any]
 
-
-class Executor(StrawberryGraphQLCoreExecutionContext):
-    """
-    graphql-core's executor with two additions: it waits for nothing after the deadline of a mutation that was carried
-    out, and when `execute` ends, nothing that it began goes on.
-
-    graphql-core cancels the siblings of a field that fails, but leaves coroutines that were never awaited.
-    """
-
-    def __init__(self, *given: Any, outcomes: Outcomes | None, **options: Any) -> None:
-        super().__init__(*given, **options)
-        self._outcomes = outcomes
-        self._expect_nothing()
-
-    async def execute(self, *, serially: bool | None = None) -> ExecutionResult:
-        try:
-            result: Any = self.execute_operation(serially)
-            return result if isinstance(result, ExecutionResult) else await result
-        finally:
-            self._dispose()
-
-    def build_per_event_executor(self, payload: Any) -> "Executor":
-        executor: Executor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
-        executor._expect_nothing()
-        return executor
-
-    async def with_abort_signal(self, awaitable: Awaitable[Any]) -> Any:
-        """Called by graphql-core for every awaitable value."""
-        if self._outcomes is not None:
-            self._outcomes.check_late()
-        return await awaitable
-
-    def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
-        is_expected = super().complete_list_item_value(item, results, *rest)
-        if is_expected:
-            self._expected.append(results[-1])
-        return is_expected
-
-    def complete_awaitable_list_item_value(self, *given: Any) -> Awaitable[Any]:  # type: ignore[override]  # it is awaited
-        value = super().complete_awaitable_list_item_value(*given)
-        self._expected.append(value)
-        return value
-
-    def _expect_nothing(self) -> None:
-        self._expected: list[Any] = []  # all that graphql-core is going to await
-        self.background_futures = set()
-        self.is_awaitable = self._is_expected  # type: ignore[assignment]  # says bool where TypeGuard is asked for
-
-    def _is_expected(self, value: Any) -> bool:
-        """As `is_awaitable`, which graphql-core calls before it awaits anything."""
-        if not optimized_is_awaitable(value):
-            return False
-        self._expected.append(value)
-        return True
-
-    def _dispose(self) -> None:
-        """Cancel graphql-core's background tasks first: they may still start other coroutines."""
-        left = list(self.background_futures)
-        if not left:
-            dispose(self._expected)
-            return
-        for future in left:
-            future.cancel()
-        gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._expected))
+COMPILE_AT = 2  # executions: documents that come once are not worth compiling
+FAILURES_ALLOWED = 10
+MOST_CASES = 16  # plans kept of one operation
+OVERHEAD = 3_000  # bytes of an operation's entry without plans
+VARIABLE = 3_000  # bytes of each variable
+FIELD = 2_000  # bytes of each field of a plan
+ARGUMENTS = 2_500  # bytes of the arguments of a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +46,7 @@ class EventSource:
     """The events of a subscription, and the executor that makes a result of each."""
 
     events: AsyncIterable[Any]
-    executor: Executor
+    executor: "Executor"
 
 
 class PlanResult(NamedTuple):
@@ -175,7 +127,7 @@ class Execution:
         executor = self._executor(operation, variables, context, outcomes)
         return self._measured(await executor.execute())
 
-    def _new_plan_cache(self, operation: Operation) -> PlanCache:
+    def _new_plan_cache(self, operation: Operation) -> "PlanCache":
         return PlanCache(self._strawberry, operation, self._templates, self._grew)
 
     async def subscribe(
@@ -199,7 +151,7 @@ class Execution:
 
     def _executor(
         self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes | None = None
-    ) -> Executor:
+    ) -> "Executor":
         is_mutation = operation.kind is OperationType.MUTATION
         executor: Any = Executor.build(
             self._schema,
@@ -217,3 +169,161 @@ class Execution:
             raise Refused(Code.BAD_USER_INPUT, *executor)
         assert isinstance(executor, Executor)
         return executor
+
+
+class PlanCache:
+    """
+    The plans of one operation, one for each case of the variables in its `@include` and `@skip` directives.
+
+    `grew` is called with the bytes of each plan. Beyond `MOST_CASES` the oldest plan is dropped.
+    """
+
+    def __init__(
+        self,
+        schema: strawberry.Schema,
+        operation: Operation,
+        templates: TemplateCache,
+        grew: Callable[[Operation, int], None],
+    ) -> None:
+        self._schema = schema
+        self._templates = templates
+        self._grew = grew
+        self._seen = 0
+        self._failed = 0
+        definitions = operation.node.variable_definitions or ()
+        self._variables = VariableCoercion(schema._schema, definitions)
+        self._deciding = deciding_variables(operation)
+        self._known: dict[tuple[Any, ...], Plan | str] = {}
+        grew(operation, OVERHEAD + VARIABLE * len(definitions))
+
+    async def data(
+        self, operation: Operation, variables: dict[str, Any], context: Any, budget: Budget, outcomes: Outcomes
+    ) -> dict[str, Any]:
+        """
+        Execute a plan and return the data of an answer without errors.
+
+        Raises:
+            NotCompilable: the operation is new, cannot be compiled, or has failed too often.
+            AnswerTooLarge: the answer exceeds the budget.
+        """
+        self._seen += 1
+        if self._seen < COMPILE_AT:
+            raise NotCompilable("new")
+        if self._failed > FAILURES_ALLOWED and 2 * self._failed > self._seen:
+            raise NotCompilable("not worth it")
+        try:
+            values = self._variables.coerced(variables)
+            return await self._plan(operation, values).data(context, values, budget, outcomes)
+        except AnswerTooLarge:
+            raise
+        except Exception:
+            self._failed += 1
+            raise
+
+    def _plan(self, operation: Operation, variables: VariableValues) -> Plan:
+        case = tuple(map(variables.coerced.get, self._deciding))
+        plan = self._known.get(case)
+        if plan is None:
+            plan = self._known[case] = self._new_plan(operation, variables)
+        if isinstance(plan, str):
+            raise NotCompilable(plan)
+        return plan
+
+    def _new_plan(self, operation: Operation, variables: VariableValues) -> Plan | str:
+        """A plan, or the reason why the operation has none."""
+        if len(self._known) >= MOST_CASES:
+            self._grew(operation, -size_of(self._known.pop(next(iter(self._known)))))
+        try:
+            plan: Plan | str = compile_operation(self._schema, operation, variables, self._templates)
+        except NotCompilable as reason:
+            plan = str(reason)
+        self._grew(operation, size_of(plan))
+        return plan
+
+
+def size_of(plan: Plan | str) -> int:
+    """The bytes of a plan."""
+    return FIELD if isinstance(plan, str) else FIELD * (1 + plan.fields) + ARGUMENTS * len(plan.arguments)
+
+
+def deciding_variables(operation: Operation) -> list[str]:
+    """The variables in the `@include` and `@skip` directives of the document."""
+    finder = DecidingVariables()
+    visit(operation.document, finder)
+    return sorted(finder.names)
+
+
+class DecidingVariables(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def enter_directive(self, node: DirectiveNode, *_: Any) -> None:
+        for argument in node.arguments or ():
+            if isinstance(argument.value, VariableNode):
+                self.names.add(argument.value.name.value)
+
+
+class Executor(StrawberryGraphQLCoreExecutionContext):
+    """
+    graphql-core's executor with two additions: it waits for nothing after the deadline of a mutation that was carried
+    out, and when `execute` ends, nothing that it began goes on.
+
+    graphql-core cancels the siblings of a field that fails, but leaves coroutines that were never awaited.
+    """
+
+    def __init__(self, *given: Any, outcomes: Outcomes | None, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._outcomes = outcomes
+        self._expect_nothing()
+
+    async def execute(self, *, serially: bool | None = None) -> ExecutionResult:
+        try:
+            result: Any = self.execute_operation(serially)
+            return result if isinstance(result, ExecutionResult) else await result
+        finally:
+            self._dispose()
+
+    def build_per_event_executor(self, payload: Any) -> "Executor":
+        executor: Executor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
+        executor._expect_nothing()
+        return executor
+
+    async def with_abort_signal(self, awaitable: Awaitable[Any]) -> Any:
+        """Called by graphql-core for every awaitable value."""
+        if self._outcomes is not None:
+            self._outcomes.check_late()
+        return await awaitable
+
+    def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
+        is_expected = super().complete_list_item_value(item, results, *rest)
+        if is_expected:
+            self._expected.append(results[-1])
+        return is_expected
+
+    def complete_awaitable_list_item_value(self, *given: Any) -> Awaitable[Any]:  # type: ignore[override]  # it is awaited
+        value = super().complete_awaitable_list_item_value(*given)
+        self._expected.append(value)
+        return value
+
+    def _expect_nothing(self) -> None:
+        self._expected: list[Any] = []  # all that graphql-core is going to await
+        self.background_futures = set()
+        self.is_awaitable = self._is_expected  # type: ignore[assignment]  # says bool where TypeGuard is asked for
+
+    def _is_expected(self, value: Any) -> bool:
+        """As `is_awaitable`, which graphql-core calls before it awaits anything."""
+        if not optimized_is_awaitable(value):
+            return False
+        self._expected.append(value)
+        return True
+
+    def _dispose(self) -> None:
+        """Cancel graphql-core's background tasks first: they may still start other coroutines."""
+        left = list(self.background_futures)
+        if not left:
+            dispose(self._expected)
+            return
+        for future in left:
+            future.cancel()
+        gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._expected))

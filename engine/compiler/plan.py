@@ -3,39 +3,34 @@ Plans of compiled operations. A plan is executed level by level: a field is reso
 and its values, a column, are completed together.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from asyncio import CancelledError, Future, ensure_future, gather
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from inspect import CORO_CREATED, getcoroutinestate
+from types import CoroutineType
 from typing import Any, Protocol
 
 import orjson
-from graphql import (
-    FieldNode,
-    FragmentDefinitionNode,
-    GraphQLField,
-    GraphQLObjectType,
-    GraphQLResolveInfo,
-    GraphQLSchema,
-    OperationDefinitionNode,
-)
 from graphql.execution.values import VariableValues
-from graphql.pyutils import Path
-from graphql.type.definition import GraphQLResolveInfoHelpers
-from strawberry.execution import optimized_is_awaitable
 
-from engine.compiler.arguments import FieldArguments
-from engine.compiler.awaitables import dispose, gather_all
 from engine.limits.answer_size import PUNCTUATION, Budget
 from engine.outcomes import Outcomes
 
 Column = list[Any]
 Pending = Column | Awaitable[Column]
+Arguments = Mapping[str, Any]
 Placeholders = dict[int, Column]  # by field number, the parents whose values fill the placeholders of a JSON template
 MARK = b"\0"  # on both sides of a field number in a template; JSON never has this byte
 
 
 class NotCompilable(Exception):
     """This execution is left to graphql-core. The message is one of few reasons: it becomes a metric label."""
+
+
+class FieldArguments(Protocol):
+    """The arguments of a field, as a function of the operation's variables."""
+
+    def values(self, variables: VariableValues) -> Arguments: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,98 +180,39 @@ async def gather_columns(columns: Sequence[Any]) -> list[Column]:
     return complete
 
 
-def typenames(name: str, parents: Column, run: Run) -> Pending:
-    return [name] * len(parents)
-
-
-def attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
-    return list(map(get, parents))
-
-
-def batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:
-    return function(parents, run.context, **run.arguments[place])
-
-
-async def root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
-    return [await function(run.context, **run.arguments[place])]
-
-
-async def mutation_root(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Column:
-    """As `root`, and the outcome is recorded: the field must not be executed twice."""
-    return [await run.outcomes.carry_out(key, function(run.context, **run.arguments[place]))]
-
-
-@dataclass(frozen=True, slots=True)
-class RowResolver:
+async def gather_all(awaitables: Sequence[Awaitable[Any]]) -> list[Any]:
     """
-    Calls the resolver that Strawberry made for graphql-core, once for each parent: with its permissions and extensions.
+    The results of at least one awaitable, all of them awaited concurrently.
 
-    `key` is the response key of a root field. A root field of a mutation is executed once: its outcome is recorded.
+    The first is awaited in the current task, so that a single one needs no task. If one fails, the error is raised
+    when all are done; cancellation cancels them.
     """
-
-    field: GraphQLField
-    nodes: list[FieldNode]
-    parent_type: GraphQLObjectType
-    key: str | None
-    is_mutation: bool
-    schema: GraphQLSchema
-    fragments: dict[str, FragmentDefinitionNode]
-    operation: OperationDefinitionNode
-    place: int
-
-    def __call__(self, parents: Column, run: Run) -> Pending:
-        info, awaited = RowInfo(self, run), list[int]()
-        values: Column = []
-        for parent in parents:
-            value = self._value(parent, info, run)
-            if optimized_is_awaitable(value):
-                awaited.append(len(values))
-                run.expected.append(value)
-            values.append(value)
-        return _awaited_values(values, awaited) if awaited else values
-
-    def _value(self, parent: Any, info: Any, run: Run) -> Any:
-        assert self.field.resolve is not None, "Strawberry gives each field a resolver"
-        if self.is_mutation and self.key:
-            call = partial(self.field.resolve, parent, info, **run.arguments[self.place])
-            return run.outcomes.value(self.key, call)
-        return self.field.resolve(parent, info, **run.arguments[self.place])
+    first, *rest = awaitables
+    tasks = [ensure_future(each) for each in rest]
+    try:
+        return [await first, *[await task for task in tasks]]
+    except Exception:
+        await gather(*tasks, return_exceptions=True)
+        raise
+    except CancelledError:
+        for task in tasks:
+            task.cancel()
+        await gather(*tasks, return_exceptions=True)
+        raise
 
 
-async def _awaited_values(values: Column, places: Sequence[int]) -> Column:
-    for place, value in zip(places, await gather_all([values[place] for place in places]), strict=True):
-        values[place] = value
-    return values
-
-
-class RowInfo:
+def dispose(awaitables: Iterable[Any]) -> None:
     """
-    What a resolver of one row gets as graphql-core's resolve info.
+    Close or cancel what nobody waits for: Python would warn of coroutines never awaited and of errors never retrieved.
 
-    Only root fields have a `path`: a level knows nothing of the places of its objects in lists.
+    Closing a coroutine does not close the awaitables that it would have awaited: list them as well.
     """
-
-    __slots__ = (*(name for name in GraphQLResolveInfo._fields if name != "path"), "_key", "operation_extensions")
-
-    def __init__(self, resolver: RowResolver, run: Run) -> None:
-        self._key = resolver.key
-        self.field_name = resolver.nodes[0].name.value
-        self.field_nodes = resolver.nodes
-        self.return_type = resolver.field.type
-        self.parent_type = resolver.parent_type
-        self.schema = resolver.schema
-        self.fragments = resolver.fragments
-        self.root_value = None
-        self.operation = resolver.operation
-        self.variable_values = run.variables
-        self.context = run.context
-        self.is_awaitable = optimized_is_awaitable
-        self.abort_signal = None
-        self.async_helpers = GraphQLResolveInfoHelpers(gather_all, run.expected.extend)
-        self.operation_extensions = None
-
-    @property
-    def path(self) -> Path:
-        if self._key is None:
-            raise NotCompilable("info")
-        return Path(None, self._key, self.parent_type.name)
+    for each in awaitables:
+        if isinstance(each, CoroutineType):
+            if getcoroutinestate(each) == CORO_CREATED:
+                each.close()
+        elif isinstance(each, Future):
+            if not each.done():
+                each.cancel()
+            elif not each.cancelled():
+                each.exception()

@@ -1,5 +1,5 @@
 """
-How a schema tells the compiler what kind of resolver a field has: an entry `RESOLVER` in the field's metadata.
+How fields are resolved. A schema declares what kind of resolver a field has with an entry `RESOLVER` in its metadata:
 
     field = strawberry.field(resolver=of_one_parent, metadata={RESOLVER: BatchResolver(of_all_parents)})
 
@@ -7,11 +7,26 @@ The Strawberry resolver still defines the field. It is called where an operation
 same values.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLField,
+    GraphQLObjectType,
+    GraphQLResolveInfo,
+    GraphQLSchema,
+    OperationDefinitionNode,
+)
+from graphql.pyutils import Path
+from graphql.type.definition import GraphQLResolveInfoHelpers
+from strawberry.execution import optimized_is_awaitable
 from strawberry.types.field import StrawberryField
+
+from engine.compiler.plan import Column, NotCompilable, Pending, Run, gather_all
 
 RESOLVER = "resolver"  # the key in `StrawberryField.metadata`
 
@@ -42,3 +57,100 @@ DeclaredResolver: TypeAlias = BatchResolver | RootResolver
 
 def declared_resolver(field: StrawberryField) -> DeclaredResolver | None:
     return field.metadata.get(RESOLVER)
+
+
+def typenames(name: str, parents: Column, run: Run) -> Pending:
+    return [name] * len(parents)
+
+
+def attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
+    return list(map(get, parents))
+
+
+def batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:
+    return function(parents, run.context, **run.arguments[place])
+
+
+async def root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
+    return [await function(run.context, **run.arguments[place])]
+
+
+async def mutation_root(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Column:
+    """As `root`, and the outcome is recorded: the field must not be executed twice."""
+    return [await run.outcomes.carry_out(key, function(run.context, **run.arguments[place]))]
+
+
+@dataclass(frozen=True, slots=True)
+class RowResolver:
+    """
+    Calls the resolver that Strawberry made for graphql-core, once for each parent: with its permissions and extensions.
+
+    `key` is the response key of a root field. A root field of a mutation is executed once: its outcome is recorded.
+    """
+
+    field: GraphQLField
+    nodes: list[FieldNode]
+    parent_type: GraphQLObjectType
+    key: str | None
+    is_mutation: bool
+    schema: GraphQLSchema
+    fragments: dict[str, FragmentDefinitionNode]
+    operation: OperationDefinitionNode
+    place: int
+
+    def __call__(self, parents: Column, run: Run) -> Pending:
+        info, awaited = RowInfo(self, run), list[int]()
+        values: Column = []
+        for parent in parents:
+            value = self._value(parent, info, run)
+            if optimized_is_awaitable(value):
+                awaited.append(len(values))
+                run.expected.append(value)
+            values.append(value)
+        return _awaited_values(values, awaited) if awaited else values
+
+    def _value(self, parent: Any, info: Any, run: Run) -> Any:
+        assert self.field.resolve is not None, "Strawberry gives each field a resolver"
+        if self.is_mutation and self.key:
+            call = partial(self.field.resolve, parent, info, **run.arguments[self.place])
+            return run.outcomes.value(self.key, call)
+        return self.field.resolve(parent, info, **run.arguments[self.place])
+
+
+async def _awaited_values(values: Column, places: Sequence[int]) -> Column:
+    for place, value in zip(places, await gather_all([values[place] for place in places]), strict=True):
+        values[place] = value
+    return values
+
+
+class RowInfo:
+    """
+    What a resolver of one row gets as graphql-core's resolve info.
+
+    Only root fields have a `path`: a level knows nothing of the places of its objects in lists.
+    """
+
+    __slots__ = (*(name for name in GraphQLResolveInfo._fields if name != "path"), "_key", "operation_extensions")
+
+    def __init__(self, resolver: RowResolver, run: Run) -> None:
+        self._key = resolver.key
+        self.field_name = resolver.nodes[0].name.value
+        self.field_nodes = resolver.nodes
+        self.return_type = resolver.field.type
+        self.parent_type = resolver.parent_type
+        self.schema = resolver.schema
+        self.fragments = resolver.fragments
+        self.root_value = None
+        self.operation = resolver.operation
+        self.variable_values = run.variables
+        self.context = run.context
+        self.is_awaitable = optimized_is_awaitable
+        self.abort_signal = None
+        self.async_helpers = GraphQLResolveInfoHelpers(gather_all, run.expected.extend)
+        self.operation_extensions = None
+
+    @property
+    def path(self) -> Path:
+        if self._key is None:
+            raise NotCompilable("info")
+        return Path(None, self._key, self.parent_type.name)

@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pytest import raises
 
+from engine.compiler.arguments import VariableCoercion
 from engine.compiler.plan import NotCompilable
-from engine.compiler.variables import VariableCoercion
 
 SCHEMA = build_schema("""
     enum Mood { GOOD BAD }

@@ -281,7 +281,7 @@ async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, m
     """What each mutation answers and what stays of it are the same by Strawberry, by shortcuts and by its plan."""
     seen = []
     for compile_at, expected in ((None, {"strawberry"}), (10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
-        monkeypatch.setattr("engine.compiler.plan_cache.COMPILE_AT", compile_at)
+        monkeypatch.setattr("engine.compiler.execution.COMPILE_AT", compile_at)
         with client(redis_url) as redis:
             redis.flushall()
         store = await Store.open(redis_url, partitions=partitions, clock=Clock())
