@@ -48,6 +48,12 @@ def test_imports_go_one_way(room):
     ] == []
 
 
+def test_engine_knows_nothing_of_upvote():
+    words = re.compile(r"upvote|article|poster|\bvotes?\b|redis|valkey", re.IGNORECASE)
+
+    assert [path.name for path in modules("engine") if words.search(path.read_text())] == []
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_foreign_packages_stay_where_they_belong(room):
     found = []

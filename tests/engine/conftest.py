@@ -20,7 +20,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def contexts() -> Contexts:
     CONTEXTS.opened.clear()
-    CONTEXTS.begun = CONTEXTS.ended = 0
+    CONTEXTS.streams_started = CONTEXTS.streams_ended = 0
     return CONTEXTS
 
 

@@ -55,11 +55,11 @@ class Opened:
 
 @dataclass
 class Contexts:
-    """All opened contexts, and the numbers of event streams that have begun and ended."""
+    """All opened contexts, and the numbers of event streams that have started and ended."""
 
     opened: list[Opened] = field(default_factory=list)
-    begun: int = 0
-    ended: int = 0
+    streams_started: int = 0
+    streams_ended: int = 0
 
     def open(self, client: Client) -> Opened:
         if client.token == "revoked":
@@ -178,22 +178,22 @@ class Subscription:
 
     @strawberry.subscription
     async def forever(self, size: int = 1) -> AsyncGenerator[str, None]:
-        CONTEXTS.begun += 1
+        CONTEXTS.streams_started += 1
         try:
             while True:
                 yield "x" * size
                 await asyncio.sleep(0)
         finally:
-            CONTEXTS.ended += 1
+            CONTEXTS.streams_ended += 1
 
     @strawberry.subscription
     async def silence(self) -> AsyncGenerator[int, None]:
-        CONTEXTS.begun += 1
+        CONTEXTS.streams_started += 1
         try:
             await asyncio.Event().wait()
             yield 1
         finally:
-            CONTEXTS.ended += 1
+            CONTEXTS.streams_ended += 1
 
     @strawberry.subscription
     async def breaks(self) -> AsyncGenerator[int, None]:

@@ -88,7 +88,7 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
 @pytest.mark.parametrize(
     "other",
     [
-        pytest.param((HELLO, {}), id="by nobody"),
+        pytest.param((HELLO, {}), id="without a token"),
         pytest.param((HELLO, by("bob")), id="by another"),
         pytest.param((HELLO | {"variables": {"name": "me"}}, by("alice")), id="with another variable"),
         pytest.param((HELLO | {"variables": {}}, by("alice")), id="without the variable"),
@@ -145,27 +145,27 @@ async def test_later_query_does_not_join_a_running_execution(http, contexts):
     await until(lambda: len(contexts.opened) == 2)  # joined to the first it would wait for ever
 
     assert not first.done() and not second.done()
-    for asked in (first, second):
-        asked.cancel()
+    for query in (first, second):
+        query.cancel()
 
 
 async def test_results_with_errors_are_not_shared(http, contexts):
     answers = await at_once(http, *[({"query": "{ fail }"}, {})] * 3)
 
-    told = [str(answer.json()["errors"]) for answer in answers]
+    errors_of_each = [str(answer.json()["errors"]) for answer in answers]
     assert len(contexts.opened) == 3
-    assert all(answer.headers["x-request-id"] in errors for answer, errors in zip(answers, told, strict=True))
+    assert all(answer.headers["x-request-id"] in errors for answer, errors in zip(answers, errors_of_each, strict=True))
 
 
 class Executions:
     """Executions that wait until the test sets their result."""
 
     def __init__(self):
-        self.begun = []
+        self.started = []
 
     async def execute(self):
-        self.begun.append(asyncio.get_running_loop().create_future())
-        return await self.begun[-1]
+        self.started.append(asyncio.get_running_loop().create_future())
+        return await self.started[-1]
 
 
 ANSWER = EncodedResult(b"{}", False)
@@ -175,44 +175,44 @@ ANSWER = EncodedResult(b"{}", False)
 async def three():
     """Three equal queries that arrived together; the execution of the first has begun."""
     coalescer, executions = Coalescer(), Executions()
-    asked = [asyncio.ensure_future(coalescer.execute("query", executions.execute)) for _ in range(3)]
+    queries = [asyncio.ensure_future(coalescer.execute("query", executions.execute)) for _ in range(3)]
     await asyncio.sleep(0)
-    assert len(executions.begun) == 1
-    yield asked, executions.begun
-    for task in asked:
+    assert len(executions.started) == 1
+    yield queries, executions.started
+    for task in queries:
         task.cancel()
 
 
 async def test_others_execute_themselves_if_the_first_fails(three):
-    asked, begun = three
+    queries, started = three
 
-    begun[0].set_exception(ZeroDivisionError())
+    started[0].set_exception(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
-        await asked[0]
+        await queries[0]
     await asyncio.sleep(0)
-    for execution in begun[1:]:
+    for execution in started[1:]:
         execution.set_result(ANSWER)
 
-    assert len(begun) == 3
-    assert await asyncio.gather(*asked[1:]) == [ANSWER, ANSWER]
+    assert len(started) == 3
+    assert await asyncio.gather(*queries[1:]) == [ANSWER, ANSWER]
 
 
 async def test_others_execute_themselves_if_the_first_is_cancelled(three):
-    asked, begun = three
+    queries, started = three
 
-    asked[0].cancel()
-    await asyncio.wait([asked[0]])
+    queries[0].cancel()
+    await asyncio.wait([queries[0]])
     await asyncio.sleep(0)
 
-    assert asked[0].cancelled() and len(begun) == 3
+    assert queries[0].cancelled() and len(started) == 3
 
 
 async def test_cancelled_query_does_not_affect_the_others(three):
-    asked, begun = three
+    queries, started = three
 
-    asked[1].cancel()
-    await asyncio.wait([asked[1]])
-    begun[0].set_result(ANSWER)
+    queries[1].cancel()
+    await asyncio.wait([queries[1]])
+    started[0].set_result(ANSWER)
 
-    assert await asyncio.gather(asked[0], asked[2]) == [ANSWER, ANSWER]
-    assert len(begun) == 1
+    assert await asyncio.gather(queries[0], queries[2]) == [ANSWER, ANSWER]
+    assert len(started) == 1

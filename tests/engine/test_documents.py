@@ -66,7 +66,7 @@ async def test_status_of_an_unknown_document_depends_on_the_media_type(ask, http
 
 
 @pytest.fixture(scope="module")
-def guarded():
+def trusting():
     trusted = {digest(HELLO): HELLO, md5(ECHO.encode()).hexdigest(): ECHO}
     with serving(trusted_documents=trusted, only_trusted=True) as server, httpx.Client(base_url=server.url) as client:
         yield client
@@ -82,25 +82,25 @@ def guarded():
         {"query": HELLO},
     ],
 )
-def test_trusted_document_is_executed(guarded, request_body):
-    assert guarded.post("", json=request_body).json() == {"data": {"hello": "hello world"}}
+def test_trusted_document_is_executed(trusting, request_body):
+    assert trusting.post("", json=request_body).json() == {"data": {"hello": "hello world"}}
 
 
-def test_trusted_document_is_found_by_relays_md5(guarded):
-    assert guarded.post("", json={"documentId": md5(ECHO.encode()).hexdigest()}).json() == {"data": {"echo": "1"}}
+def test_trusted_document_is_found_by_relays_md5(trusting):
+    assert trusting.post("", json={"documentId": md5(ECHO.encode()).hexdigest()}).json() == {"data": {"echo": "1"}}
 
 
 @pytest.mark.parametrize("text", ["{ hello }", "{ __schema { queryType { name } } }", "{"])
-def test_other_documents_are_refused(guarded, text):
-    response = guarded.post("", json={"query": text})
+def test_other_documents_are_refused(trusting, text):
+    response = trusting.post("", json={"query": text})
 
     assert (response.status_code, code(response)) == (403, "QUERY_NOT_IN_SAFELIST")
 
 
-def test_other_documents_are_not_cached(guarded):
+def test_other_documents_are_not_cached(trusting):
     text = "{ hello }"
-    sent = guarded.post("", json={"query": text, "extensions": persisted(digest(text))})
-    named = guarded.post("", json={"extensions": persisted(digest(text))})
+    sent = trusting.post("", json={"query": text, "extensions": persisted(digest(text))})
+    named = trusting.post("", json={"extensions": persisted(digest(text))})
 
     assert code(sent) == "QUERY_NOT_IN_SAFELIST"
     assert code(named) == "PERSISTED_QUERY_NOT_IN_LIST"

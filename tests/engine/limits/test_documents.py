@@ -14,7 +14,7 @@ from tests.engine.sample import SCHEMA
 from tests.engine.transports.messages import initialise, receive, subscribe
 from tests.engine.transports.test_http import code
 
-CYCLE = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query { down { ...A } }"
+CIRCULAR = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query { down { ...A } }"
 
 
 def repeated(text, count, between=" "):
@@ -53,7 +53,7 @@ BEYOND = {
     "query Q(" + repeated("$v#: Int @a", 51) + ") { hello }": "50 directives",
     "mutation { " + repeated("a#: change", 6) + " }": "5 mutations",
     "query A { hello } mutation B { " + repeated("a#: change", 6) + " }": "5 mutations",
-    CYCLE: "12 deep",
+    CIRCULAR: "12 deep",
     "{ down { " + repeated("hello", 490) + " } }": "comparisons",
     "{ " + repeated("down { hello }", 200) + " }": "comparisons",
     "{ " + repeated("...F#", 110) + " } " + fragments(110, "hello"): "comparisons",

@@ -79,61 +79,61 @@ def test_buckets_are_bounded(rates):
 
 
 async def test_full_buckets_are_dropped(rates, clock):
-    async def tell(taken):
+    async def take_points(taken):
         return {}
 
     for number in range(10):
         take(rates, Client(None, str(number)), 1)
-    await rates.synchronize(tell)
+    await rates.synchronize(take_points)
     clock.now += 1
     take(rates, Client(None, HERE), 1)
 
-    await rates.synchronize(tell)
+    await rates.synchronize(take_points)
 
     assert list(rates._buckets) == [("address", HERE)]
 
 
 async def test_points_taken_by_other_processes_count(rates):
-    client, told = Client("token", HERE), []
+    client, shared = Client("token", HERE), []
 
-    async def tell(taken):
-        told.append(dict(taken))
-        if len(told) == 1:
-            take(rates, client, 3)  # somebody asks while we wait
+    async def take_points(taken):
+        shared.append(dict(taken))
+        if len(shared) == 1:
+            take(rates, client, 3)  # a request arrives during the synchronization
         return {("address", HERE): 10, ("token", "token"): 1_000}
 
     take(rates, client, 20)
-    await rates.synchronize(tell)
+    await rates.synchronize(take_points)
     take(rates, client, 6)
 
     rates.check(client)
     take(rates, client, 1)
     assert refused(rates, client)
     rates.check(Client("token", THERE))  # the token has points left: we know of 30 that it took
-    await rates.synchronize(tell)
-    assert told == [{("address", HERE): points, ("token", "token"): points} for points in (20, 10)]
+    await rates.synchronize(take_points)
+    assert shared == [{("address", HERE): points, ("token", "token"): points} for points in (20, 10)]
 
 
 async def test_failed_synchronization_keeps_the_points_taken_here(rates):
-    async def tell(taken):
+    async def take_points(taken):
         raise OSError
 
     take(rates, Client(None, HERE), 100)
     with pytest.raises(OSError):
-        await rates.synchronize(tell)
+        await rates.synchronize(take_points)
 
     assert refused(rates, Client(None, HERE))
 
 
 async def test_nothing_is_synchronized_if_no_points_were_taken(rates):
-    told = []
+    shared = []
 
-    async def tell(taken):
-        told.append(taken)
+    async def take_points(taken):
+        shared.append(taken)
         return {}
 
-    await rates.synchronize(tell)
-    assert not told
+    await rates.synchronize(take_points)
+    assert not shared
 
 
 async def test_refusals_and_websocket_operations_cost_points():

@@ -98,8 +98,8 @@ async def test_idle_stream_has_heartbeats_and_ends_when_the_client_leaves(http, 
             if received.count(heartbeat) >= 3:
                 break
 
-    await until(lambda: contexts.ended == 1)
-    assert contexts.begun == 1
+    await until(lambda: contexts.streams_ended == 1)
+    assert contexts.streams_started == 1
 
 
 async def test_each_event_has_its_own_context(ask, contexts):
@@ -119,12 +119,12 @@ async def test_slow_client_pauses_its_subscription(server, contexts):
     async with httpx.AsyncClient() as client:
         body = {"query": "subscription { forever(size: 100000) }"}
         async with client.stream("POST", server.url, json=body, headers=EVENTS):
-            await until(lambda: contexts.begun == 1)
-            await settled(lambda: len(contexts.opened))
+            await until(lambda: contexts.streams_started == 1)
+            await stable(lambda: len(contexts.opened))
 
     assert len(contexts.opened) < 1_000
 
 
-async def settled(measure):
+async def stable(measure):
     seen = []
     await until(lambda: seen.append(measure()) or (len(seen) > 30 and len(set(seen[-30:])) == 1))

@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.engine.sample import serving, until
 from tests.engine.transports.messages import initialise, receive, send, subscribe
-from tests.engine.transports.test_streaming import settled
+from tests.engine.transports.test_streaming import stable
 
 
 async def closing(socket):
@@ -98,14 +98,14 @@ async def test_ping_is_answered_before_connection_init(socket):
 async def test_completed_operation_stops_and_its_id_may_be_used_again(socket, contexts):
     await initialise(socket)
     await subscribe(socket, "subscription { silence }")
-    await until(lambda: contexts.begun == 1)
+    await until(lambda: contexts.streams_started == 1)
 
     await send(socket, id="1", type="complete")
     await send(socket, id="none", type="complete")
     await subscribe(socket, "{ hello }")
 
     assert (await receive(socket))["payload"] == {"data": {"hello": "hello world"}}
-    await until(lambda: contexts.ended == 1)
+    await until(lambda: contexts.streams_ended == 1)
 
 
 async def test_operations_end_when_the_client_leaves(server, contexts):
@@ -113,9 +113,9 @@ async def test_operations_end_when_the_client_leaves(server, contexts):
         await initialise(socket)
         for identifier in "abc":
             await subscribe(socket, "subscription { silence }", identifier)
-        await until(lambda: contexts.begun == 3)
+        await until(lambda: contexts.streams_started == 3)
 
-    await until(lambda: contexts.ended == 3)
+    await until(lambda: contexts.streams_ended == 3)
 
 
 async def test_operations_end_when_the_connection_breaks(server, contexts):
@@ -125,7 +125,7 @@ async def test_operations_end_when_the_connection_breaks(server, contexts):
         await receive(socket)
         socket.transport.abort()
 
-    await until(lambda: contexts.ended == 1)
+    await until(lambda: contexts.streams_ended == 1)
 
 
 @pytest.mark.parametrize(
@@ -182,11 +182,11 @@ async def test_second_connection_init_closes_the_connection(socket):
 async def test_id_in_use_closes_the_connection_and_ends_its_operations(socket, contexts):
     await initialise(socket)
     await subscribe(socket, "subscription { silence }")
-    await until(lambda: contexts.begun == 1)
+    await until(lambda: contexts.streams_started == 1)
     await subscribe(socket, "subscription { silence }")
 
     assert await closing(socket) == 4409
-    await until(lambda: contexts.ended == 1)
+    await until(lambda: contexts.streams_ended == 1)
 
 
 async def test_connection_without_connection_init_is_closed():
@@ -261,11 +261,11 @@ async def test_slow_client_pauses_its_subscription(server, contexts):
     async with server.socket(compression=None, close_timeout=0.1) as socket:
         await initialise(socket)
         await subscribe(socket, "subscription { forever(size: 100000) }")
-        await until(lambda: contexts.begun == 1)
-        await settled(lambda: len(contexts.opened))
+        await until(lambda: contexts.streams_started == 1)
+        await stable(lambda: len(contexts.opened))
 
     assert len(contexts.opened) < 1_000
-    await until(lambda: contexts.ended == 1)
+    await until(lambda: contexts.streams_ended == 1)
 
 
 words = st.sampled_from(["connection_init", "ping", "pong", "subscribe", "complete"])

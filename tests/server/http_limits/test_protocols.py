@@ -229,18 +229,18 @@ async def test_client_that_does_not_read_its_answers_is_cut():
 
 
 async def test_client_that_does_not_read_its_events_is_cut():
-    ended = CONTEXTS.ended
+    ended = CONTEXTS.streams_ended
     with patient(0.3) as (server, limiter):
         async with deaf(server, limiter, request({"query": ENDLESS}, "text/event-stream")):
-            await until(lambda: CONTEXTS.ended == ended + 1)
+            await until(lambda: CONTEXTS.streams_ended == ended + 1)
             await until(lambda: not limiter.open)
 
 
 async def test_socket_that_is_not_read_is_cut():
-    ended = CONTEXTS.ended
+    ended = CONTEXTS.streams_ended
     with patient(0.3) as (server, limiter):
         async with deaf(server, limiter, message(INIT), message(SUBSCRIBE), told_first=UPGRADE):
-            await until(lambda: CONTEXTS.ended == ended + 1)
+            await until(lambda: CONTEXTS.streams_ended == ended + 1)
             await until(lambda: not limiter.open)
 
 
