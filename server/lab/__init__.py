@@ -1,5 +1,5 @@
 """
-The ranking lab: a file of stories is replayed, and orders and their weights are compared by what they would have shown.
+The ranking lab: replays a file of stories and compares what orders and weights would have shown.
 
-Neither store nor server takes part. What an order sorts by is asked of `store/ranking.py`.
+It needs neither a store nor a server. The formulas are those of `store/ranking/formulas.py`.
 """

@@ -1,7 +1,7 @@
 """
-When each vote came. A file of stories does not tell, so this is a model: the poster's vote comes with the story, and
-the others independently, each half-life half as many as in the one before, all within the voting window. Nobody sees
-a story less because an order hides it: every order is shown the same votes.
+A model of when each vote was cast, which a file of stories does not contain. The poster votes when the story is posted.
+All other votes are independent and decay exponentially within the voting window. They do not depend on the order: a
+story that an order hides gets the same votes.
 """
 
 from array import array
@@ -16,11 +16,11 @@ HOUR = 3_600_000  # milliseconds
 
 def arrivals(story: Story, half_life: float, window: float, seed: int) -> Sequence[int]:
     """
-    The instants of a story's votes in unix milliseconds, in their order; the first is its posting time.
+    The times of a story's votes in unix milliseconds, sorted; the first is the posting time.
 
-    `half_life` is in hours and `window` in seconds. A story and a seed give the same, whatever else is in a file.
+    `half_life` is in hours, `window` in seconds. The result depends only on the story and the seed.
     """
-    within = 1 - 2 ** (-window * 1000 / (half_life * HOUR))  # the share of a tail without end that is in the window
+    within = 1 - 2 ** (-window * 1000 / (half_life * HOUR))  # share of the decay that is within the window
     random = Random(f"{seed} {story.id}").random
     delays = (-log2(1 - random() * within) * half_life * HOUR for _ in range(story.votes - 1))
     return array("q", [story.time, *sorted(story.time + int(delay) for delay in delays)])

@@ -1,4 +1,4 @@
-"""The command `lab`: replays a file of stories and prints how orders and weights differ, with a picture of one day."""
+"""The command `lab`: replays a file of stories, compares orders and weights, and can draw the ranks of one day."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
@@ -12,23 +12,23 @@ from server.cli.import_stories import Tally
 from server.cli.progress import bars
 from server.lab import tables
 from server.lab.arrivals import HOUR, arrivals
-from server.lab.experiments import FOLLOWED, NotReplayed, Plan, instants, measure
+from server.lab.experiments import OBSERVED, NotReplayed, Plan, instants, measure
 from server.lab.replays import Histories, Variant, replay
 from store.maintenance.import_stories import Story
 from store.ranking.formulas import DAY as DAY_SECONDS
 from store.ranking.formulas import ORDERS, Order, Policy
 
 DAY = 24 * HOUR
-BEST = 10  # stories of a day that are drawn
+DRAWN_STORIES = 10  # the best of a day
 DRAWN_STEP = HOUR // 12
 DEFAULTS = Policy()
-STEPS = (5, 10, 15, 20, 30, 60)  # minutes: shares of an hour
-LEAST_WEIGHT = 0.01
+STEPS = (5, 10, 15, 20, 30, 60)  # minutes that divide an hour
+MIN_WEIGHT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`half_life` is in hours, `step` in minutes, a share of an hour."""
+    """`half_life` is in hours, `step` in minutes."""
 
     orders: Sequence[Order]
     vote_scores: Sequence[float]
@@ -44,10 +44,10 @@ class Options:
 
 def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    orders = f"of {', '.join(ORDERS)} (%(default)s)"
+    orders = f"names from {', '.join(ORDERS)} (%(default)s)"
     scores, ages = f"{DEFAULTS.vote_score:g},100", f"{DEFAULTS.gravity_age:g}"
     many, one = "X,...", "N"
-    add("file", type=Path, help="stories, as import reads them")
+    add("file", type=Path, help="stories, in a format that `import` reads")
     add("--orders", metavar=many, type=_orders, default="score,hot,gravity,votes,time", help=orders)
     add(
         "--vote-score",
@@ -56,13 +56,25 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=scores,
         help="seconds per vote, for score (%(default)s)",
     )
-    add("--gravity-age", metavar=many, type=_weights(10), default=ages, help="exponents of gravity's age (%(default)s)")
-    add("--top", metavar=one, type=_whole(1, 100), default=25, help="places of a listing (%(default)s)")
-    add("--colluders", metavar=one, type=_whole(1, 10_000), default=50, help="votes for a new story (%(default)s)")
-    add("--half-life", metavar=one, type=_weight(168), default=4.0, help="hours for half of the votes (%(default)g)")
-    add("--seed", metavar=one, type=_whole(0, 2**32), default=1, help="of when votes come (%(default)s)")
-    add("--step", type=int, choices=STEPS, default=60, help="minutes from one look to the next (%(default)s)")
-    add("--picture", metavar="FILE", type=Path, help="a PNG to write: the ranks of a day's ten best stories")
+    add(
+        "--gravity-age",
+        metavar=many,
+        type=_weights(10),
+        default=ages,
+        help="exponents of the age in gravity (%(default)s)",
+    )
+    add("--top", metavar=one, type=_whole(1, 100), default=25, help="number of places on a page (%(default)s)")
+    add("--colluders", metavar=one, type=_whole(1, 10_000), default=50, help="number of colluding voters (%(default)s)")
+    add(
+        "--half-life",
+        metavar=one,
+        type=_weight(168),
+        default=4.0,
+        help="hours in which half of the votes come (%(default)g)",
+    )
+    add("--seed", metavar=one, type=_whole(0, 2**32), default=1, help="random seed of the vote times (%(default)s)")
+    add("--step", type=int, choices=STEPS, default=60, help="minutes between samples (%(default)s)")
+    add("--picture", metavar="FILE", type=Path, help="PNG file to write: ranks of a day's ten best stories")
     add("--day", metavar="DAY", type=_date_argument, help="day of the picture in UTC, as 2016-08-04 (most votes)")
 
 
@@ -72,10 +84,10 @@ def run(arguments: Namespace) -> int:
 
 def compare(file: Path, options: Options) -> int:
     """
-    Print what orders and weights would have shown of a file's stories, and draw a picture of a day if one is wanted.
+    Print what each order and weight would have shown, and draw a picture of a day if one is wanted.
 
     Raises:
-        OSError, NotStories: the file cannot be read, or the picture not be written.
+        OSError, NotStories: the file cannot be read, or the picture cannot be written.
         NotReplayed: there is nothing to measure or to draw, or matplotlib is missing.
     """
     variants = _variants(options)
@@ -83,24 +95,25 @@ def compare(file: Path, options: Options) -> int:
     tally = Tally()
     window = Policy().voting_window
     with bars() as progress:
-        found = import_stories.read(file, tally, progress)
-        histories = [arrivals(story, options.half_life, window, options.seed) for story in found]
-        looks = instants(histories, options.step * HOUR // 60)
-        plan = Plan(variants, options.top, options.colluders, looks, 60 // options.step)
-        day = _first_instant(found, options.day)
-        results = measure(histories, plan, progress.track(plan.replay(histories), len(looks), description="replay"))
+        stories = import_stories.read(file, tally, progress)
+        histories = [arrivals(story, options.half_life, window, options.seed) for story in stories]
+        samples = instants(histories, options.step * HOUR // 60)
+        plan = Plan(variants, options.top, options.colluders, samples, 60 // options.step)
+        day = _start_of_day(stories, options.day)
+        results = measure(histories, plan, progress.track(plan.replay(histories), len(samples), description="replay"))
     print(
-        f"{len(found)} stories of {_date(found[0].time)} to {_date(found[-1].time)}, bad lines {tally.bad}; "
-        f"a look every {options.step} min from {_date(looks[0])} on\n"
-        f"votes come by a model: half of those to come within {options.half_life:g} h, and so on; seed {options.seed}\n"
-        f"colluders: without -> with them, for {results.pushed} stories when posted, each followed for "
-        f"{FOLLOWED // HOUR} h\n"
+        f"{len(stories)} stories of {_date(stories[0].time)} to {_date(stories[-1].time)}, bad lines {tally.bad}; "
+        f"sampled every {options.step} min from {_date(samples[0])} on\n"
+        f"vote times are modelled: half of the remaining votes come every {options.half_life:g} h; "
+        f"seed {options.seed}\n"
+        f"colluders: without -> with their votes, for {results.pushed} new stories, each observed for "
+        f"{OBSERVED // HOUR} h\n"
     )
     print(tables.tables(results, plan))
     if {Order.BEST, Order.CONTROVERSIAL} & set(options.orders):
-        print("\nthe file has no downvotes: best is as votes, and controversial as time")
+        print("\nthe file has no downvotes: best ranks as votes, controversial as time")
     if options.picture:
-        _draw(options.picture, day, found, histories, plan)
+        _draw(options.picture, day, stories, histories, plan)
     return 0
 
 
@@ -116,50 +129,50 @@ def _variants(options: Options) -> list[Variant]:
         else:
             variants.append(Variant(order.value, order, Policy()))
     if len(variants) > tables.MOST_VARIANTS:
-        raise NotReplayed(f"tables have room for {tables.MOST_VARIANTS} orders and weights, these are {len(variants)}")
+        raise NotReplayed(f"at most {tables.MOST_VARIANTS} orders and weights fit into the tables, not {len(variants)}")
     return variants
 
 
 def _check_picture(options: Options) -> None:
-    """Refuse before the replay what would fail after it."""
+    """Fail before the replay if the picture cannot be drawn."""
     if options.picture is None:
         if options.day:
-            raise NotReplayed("a day is for a picture, and none is wanted")
+            raise NotReplayed("--day needs --picture")
         return
     try:
         import server.lab.pictures  # noqa: F401
     except ImportError as error:
         raise NotReplayed("a picture needs matplotlib: .venv/bin/pip install -e '.[lab]'") from error
     if not options.picture.parent.is_dir():
-        raise NotReplayed(f"there is no folder {options.picture.parent} for the picture")
+        raise NotReplayed(f"the folder {options.picture.parent} of the picture does not exist")
 
 
-def _first_instant(found: Sequence[Story], wanted: date | None) -> int:
-    """When the day wanted starts, or that with the most votes in all, in unix milliseconds."""
+def _start_of_day(stories: Sequence[Story], wanted: date | None) -> int:
+    """When the wanted day starts, or else the day whose stories have the most votes, in unix milliseconds."""
     votes: Counter[int] = Counter()
-    for story in found:
+    for story in stories:
         votes[story.time // DAY * DAY] += story.votes
     if wanted is None:
         return max(votes, key=votes.__getitem__)
     day = int(datetime(wanted.year, wanted.month, wanted.day, tzinfo=UTC).timestamp()) * 1000
     if day not in votes:
-        raise NotReplayed(f"no story is of {wanted}: they are of {_date(min(votes))} to {_date(max(votes))}")
+        raise NotReplayed(f"no story is of {wanted}; the stories are of {_date(min(votes))} to {_date(max(votes))}")
     return day
 
 
-def _draw(picture: Path, start: int, found: Sequence[Story], histories: Histories, plan: Plan) -> None:
+def _draw(picture: Path, start: int, stories: Sequence[Story], histories: Histories, plan: Plan) -> None:
     from server.lab import pictures
 
-    posted = [number for number, story in enumerate(found) if start <= story.time < start + DAY]
-    best = sorted(posted, key=lambda number: found[number].votes, reverse=True)[:BEST]
-    looks = range(start, start + DAY + 1, DRAWN_STEP)
-    shown = [listings for _, listings in replay(histories, plan.variants, plan.places, looks)]
+    posted = [number for number, story in enumerate(stories) if start <= story.time < start + DAY]
+    best = sorted(posted, key=lambda number: stories[number].votes, reverse=True)[:DRAWN_STORIES]
+    drawn = range(start, start + DAY + 1, DRAWN_STEP)
+    shown = [listings for _, listings in replay(histories, plan.variants, plan.places, drawn)]
     tops = {
         variant.name: [[number for _, number in listings[index]] for listings in shown]
         for index, variant in enumerate(plan.variants)
     }
-    titles = {number: f"{found[number].votes}  {found[number].title}" for number in best}
-    pictures.draw(pictures.Day(_date(start), titles, looks, tops, plan.places), picture)
+    titles = {number: f"{stories[number].votes}  {stories[number].title}" for number in best}
+    pictures.draw(pictures.Day(_date(start), titles, drawn, tops, plan.places), picture)
 
 
 def _date(milliseconds: int) -> str:
@@ -184,7 +197,7 @@ def _options(arguments: Namespace) -> Options:
 def _orders(text: str) -> list[Order]:
     names = text.split(",")
     if unknown := [name for name in names if name not in ORDERS]:
-        raise ArgumentTypeError(f"{unknown[0]!r} is no order: {', '.join(ORDERS)}")
+        raise ArgumentTypeError(f"{unknown[0]!r} is not an order; the orders are {', '.join(ORDERS)}")
     return [Order(name) for name in dict.fromkeys(names)]
 
 
@@ -199,8 +212,8 @@ def _weight(most: float) -> Callable[[str], float]:
             weight = float(text)
         except ValueError:
             weight = 0
-        if not LEAST_WEIGHT <= weight <= most or float(f"{weight:g}") != weight:
-            raise ArgumentTypeError(f"{text!r} is no number from {LEAST_WEIGHT} to {most:g} of at most 6 digits")
+        if not MIN_WEIGHT <= weight <= most or float(f"{weight:g}") != weight:
+            raise ArgumentTypeError(f"{text!r} is not a number from {MIN_WEIGHT} to {most:g} of at most 6 digits")
         return weight
 
     return number
@@ -209,7 +222,7 @@ def _weight(most: float) -> Callable[[str], float]:
 def _whole(least: int, most: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 10 and least <= int(text) <= most):
-            raise ArgumentTypeError(f"{text!r} is no whole number from {least} to {most}")
+            raise ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
         return int(text)
 
     return number
@@ -219,4 +232,4 @@ def _date_argument(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is no day like 2016-08-04") from error
+        raise ArgumentTypeError(f"{text!r} is not a day like 2016-08-04") from error

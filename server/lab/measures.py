@@ -1,4 +1,4 @@
-"""What is told of listings: how alike they are, how fast they turn, how long a story stays, what colluders get."""
+"""Measures of listings: overlap, turnover, how long a story stays, and the effect of colluding voters."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,32 +6,32 @@ from dataclasses import dataclass, field
 
 from server.lab.replays import Ranked, Variant, article
 
-Top = Sequence[int]  # numbers of stories, the first place first
+Top = Sequence[int]  # numbers of stories, from the top
 
 
 def overlap(tops: Sequence[Top], others: Sequence[Top]) -> float:
-    """The mean share of the places of one listing whose stories are in the other at the same instant."""
+    """The mean share of stories of one listing that the other has at the same instant."""
     shares = [len(set(top) & set(other)) / len(top) for top, other in zip(tops, others, strict=True)]
     return sum(shares) / len(shares)
 
 
-def turnover(tops: Sequence[Top], an_hour: int) -> float:
-    """The mean number of stories that were not there an hour ago; an hour has so many instants."""
-    fresh = [len(set(now) - set(before)) for before, now in zip(tops, tops[an_hour:], strict=False)]
+def turnover(tops: Sequence[Top], per_hour: int) -> float:
+    """The mean number of stories that were not there an hour before."""
+    fresh = [len(set(now) - set(before)) for before, now in zip(tops, tops[per_hour:], strict=False)]
     return sum(fresh) / len(fresh)
 
 
-def stays(tops: Sequence[Top], an_hour: int) -> list[float]:
-    """How many hours each story that was ever there was there in all, the shortest first."""
+def stays(tops: Sequence[Top], per_hour: int) -> list[float]:
+    """Total hours of each story that was ever there, sorted."""
     instants = Counter(number for top in tops for number in top)
-    return sorted(count / an_hour for count in instants.values())
+    return sorted(count / per_hour for count in instants.values())
 
 
 def rank(ranked: Sequence[Ranked], mine: Ranked, places: int) -> int | None:
     """
-    The place that a story would have with another value, among the others; None where that is beyond the places.
+    The rank that a story would have with another value; None beyond the page.
 
-    `ranked` has one place more, the highest first: the story's own may be among them.
+    `ranked` has one place more than the page, because it may contain the story itself.
     """
     others = [each for each in ranked if each[1] != mine[1]][:places]
     above = sum(each > mine for each in others)
@@ -41,9 +41,9 @@ def rank(ranked: Sequence[Ranked], mine: Ranked, places: int) -> int | None:
 @dataclass(slots=True)
 class Push:
     """
-    Colluders who vote for one story the moment it is posted, in a world that is otherwise as it was.
+    Colluders who vote for one story when it is posted. All other votes stay the same.
 
-    `plain` and `pushed` are its ranks at each instant by variant, without and with their votes.
+    `plain` and `pushed` have its ranks by variant at each instant, without and with their votes.
     """
 
     number: int
@@ -52,16 +52,16 @@ class Push:
     plain: dict[str, list[int | None]] = field(default_factory=dict)
     pushed: dict[str, list[int | None]] = field(default_factory=dict)
 
-    def watch(self, variant: Variant, ranked: Sequence[Ranked], votes: int, now: int, places: int) -> None:
-        """Note the ranks at an instant, at which the story has so many votes of its own."""
+    def observe(self, variant: Variant, ranked: Sequence[Ranked], votes: int, now: int, places: int) -> None:
+        """Record the ranks at an instant at which the story has `votes` of its own."""
         for extra, ranks in ((0, self.plain), (self.colluders, self.pushed)):
             value = variant.value(article(self.number, self.history[0], votes + extra), now)
             ranks.setdefault(variant.name, []).append(rank(ranked, (value, self.number), places))
 
 
-def hours(ranks: Sequence[int | None], an_hour: int) -> float:
-    """How long a story was among the places."""
-    return sum(rank is not None for rank in ranks) / an_hour
+def hours(ranks: Sequence[int | None], per_hour: int) -> float:
+    """How long a story was on the page."""
+    return sum(rank is not None for rank in ranks) / per_hour
 
 
 def best_rank(ranks: Sequence[int | None]) -> int | None:

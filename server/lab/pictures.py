@@ -1,4 +1,4 @@
-"""The ranks of a day's ten best stories under each variant, as a picture. Needs matplotlib, an extra."""
+"""Draws the ranks of a day's ten best stories under each variant. Needs the extra `lab`, which has matplotlib."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from server.lab.measures import Top
 
 ACROSS = 3  # panels
 TITLE_LENGTH = 90  # characters
-BROKEN = float("nan")  # where a line has a gap
+GAP = float("nan")  # interrupts a line
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """`titles` by the numbers of stories, and what each variant's listing showed at each instant."""
+    """`titles` are by number of story; `tops` has the page of each variant at each instant."""
 
     name: str
     titles: Mapping[int, str]
@@ -39,7 +39,7 @@ def draw(day: Day, file: Path) -> None:
 
 
 def figure(day: Day) -> Figure:
-    """A panel for each variant with a line for each story, broken where it is beyond the places."""
+    """A panel for each variant with a line for each story, interrupted where the story is beyond the page."""
     rows = -(-len(day.tops) // ACROSS)
     drawn = Figure(figsize=(15, 3.6 * rows + 2.4), dpi=100, layout="constrained")
     drawn.suptitle(f"{day.name}: ranks of the ten best stories by hour (UTC), their points below", parse_math=False)
@@ -52,14 +52,14 @@ def figure(day: Day) -> Figure:
         panels[0].get_lines(), [_short(title) for title in day.titles.values()], loc="outside lower center", ncols=2
     )
     for text in legend.get_texts():
-        text.set_parse_math(False)  # a title with dollar signs is no formula
+        text.set_parse_math(False)  # dollar signs in a title do not begin a formula
     return drawn
 
 
 def _draw_ranks(panel: Axes, name: str, day: Day, tops: Sequence[Top]) -> None:
     hours = [(now - day.instants[0]) / HOUR for now in day.instants]
     for number in day.titles:
-        panel.plot(hours, [top.index(number) + 1 if number in top else BROKEN for top in tops])
+        panel.plot(hours, [top.index(number) + 1 if number in top else GAP for top in tops])
     panel.set_title(name)
     panel.set_xlim(0, 24)
     panel.set_xticks(range(0, 25, 4))

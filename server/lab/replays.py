@@ -1,8 +1,7 @@
 """
-What stood on top, instant by instant, under several orders at once.
+Replays votes and yields the top places of several variants at each instant.
 
-Stories are named by their place in the file's order of time, as article numbers would name them: of equal values the
-higher number is first.
+The number of a story is its index by posting time. As with articles, the higher number is first among equal values.
 """
 
 from bisect import bisect_right
@@ -13,16 +12,16 @@ from heapq import heappush, heapreplace
 from store.ranking.formulas import Order, Policy
 from store.records import Article
 
-Histories = Sequence[Sequence[int]]  # the instants of each story's votes, the first its posting time; by that time
-Ranked = tuple[float, int]  # a value, and the number of the story that has it
-Listings = tuple[int, list[list[Ranked]]]  # an instant, and the first places of each variant, highest first
+Histories = Sequence[Sequence[int]]  # times of the votes of each story, the posting time first; sorted by it
+Ranked = tuple[float, int]  # value and number of a story
+Listings = tuple[int, list[list[Ranked]]]  # an instant, and the top places of each variant
 
-SPARE = 25  # how many more candidates are carried before it pays to look who can be dropped
+SPARE = 25  # additional candidates after which candidates are dropped again
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """An order with its weights, and what to call it."""
+    """A named order with its weights."""
 
     name: str
     order: Order
@@ -33,7 +32,7 @@ class Variant:
 
 
 class _Candidate:
-    """A story that may yet be on top under some order, with its votes of the moment."""
+    """A story that may still reach the top, with its current votes."""
 
     __slots__ = ("article", "history", "number", "votes")
 
@@ -44,7 +43,7 @@ class _Candidate:
         self.article = article(number, history[0], 1)
 
     def vote(self, now: int) -> bool:
-        """Count the votes that came until now, if any came."""
+        """Count the votes until now. Returns whether there are new ones."""
         if self.votes == len(self.history) or self.history[self.votes] > now:
             return False
         self.votes = bisect_right(self.history, now, self.votes)
@@ -53,7 +52,7 @@ class _Candidate:
 
 
 def article(number: int, posted_at: int, votes: int) -> Article:
-    """What an order needs to know of a story; nobody votes down in a file of points."""
+    """An article for the formulas of the orders. A file of points has no downvotes."""
     return Article(number, "", None, None, "", posted_at, None, votes, 0, 0, ())
 
 
@@ -61,10 +60,10 @@ def replay(
     histories: Histories, variants: Sequence[Variant], places: int, instants: Iterable[int]
 ) -> Iterator[Listings]:
     """
-    The first places of each variant at each instant.
+    The top places of each variant at each instant.
 
-    Where age changes nothing, votes only raise a value: who was not among the first and got no vote is not now.
-    All times are unix milliseconds, and instants are in their order.
+    If values do not decay, votes only raise them, so only the previous top places and stories with new votes compete.
+    All times are unix milliseconds; `instants` are sorted.
     """
     candidates: list[_Candidate] = []
     first: list[list[Ranked]] = [[] for _ in variants]
@@ -87,17 +86,18 @@ def replay(
 
 def _contenders(candidates: Sequence[_Candidate], places: int) -> list[_Candidate]:
     """
-    Those that are not beaten for ever: by as many younger stories as there are places, each with votes enough by now.
+    The candidates that can still reach the top.
 
-    No order puts an older story with fewer or as many votes above a younger one, and votes are only given.
+    No order ranks an older story above a younger one that has at least as many votes, and no vote is taken back. So a
+    story is out if as many younger ones as there are places already have at least its final number of votes.
     """
-    kept: list[_Candidate] = []
-    younger: list[int] = []  # the most votes of those seen so far, as a heap
+    contenders: list[_Candidate] = []
+    younger: list[int] = []  # the highest votes of younger stories, as a heap
     for candidate in reversed(candidates):
         if len(younger) < places or len(candidate.history) > younger[0]:
-            kept.append(candidate)
+            contenders.append(candidate)
         if len(younger) < places:
             heappush(younger, candidate.votes)
         elif candidate.votes > younger[0]:
             heapreplace(younger, candidate.votes)
-    return kept[::-1]
+    return contenders[::-1]

@@ -1,4 +1,4 @@
-"""What the lab found, as plain text of at most 100 columns."""
+"""The results as plain text of at most 100 columns."""
 
 import io
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ from rich.table import Table
 from server.lab.experiments import Measured, Plan, Results
 
 WIDTH = 100
-MOST_VARIANTS = 7  # for which there is room
+MOST_VARIANTS = 7  # that fit into the width
 
 
 def tables(results: Results, plan: Plan) -> str:
-    """One of what each variant's listing did, one of how much any two of them share."""
+    """A table of measures by variant, and a table of the overlap of each pair."""
     return _text(_measures(results, plan), _overlaps(results, plan))
 
 
 def _measures(results: Results, plan: Plan) -> Table:
     columns = (
-        "new an\nhour",
-        "hours there:\nmedian",
+        "new per\nhour",
+        "hours shown:\nmedian",
         "\nlongest",
-        f"{plan.colluders} colluders:\nhours there",
+        f"{plan.colluders} colluders:\nhours shown",
         "\nbest rank",
     )
     table = _table(f"the first {plan.places}", columns)

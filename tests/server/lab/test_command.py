@@ -62,7 +62,7 @@ def test_tables_name_orders_and_weights(capsys, no_matplotlib):
     shown = lab(capsys, SAMPLE)
 
     assert shown.startswith(
-        "60 stories of 2024-03-04 to 2024-03-14, bad lines 0; a look every 60 min from 2024-03-11 on"
+        "60 stories of 2024-03-04 to 2024-03-14, bad lines 0; sampled every 60 min from 2024-03-11 on"
     )
     names = ["score 432", "score 100", "hot", "gravity 1.8", "votes", "time"]
     assert [re.split("  +", line)[0] for line in shown.splitlines() if re.search(r" \d+$", line)][-6:] == names
@@ -88,17 +88,17 @@ def test_widest_tables_fit_100_columns(capsys):
         assert "…" not in shown
 
 
-def test_orders_that_need_downvotes_are_told(capsys):
+def test_orders_that_need_downvotes_are_noted(capsys):
     assert "no downvotes" not in lab(capsys, SAMPLE, "--orders", "hot,time")
     shown = lab(capsys, SAMPLE, "--orders", "best,votes,controversial,time", "--top", 5)
 
-    assert shown.endswith("the file has no downvotes: best is as votes, and controversial as time\n")
+    assert shown.endswith("the file has no downvotes: best ranks as votes, controversial as time\n")
     matrix = [line.split() for line in shown.split("% of 5 shared")[1].splitlines()[1:5]]
     assert matrix[0][:3] == ["best", "100", "100"]
     assert matrix[2] == ["controversial", *matrix[3][1:3], "100", "100"]
 
 
-def test_bad_lines_are_told_as_import_does(capsys, stories):
+def test_bad_lines_are_reported_as_by_import(capsys, stories):
     with stories.open("a") as file:
         file.write("x,no columns\n9,again,,1,0,user,2016-08-01T00:00:00Z\n")
 
@@ -131,19 +131,19 @@ def test_files_with_nothing_to_replay_are_refused(capsys, tmp_path, text, messag
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (("--orders", "score,rising"), "'rising' is no order: score, time, votes"),
-        (("--orders", ""), "'' is no order"),
-        (("--vote-score", "432,-1"), "'-1' is no number from 0.01 to 86400 of at most 6 digits"),
-        (("--vote-score", "nan"), "'nan' is no number from 0.01 to"),
-        (("--vote-score", "100.0000001"), "'100.0000001' is no number from 0.01 to 86400 of at most 6 digits"),
-        (("--gravity-age", "x"), "'x' is no number from 0.01 to 10"),
-        (("--half-life", "0"), "'0' is no number from 0.01 to 168"),
-        (("--top", "0"), "'0' is no whole number from 1 to 100"),
-        (("--colluders", "9" * 5000), "is no whole number from 1 to 10000"),
+        (("--orders", "score,rising"), "'rising' is not an order; the orders are score, time, votes"),
+        (("--orders", ""), "'' is not an order"),
+        (("--vote-score", "432,-1"), "'-1' is not a number from 0.01 to 86400 of at most 6 digits"),
+        (("--vote-score", "nan"), "'nan' is not a number from 0.01 to"),
+        (("--vote-score", "100.0000001"), "'100.0000001' is not a number from 0.01 to 86400 of at most 6 digits"),
+        (("--gravity-age", "x"), "'x' is not a number from 0.01 to 10"),
+        (("--half-life", "0"), "'0' is not a number from 0.01 to 168"),
+        (("--top", "0"), "'0' is not a whole number from 1 to 100"),
+        (("--colluders", "9" * 5000), "is not a whole number from 1 to 10000"),
         (("--step", "7"), "invalid choice"),
-        (("--day", "today"), "'today' is no day like 2016-08-04"),
-        (("--vote-score", "1,2,3,4"), "tables have room for 7 orders and weights, these are 8"),
-        (("--day", "2024-03-12"), "a day is for a picture, and none is wanted"),
+        (("--day", "today"), "'today' is not a day like 2016-08-04"),
+        (("--vote-score", "1,2,3,4"), "at most 7 orders and weights fit into the tables, not 8"),
+        (("--day", "2024-03-12"), "--day needs --picture"),
     ],
 )
 def test_options_out_of_range_are_refused(capsys, option, message):
@@ -163,9 +163,9 @@ def test_picture_that_cannot_be_is_refused_before_the_replay(capsys, tmp_path, m
     picture = tmp_path / "ranks.png"
 
     assert refused(capsys, SAMPLE, "--picture", picture, "--day", "2024-03-15") == (
-        "upvote: no story is of 2024-03-15: they are of 2024-03-04 to 2024-03-14"
+        "upvote: no story is of 2024-03-15; the stories are of 2024-03-04 to 2024-03-14"
     )
-    assert "there is no folder" in refused(capsys, SAMPLE, "--picture", tmp_path / "none" / "ranks.png")
+    assert "none of the picture does not exist" in refused(capsys, SAMPLE, "--picture", tmp_path / "none" / "ranks.png")
     assert list(tmp_path.iterdir()) == []
 
 

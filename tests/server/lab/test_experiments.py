@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from server.lab.arrivals import HOUR
-from server.lab.experiments import FOLLOWED, WARM_UP, NotReplayed, Plan, instants, measure, pushes
+from server.lab.experiments import OBSERVED, WARM_UP, NotReplayed, Plan, instants, measure, pushes
 from server.lab.replays import Variant
 from store.ranking.formulas import Order, Policy
 
@@ -20,7 +20,7 @@ VARIANTS = [
 
 @pytest.fixture
 def plan() -> Plan:
-    return Plan(VARIANTS, places=3, colluders=5, instants=instants(HISTORIES, HOUR), an_hour=1)
+    return Plan(VARIANTS, places=3, colluders=5, instants=instants(HISTORIES, HOUR), per_hour=1)
 
 
 def test_looks_begin_after_a_week_and_end_with_the_last_story():
@@ -56,7 +56,7 @@ def test_stories_for_colluders_can_be_watched_whole_and_are_evenly_spaced(plan):
     assert numbers[0] == 7 * 240
     assert len(numbers) == 200
     assert {later - earlier for earlier, later in pairwise(numbers)} == {5, 6}
-    assert hundreds[numbers[-1]][0] + FOLLOWED <= plan.instants[-1]
+    assert hundreds[numbers[-1]][0] + OBSERVED <= plan.instants[-1]
 
 
 def test_each_hour_brings_a_story_that_stays_for_three(plan):

@@ -12,7 +12,7 @@ def test_overlap_is_the_mean_share_of_stories_in_both():
     assert overlap([[1, 2, 3, 4]], [[5, 6, 7, 8]]) == 0
 
 
-def test_turnover_counts_who_was_not_there_an_hour_ago():
+def test_turnover_counts_stories_that_were_not_there_an_hour_before():
     tops = [[1, 2, 3], [2, 1, 3], [4, 2, 1], [5, 6, 4]]
 
     assert turnover(tops, 1) == 1  # none, 4, then 5 and 6
@@ -51,8 +51,8 @@ def test_push_is_ranked_with_its_own_votes_and_with_those_of_colluders():
     votes = Variant("votes", Order.VOTES, Policy())
     push = Push(2, [0, 0, 0], colluders=50)
 
-    push.watch(votes, [(60.0, 1), (40.0, 0), (3.0, 2)], 3, 1_000, places=2)
-    push.watch(votes, [(60.0, 1), (9.0, 3), (4.0, 0)], 3, 2_000, places=2)
+    push.observe(votes, [(60.0, 1), (40.0, 0), (3.0, 2)], 3, 1_000, places=2)
+    push.observe(votes, [(60.0, 1), (9.0, 3), (4.0, 0)], 3, 2_000, places=2)
 
     assert push.plain == {"votes": [None, None]}
     assert push.pushed == {"votes": [2, 2]}
