@@ -1,4 +1,4 @@
-"""Random histories, and their articles sorted by hand."""
+"""Random histories of a store, and the expected order of their articles."""
 
 import random
 
@@ -16,7 +16,7 @@ PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 
 
 async def history(store, seed: int, size: int) -> list[Article]:
-    """Articles of some days and their votes, many alike, some deleted or moved to another group; old stories too."""
+    """Post, vote, delete, regroup and import at random, with many equal votes and times, and return all articles."""
     chance = random.Random(seed)
     people = [await registered(store, name) for name in PEOPLE]
     posted = []

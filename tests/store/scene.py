@@ -1,4 +1,4 @@
-"""A store in use, to break or to go on using: time that passes, people who do all kinds of things."""
+"""A store with articles, votes, follows and a session, and simulated users who go on using it."""
 
 import asyncio
 import random
@@ -31,7 +31,9 @@ GROUPS = ("ask", "show", "video")
 
 @dataclass
 class Scene:
-    """A store in use: Alice's `closed` article, and her `open` one, in two groups, good, with votes both ways."""
+    """
+    Alice has a `closed` article, whose votes are over, and a good `open` one in two groups, with up and down votes.
+    """
 
     redis: "Redis"
     store: Store
@@ -71,7 +73,7 @@ class Scene:
 
     @property
     def ghost(self) -> int:
-        """The number of an article that could be Alice's, but is not there."""
+        """A number that an article of Alice could have, but none has."""
         return self.closed.number + 500 * keys.SLOTS
 
 
@@ -121,22 +123,20 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
 
 
 def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:
-    """For the store's clock and for all keys with an expiry alike."""
+    """Advance the store's clock, and bring all expiries nearer by the same time."""
     clock.advance(seconds)
     for key in redis.scan_iter():
         if (left := redis.pttl(key)) >= 0:
             redis.pexpire(key, left - seconds * 1000)
 
 
-async def meanwhile(scene: Scene, doing: Callable[[], Awaitable[object]], times: int = 1) -> None:
-    """
-    Do something again and again beside 20 people who use the store, as long as they do: until it was done so often.
-    """
+async def meanwhile(scene: Scene, action: Callable[[], Awaitable[object]], times: int = 1) -> None:
+    """Repeat something, at least so many times, while 20 users use the store."""
     done = 0
     people = asyncio.gather(*(use(scene, random.Random(seed), 60, lambda: done < times) for seed in range(20)))
     try:
         while not people.done():
-            await doing()
+            await action()
             done += 1
         await people
     finally:
@@ -144,7 +144,7 @@ async def meanwhile(scene: Scene, doing: Callable[[], Awaitable[object]], times:
 
 
 async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callable[[], bool] = lambda: False) -> None:
-    """Do so many things, and more as long as they are wanted, at leisure: the store grows by them."""
+    """Do so many random things, then more, slowly, while `is_wanted`."""
     for number in count():
         if number >= times:
             if not is_wanted():
@@ -152,17 +152,17 @@ async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callab
             await asyncio.sleep(0.05)
         scene.clock.advance(0.001)
         with suppress(Refusal):
-            await something(scene.store, chance, number)
+            await random_action(scene.store, chance, number)
 
 
-async def something(store: Store, chance: random.Random, number: int) -> None:
-    """Whatever people do, also to articles that are gone, closed or not theirs."""
+async def random_action(store: Store, chance: random.Random, number: int) -> None:
+    """Do one random thing, which may be refused."""
     p, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
     numbers = await store.site.redis.run(("ZRANGE", keys.index(p, "time"), 0, -1))
     other = int(chance.choice(numbers)) if numbers else 1
     groups = chance.sample(GROUPS, chance.randrange(3))
     story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)
-    doings: list[Callable[[], Awaitable[object]]] = [
+    actions: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
         lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
         lambda: store.articles.vote(other, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
@@ -174,4 +174,4 @@ async def something(store: Store, chance: random.Random, number: int) -> None:
         lambda: import_batch(store, [story]),
         lambda: store.sessions.open(who),
     ]
-    await chance.choice(doings)()
+    await chance.choice(actions)()

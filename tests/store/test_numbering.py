@@ -35,7 +35,7 @@ async def imported(store: Store, story: Story) -> int:
     return int(await store.site.redis.run(("HGET", keys.imported(p), story.id)))
 
 
-async def test_newest_of_equal_articles_is_first_whatever_partition_it_is_in(store, clock):  # L1
+async def test_newest_of_equal_articles_comes_first_across_partitions(store, clock):  # L1
     for name in ("Alice", "bob"):
         await registered(store, name)
     posted = []
@@ -99,14 +99,14 @@ def one_of_each_partition(store: Store, chance: random.Random) -> list[str]:
     return list({store.site.home_of_user(name): name for name in people}.values())
 
 
-async def test_number_tells_the_posting_time_and_the_slot(store, alice, clock):
+async def test_number_contains_the_posting_time_and_the_slot(store, alice, clock):
     posted = await post(store, alice)
 
     assert posted.number == 2 * clock.now * keys.SLOTS + keys.slot("alice")
     assert posted.number < 2**53
 
 
-async def test_posts_of_one_instant_have_rising_numbers(store, alice):  # A2
+async def test_numbers_of_posts_of_the_same_millisecond_rise(store, alice):  # A2
     posted = await asyncio.gather(*(post(store, alice) for _ in range(30)))
 
     given = sorted(each.number for each in posted)
@@ -124,13 +124,13 @@ async def test_numbers_rise_while_the_clock_goes_back(store, alice, clock):  # A
     assert given[5] == first + 2 * 1001 * keys.SLOTS
 
 
-async def test_posts_come_after_the_numbers_of_a_version_before(store, alice, clock, redis):
+async def test_numbers_are_higher_than_those_of_early_versions(store, alice, clock, redis):
     redis.set(keys.sequence(store.site.home_of_user("alice")), 41)
 
     assert (await post(store, alice)).number == 2 * clock.now * keys.SLOTS + keys.slot("alice")
 
 
-async def test_clock_after_the_last_number_is_refused(store, alice, clock, redis):
+async def test_post_after_the_highest_number_is_refused(store, alice, clock, redis):
     clock.now = 2**42
     before = everything(redis)
 
@@ -139,7 +139,7 @@ async def test_clock_after_the_last_number_is_refused(store, alice, clock, redis
     assert everything(redis) == before
 
 
-async def test_highest_number_is_right_everywhere(store, alice, bob, clock, redis):
+async def test_highest_number_is_exact(store, alice, bob, clock, redis):
     clock.now = 2**42 - 1
     posted = await post(store, alice, groups=["show"])
 
@@ -153,20 +153,20 @@ async def test_highest_number_is_right_everywhere(store, alice, bob, clock, redi
     assert await verified(store) == []
 
 
-async def test_story_has_a_number_of_its_own_time(store, story):
+async def test_number_of_a_story_contains_its_time(store, story):
     number = await imported(store, story)
 
     assert number == (2 * story.time + 1) * keys.SLOTS + keys.slot("marlow")
 
 
 @pytest.mark.parametrize("time", [0, 1, 2**36 - 1])
-async def test_number_of_a_story_of_the_first_years_is_of_no_version_before(store, story, time):
+async def test_number_of_an_old_story_is_higher_than_those_of_early_versions(store, story, time):
     number = await imported(store, replace(story, time=time))
 
     assert number // keys.SLOTS == numbering.FIRST_OF_STORIES
 
 
-async def test_stories_of_one_instant_have_numbers_that_rise_in_the_order_given(store, story):
+async def test_numbers_of_stories_with_equal_times_rise_in_the_given_order(store, story):
     given = [await imported(store, replace(story, id=str(id))) for id in range(70)]
     between = await imported(store, replace(story, id="70", time=story.time + 10))
 
@@ -185,7 +185,7 @@ async def test_number_of_a_deleted_story_is_not_used_again(store, story):  # A2
     assert await imported(store, story) in given
 
 
-async def test_posts_and_stories_of_the_same_instants_share_no_number(store, story, clock):  # A2
+async def test_posts_and_stories_with_equal_times_share_no_number(store, story, clock):  # A2
     chance, given = random.Random(5), []
     await registered(store, "Marlow")
     start = clock.now
@@ -201,7 +201,7 @@ async def test_posts_and_stories_of_the_same_instants_share_no_number(store, sto
     assert len(set(given)) == len(given)
 
 
-async def test_story_takes_no_number_of_an_article_that_is_there(store, story, redis):
+async def test_story_does_not_take_the_number_of_an_article(store, story, redis):
     """Whatever became of the numbers that were kept."""
     first = await imported(store, story)
     redis.delete(keys.numbered(store.site.home_of_user("marlow")))

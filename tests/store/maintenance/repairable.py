@@ -1,4 +1,8 @@
-"""Breaking a store where something tells how it was. Each says what is found: where, what is, what should be."""
+"""
+Functions that damage a store so that `verify --repair` can repair it.
+
+Each returns what `verify` finds: where, what is there, and what should be there.
+"""
 
 from collections.abc import Callable
 

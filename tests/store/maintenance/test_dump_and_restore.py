@@ -110,7 +110,7 @@ async def test_records_are_those_that_are_declared(scene):
     assert record_checks.CHECKS.keys() == restore.COMMANDS.keys() == declared
 
 
-async def test_copy_keeps_the_same_orders_and_weights(scene, place, copied):
+async def test_orders_and_weights_are_restored(scene, place, copied):
     await reindex.reindex(scene.store.site, [Order.HOT, Order.GRAVITY], lambda count: None)
     await reindex.set_weights(scene.store.site, "show", {"hot_seconds": 9_000.0}, lambda count: None)
     store = await restored(place, scene, await dumped(scene.store))
@@ -122,7 +122,7 @@ async def test_copy_keeps_the_same_orders_and_weights(scene, place, copied):
 
 
 @pytest.mark.parametrize("wanted", [2, 64])
-async def test_other_number_of_partitions_changes_no_id_and_no_order(scene, place, copied, wanted):
+async def test_other_number_of_partitions_changes_neither_ids_nor_orders(scene, place, copied, wanted):
     store = await restored(place, scene, await dumped(scene.store), wanted)
 
     assert await verified(store) == []
@@ -186,7 +186,7 @@ async def test_idempotency_key_is_restored(scene, place):  # A7
     await store.close()
 
 
-async def test_post_that_came_too_late_for_the_copy_can_be_sent_again(scene, place):
+async def test_post_that_is_missing_in_the_dump_can_be_sent_again(scene, place):
     draft = Draft("too late", "https://example.com/", "", ())
     records = await dumped(scene.store)
     late = (await scene.store.articles.post("bob", draft, "bob's key")).article
@@ -198,7 +198,7 @@ async def test_post_that_came_too_late_for_the_copy_can_be_sent_again(scene, pla
     await store.close()
 
 
-async def test_voters_of_an_article_that_closed_since_are_forgotten(scene, place, copied):  # V6
+async def test_voters_are_dropped_if_voting_closed_since_the_dump(scene, place, copied):  # V6
     records = await dumped(scene.store)
     assert scene.redis.exists(scene.voted)
     scene.clock.advance(WEEK + 1)
@@ -210,7 +210,7 @@ async def test_voters_of_an_article_that_closed_since_are_forgotten(scene, place
     await store.close()
 
 
-async def test_copy_of_a_store_in_use_is_whole_and_has_what_was_done_before(scene, place, copied):
+async def test_dump_of_a_store_in_use_is_consistent_and_has_all_earlier_writes(scene, place, copied):
     copies: list[list[dump.Record]] = []
     numbered = [post(scene.store, "Alice") for _ in range(30)]
     before = {(await each).number for each in numbered}

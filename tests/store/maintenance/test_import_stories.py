@@ -53,7 +53,7 @@ async def test_poster_becomes_a_user_without_a_password(store, story, redis):
     assert redis.hget(keys.user(store.site.home_of_user("marlow"), "marlow"), "password") is None
 
 
-async def test_user_who_is_there_already_stays_as_they_are(store, story, alice, clock):
+async def test_existing_user_is_not_changed(store, story, alice, clock):
     result = await import_batch(store, [replace(story, poster="ALICE")])
 
     assert result.created == 0
@@ -61,7 +61,7 @@ async def test_user_who_is_there_already_stays_as_they_are(store, story, alice, 
     assert (await the_article(store)).poster == "Alice"
 
 
-async def test_known_story_stays_as_it_is(store, story, redis):
+async def test_story_that_was_imported_before_is_not_changed(store, story, redis):
     await import_batch(store, [story])
     before = everything(redis)
 
@@ -71,14 +71,14 @@ async def test_known_story_stays_as_it_is(store, story, redis):
     assert everything(redis) == before
 
 
-async def test_import_is_told_once(store, story, said):
+async def test_import_is_published_once(store, story, said):
     await import_batch(store, [story])
     await import_batch(store, [story])
 
     assert said() == [f"imported {(await the_article(store)).number} Marlow show"]
 
 
-async def test_deleted_story_does_not_come_back(store, story):
+async def test_deleted_story_is_not_imported_again(store, story):
     await import_batch(store, [story])
     await store.articles.delete((await the_article(store)).number, "Marlow")
 
@@ -97,7 +97,7 @@ async def test_numbers_rise_in_the_order_given(store, story):
         assert len(newest_first) == 4
 
 
-async def test_open_story_can_be_voted_on_but_by_its_poster(store, story, alice, redis):
+async def test_vote_of_the_poster_of_a_story_changes_nothing(store, story, alice, redis):
     await import_batch(store, [story])
     number = (await the_article(store)).number
 
@@ -151,7 +151,7 @@ async def test_voters_are_created_once(store, story, redis):
     assert await profile(store, "voter-0001") == Profile("voter-0001", story.time, 0)
 
 
-async def test_poster_is_no_second_voter_of_their_own_story(store, story, redis):
+async def test_created_voters_do_not_include_the_poster(store, story, redis):
     await import_with_voters(store, [replace(story, poster="voter-0002", votes=3)])
 
     imported = await the_article(store)
@@ -159,7 +159,7 @@ async def test_poster_is_no_second_voter_of_their_own_story(store, story, redis)
     assert imported.imported == 0
 
 
-async def test_nobody_votes_who_registered_the_name(store, story, redis):
+async def test_registered_user_with_the_name_of_a_voter_does_not_vote(store, story, redis):
     await registered(store, "Voter-0001")
     await store.users.register("voter-0002", "correct horse")
     await import_with_voters(store, [story])
@@ -169,7 +169,7 @@ async def test_nobody_votes_who_registered_the_name(store, story, redis):
     assert imported.imported == 1
 
 
-async def test_votes_beyond_the_most_voters_stay_without_one(store, story, redis, monkeypatch):
+async def test_votes_above_the_limit_have_no_voter(store, story, redis, monkeypatch):
     monkeypatch.setattr("store.maintenance.import_stories.MAX_VOTERS", 3)
     await import_with_voters(store, [replace(story, votes=1_000_000)])
 
@@ -184,7 +184,7 @@ async def test_shift_makes_the_newest_story_now(store, story, clock):
     assert await shift_to_now(store, [older, story]) == clock.now - story.time == 1000
 
 
-async def test_import_that_goes_on_keeps_its_shift(store, story, clock):
+async def test_repeated_import_keeps_its_shift(store, story, clock):
     older = replace(story, id="6", time=story.time - DAY)
     await import_batch(store, [replace(older, time=older.time + 1000)])
     clock.advance(60)
@@ -192,14 +192,14 @@ async def test_import_that_goes_on_keeps_its_shift(store, story, clock):
     assert await shift_to_now(store, [older, story]) == 1000
 
 
-async def test_import_of_a_file_that_grew_reaches_no_future(store, story, clock):
+async def test_shift_of_a_file_that_grew_does_not_reach_the_future(store, story, clock):
     older = replace(story, id="6", time=story.time - DAY)
     await import_batch(store, [replace(older, time=clock.now)])
 
     assert await shift_to_now(store, [older, story]) == 1000
 
 
-async def test_shift_is_new_where_the_first_story_was_deleted(store, story, clock):
+async def test_shift_is_new_if_the_oldest_story_was_deleted(store, story, clock):
     await import_batch(store, [story])
     await store.articles.delete((await the_article(store)).number, "Marlow")
     clock.advance(60)

@@ -1,4 +1,4 @@
-"""Orders that are kept, and weights of groups: changed while people go on (issue 8)."""
+"""The orders of a store, and the weights of its groups, are changed while users vote and post."""
 
 import asyncio
 import random
@@ -37,29 +37,34 @@ async def opened(redis_url, partitions, clock, orders=tuple(Order)):
 
 
 async def broken(store) -> list[verify.Finding]:
-    """But for what is too late because the clock of a test runs ahead of that of Redis."""
+    """Except for late expiries: the clock of the test is ahead of the clock of Valkey."""
     found: list[verify.Finding] = []
     await verify.verify(store.site, found.append)
     return [each for each in found if not each.where.endswith("TTL")]
 
 
 def indexes(redis) -> set[str]:
-    """The orders that anything is kept of, of the site or of a group."""
+    """The orders that have an index, of the site or of a group."""
     found = {key.split(":")[0] for order in Order for key in redis.scan_iter(f"{order.value}:*")}
     return found | {key.rpartition(":")[2] for key in redis.scan_iter("group:*")}
 
 
-async def test_orders_that_are_not_kept_cost_nothing(redis_url, redis, partitions, clock):
+async def test_orders_that_are_not_kept_have_no_indexes(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, SOME)
     await history(store, 1, 30)
 
-    assert indexes(redis) == {"score", "gravity", "time", "votes"}  # by the last two these are found and ranked
+    assert indexes(redis) == {
+        "score",
+        "gravity",
+        "time",
+        "votes",
+    }  # articles are found by `time`, and ranked by `votes`
     assert store.site.rankings.orders == SOME
     assert await broken(store) == []
     await store.close()
 
 
-async def test_store_goes_on_with_what_it_keeps_whatever_the_settings_say(redis_url, redis, partitions, clock):
+async def test_orders_of_a_store_do_not_follow_the_settings(redis_url, redis, partitions, clock):
     await (await opened(redis_url, partitions, clock, FEW)).close()
     store = await opened(redis_url, partitions, clock, SOME)
 
@@ -67,21 +72,21 @@ async def test_store_goes_on_with_what_it_keeps_whatever_the_settings_say(redis_
     await store.close()
 
 
-async def test_orders_are_added_and_dropped_while_people_vote(scene, redis):
-    store, walked = scene.store, []
+async def test_orders_are_added_and_dropped_while_users_vote(scene, redis):
+    store, progress = scene.store, []
 
     async def change() -> None:
         for orders in (FEW, tuple(Order), SOME):
-            await reindex.reindex(store.site, orders, walked.append)
+            await reindex.reindex(store.site, orders, progress.append)
             assert store.site.rankings.orders == orders
             assert indexes(redis) <= set(config.orders_to_write(orders).split())
             assert await broken(store) == []
 
     await meanwhile(scene, change)
-    assert sum(walked) > 0
+    assert sum(progress) > 0
 
 
-async def test_reindex_that_ended_early_is_finished_by_the_next(redis_url, redis, partitions, clock):
+async def test_next_reindex_completes_an_interrupted_one(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, FEW)
     articles = await history(store, 3, 40)
 
@@ -106,7 +111,7 @@ class Killed(Exception):
 
 
 class Killing(RedisClient):
-    """A connection of a process that is killed after so many round trips, half-way through one."""
+    """A client of a process that is killed after so many round trips, in the middle of one."""
 
     def __init__(self, connection: RedisClient, left: int) -> None:
         self._connection, self._left = connection, left
@@ -123,7 +128,7 @@ class Killing(RedisClient):
 
 
 async def killed(store: Store, orders, round_trips: int) -> bool:
-    """Whether a reindex was killed after so many round trips; if not, it has ended."""
+    """Whether a reindex was killed after so many round trips; else it has ended."""
     site = store.site
     try:
         await reindex.reindex(replace(site, redis=Killing(site.redis, round_trips)), orders, lambda count: None)
@@ -133,7 +138,7 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
     return False
 
 
-async def test_reindex_that_was_killed_anywhere_leaves_nothing_broken(redis_url, redis, partitions, clock):
+async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, FEW)
     articles = await history(store, 3, 40)
     wanted, round_trips, unfinished = (FEW, (Order.HOT, Order.GRAVITY)), 0, 0
@@ -173,7 +178,7 @@ async def test_group_is_ranked_by_weights_of_its_own(store, seed, clock):
     assert await broken(store) == []
 
 
-async def test_weights_change_while_people_vote(scene):
+async def test_weights_change_while_users_vote(scene):
     store, chance = scene.store, random.Random(4)
     groups = ("show", "ask")
 
@@ -191,7 +196,7 @@ async def test_weights_change_while_people_vote(scene):
     assert await broken(store) == []
 
 
-async def test_readers_see_the_old_index_or_the_new_one_and_nothing_between(store, alice, bob):
+async def test_readers_get_the_old_index_or_the_new_one_while_weights_change(store, alice, bob):
     numbers = [(await post(store, alice, groups=["show"])).number for _ in range(150)]
     for number in numbers[::7]:
         await store.articles.vote(number, bob, Vote.UP)
@@ -208,7 +213,7 @@ async def test_readers_see_the_old_index_or_the_new_one_and_nothing_between(stor
     assert all(places in (before, after) for places in seen)
 
 
-async def test_only_one_of_two_rebuilds_at_once_counts(scene):
+async def test_concurrent_rebuilds_overtake_each_other(scene):
     store = scene.store
     changes = [{"vote_score": float(value)} for value in (1, 2, 3)]
     ends = await asyncio.gather(
@@ -223,7 +228,7 @@ async def test_only_one_of_two_rebuilds_at_once_counts(scene):
     assert await broken(store) == []
 
 
-async def test_other_processes_hear_of_it(store, redis_url, clock):
+async def test_other_processes_are_notified(store, redis_url, clock):
     other = await Store.open(redis_url, clock=clock)
     listening = events.connect(redis_url, other.site.partitions)
     async with listening as heard, config.keep_current(other.site.rankings, other.site.redis, heard):

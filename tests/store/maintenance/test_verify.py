@@ -36,11 +36,11 @@ def of(found: list[Finding]) -> list[Expected]:
     return sorted((finding.where, finding.found, finding.expected) for finding in found)
 
 
-@pytest.mark.parametrize("breaking", REPAIRABLE)
-async def test_what_is_broken_is_found_mended_and_found_no_more(scene, breaking):
+@pytest.mark.parametrize("damage", REPAIRABLE)
+async def test_damage_that_can_be_derived_is_reported_and_repaired(scene, damage):
     before = contents(scene.redis)
-    expected = breaking(scene)
-    broken = contents(scene.redis) if breaking is not derived_key_of_a_wrong_type else None
+    expected = damage(scene)
+    broken = contents(scene.redis) if damage is not derived_key_of_a_wrong_type else None
 
     found = await verified(scene.store)
     assert of(found) == sorted(expected)
@@ -53,9 +53,9 @@ async def test_what_is_broken_is_found_mended_and_found_no_more(scene, breaking)
     assert await verified(scene.store) == []
 
 
-@pytest.mark.parametrize("breaking", NOT_REPAIRABLE)
-async def test_what_nothing_tells_is_found_and_stays(scene, breaking):
-    expected = breaking(scene)
+@pytest.mark.parametrize("damage", NOT_REPAIRABLE)
+async def test_damage_that_cannot_be_derived_is_reported_and_stays(scene, damage):
+    expected = damage(scene)
 
     assert of(await verified(scene.store)) == sorted(expected)
     found = await verified(scene.store, repair=True)
@@ -63,7 +63,7 @@ async def test_what_nothing_tells_is_found_and_stays(scene, breaking):
     assert of(await verified(scene.store)) == of([finding for finding in found if not finding.mended]) != []
 
 
-async def test_expiry_that_is_too_late_is_found_and_mended(scene, redis):
+async def test_late_expiry_is_reported_and_repaired(scene, redis):
     late = [scene.voted, scene.downvoted, scene.session, next(redis.scan_iter("posted:*"))]
     for key in late:
         redis.pexpire(key, redis.pttl(key) + 60_000)
@@ -74,7 +74,7 @@ async def test_expiry_that_is_too_late_is_found_and_mended(scene, redis):
     assert await verified(scene.store) == []
 
 
-async def test_article_that_is_not_of_its_posters_slot_is_found(scene):
+async def test_article_outside_the_slot_of_its_poster_is_reported(scene):
     number = scene.open.number + scene.store.site.partitions
     scene.redis.rename(scene.hash, keys.article(scene.p, number))
     await verified(scene.store, repair=True)
@@ -85,7 +85,7 @@ async def test_article_that_is_not_of_its_posters_slot_is_found(scene):
 
 
 @pytest.mark.parametrize("other", [Policy(good_votes=2, vote_score=100.3), Policy(good_votes=3)])
-async def test_new_policy_is_taken_over_by_repair(scene, redis_url, clock, other):
+async def test_repair_rebuilds_indexes_for_a_new_policy(scene, redis_url, clock, other):
     with pytest.raises(StoreMismatch):
         await Store.open(redis_url, other, clock=clock)
     store = await Store.open(redis_url, other, clock=clock, strict=False)
@@ -102,16 +102,16 @@ async def test_new_policy_is_taken_over_by_repair(scene, redis_url, clock, other
     await again.close()
 
 
-async def test_other_number_of_partitions_is_refused_to_verify_too(store, redis_url):
+async def test_store_with_another_number_of_partitions_cannot_be_verified(store, redis_url):
     with pytest.raises(StoreMismatch, match="PARTITIONS"):
         await Store.open(redis_url, Policy(good_votes=2), 32, strict=False)
 
 
-async def test_empty_store_is_whole(store):
+async def test_nothing_is_reported_of_an_empty_store(store):
     assert await verified(store) == []
 
 
-async def test_store_in_all_kinds_of_use_is_whole(scene, redis):
+async def test_nothing_is_reported_of_a_store_after_random_use(scene, redis):
     for seed in range(5):
         await use(scene, random.Random(seed), 40)
         pass_time(redis, scene.clock, 2 * 86_400)
@@ -120,7 +120,7 @@ async def test_store_in_all_kinds_of_use_is_whole(scene, redis):
     assert await verified(scene.store, repair=True) == []
 
 
-async def test_last_instants_of_voters_are_whole(scene, redis):
+async def test_nothing_is_reported_when_voters_are_about_to_expire(scene, redis):
     for seconds in (WEEK - 1, 1, 1, 58):
         pass_time(redis, scene.clock, seconds)
         assert await verified(scene.store) == []
@@ -131,7 +131,7 @@ async def test_last_instants_of_voters_are_whole(scene, redis):
     assert await verified(scene.store) == []
 
 
-async def test_what_is_on_its_way_is_not_reported(scene, monkeypatch):
+async def test_writes_in_progress_are_not_reported(scene, monkeypatch):
     monkeypatch.setattr(dangling_follows, "PAUSE", 0.05)
     found: list[Finding] = []
 
@@ -139,7 +139,7 @@ async def test_what_is_on_its_way_is_not_reported(scene, monkeypatch):
     assert found == []
 
 
-async def test_repair_of_a_store_in_use_mends_what_is_broken_and_nothing_else(scene, redis):
+async def test_repair_of_a_store_in_use_changes_only_what_is_damaged(scene, redis):
     await use(scene, random.Random(1), 50)
     for key in [*redis.scan_iter("score:*"), *redis.scan_iter("group:*"), *redis.scan_iter("timeline:*")]:
         redis.delete(key)
@@ -154,20 +154,20 @@ async def test_repair_of_a_store_in_use_mends_what_is_broken_and_nothing_else(sc
     assert await verified(scene.store) == []
 
 
-async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
-    """Its second step comes while the first look at it is over and the other is to come."""
-    site, look = scene.store.site, dangling_follows._dangling
+async def test_follow_in_progress_is_not_reported(scene, monkeypatch):
+    """Its second step is written between the two reads of `dangling_follows`."""
+    site, read = scene.store.site, dangling_follows._dangling
     seen, followed = asyncio.Event(), asyncio.Event()
 
-    async def look_before_and_after(*arguments):
+    async def read_before_and_after(*arguments):
         if seen.is_set():
             await followed.wait()
-        if found := await look(*arguments):
+        if found := await read(*arguments):
             seen.set()
         return found
 
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
-    monkeypatch.setattr(dangling_follows, "_dangling", look_before_and_after)
+    monkeypatch.setattr(dangling_follows, "_dangling", read_before_and_after)
     key = keys.followers(site.home_of_user("dave"), "dave")
     await site.redis.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
@@ -178,8 +178,8 @@ async def test_follow_on_its_way_is_not_a_half(scene, monkeypatch):
     assert await verifying == []
 
 
-async def test_what_was_walked_is_told(scene):
-    walked: list[int] = []
-    await verify.verify(scene.store.site, print, progress=walked.append)
+async def test_progress_adds_up_to_the_size(scene):
+    progress: list[int] = []
+    await verify.verify(scene.store.site, print, progress=progress.append)
 
-    assert sum(walked) == await verify.size(scene.store.site)
+    assert sum(progress) == await verify.size(scene.store.site)
