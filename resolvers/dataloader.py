@@ -1,9 +1,17 @@
-"""The data loader of a request: the reads of one tick leave as one pipeline, each of them once."""
+"""
+The data loader of a request: what is read in one tick of the event loop is sent as one pipeline, each command once.
 
-import asyncio
+Values by id are looked up in three places: what this request has read, the client-side cache, and the store.
+"""
+
+from asyncio import shield
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from strawberry.dataloader import DataLoader
 
 from store import feeds, listings, queries
 from store.client.client import RedisClient
@@ -17,187 +25,102 @@ from store.records import Article, Position, Profile, Vote
 from store.sessions import Login
 from store.store import Store
 
-TICKS = 2  # of the loop, for all who are on their way to ask
-
-
-class Question:
-    """A read, and its result or its error once it has no batch any more."""
-
-    __slots__ = ("batch", "error", "read", "result")
-
-    def __init__(self, read: Read[Any]) -> None:
-        self.read = read
-        self.batch: Batch | None = None
-        self.result: Any = None
-        self.error: Exception | None = None
-
-    def answer(self, reply: Any) -> None:
-        """A reply that is an error, or means nothing, is the error of this read alone."""
-        self.batch = None
-        if type(reply) is StoreUnavailable:
-            self.error = reply
-            return
-        try:
-            self.result = self.read.result(reply)
-        except Exception as error:
-            self.error = error
-
-
-class Batch:
-    """Questions that leave together. Somebody has them answered, the others wait for that."""
-
-    __slots__ = ("_turn", "error", "is_led", "questions")
-
-    def __init__(self) -> None:
-        self.questions: list[Question] = []
-        self.is_led = True
-        self.error: Exception | None = None
-        self._turn: asyncio.Event | None = None
-
-    def leave(self, error: Exception | None = None) -> None:
-        """Whoever led has the answers or an error, or goes away; then one of the others leads."""
-        self.is_led, self.error = False, error
-        if self._turn:
-            self._turn.set()
-            self._turn = None
-
-    async def turn(self) -> None:
-        """Wait until nobody leads any more. Raises what selection raised."""
-        if self.is_led:
-            self._turn = self._turn or asyncio.Event()
-            await self._turn.wait()
-        if self.error:
-            raise self.error
-
-
-class Loader:
-    """
-    Results are kept as long as it lives.
-
-    Whoever asks first in a tick sends the pipeline for all: a request that waits for one thing at a time, as most do,
-    needs no task and wakes nobody for it.
-    """
-
-    def __init__(self, connection: RedisClient) -> None:
-        self._connection = connection
-        self._questions: dict[Read[Any], Question] = {}
-        self._gathering: Batch | None = None
-
-    async def load(self, wanted: Iterable[Read[Any]], beside: Read[Any] | None = None) -> list[Any]:
-        """
-        The results of reads; if any of them is new, `beside` is read as well. One round trip, or none.
-
-        Raises what the first of them that failed has failed with. Others that left in the same pipeline have results.
-        """
-        asked, new = [], []
-        for read in wanted:
-            question = self._questions.get(read)
-            if question is None:
-                new.append(question := self._question(read))
-            asked.append(question)
-        if new:
-            if beside and beside not in self._questions:
-                new.append(self._question(beside))
-            is_first = self._gathering is None
-            gathering = self._gathering = self._gathering or Batch()
-            gathering.questions += new
-            for question in new:
-                question.batch = gathering
-            if is_first:
-                await self._lead(gathering)
-        for question in asked:
-            while batch := question.batch:
-                await batch.turn()
-                if question.batch and not batch.is_led:
-                    await self._lead(batch)
-            if question.error:
-                raise question.error
-        return [question.result for question in asked]
-
-    def _question(self, read: Read[Any]) -> Question:
-        question = self._questions[read] = Question(read)
-        return question
-
-    async def _lead(self, batch: Batch) -> None:
-        batch.is_led = True
-        try:
-            if batch is self._gathering:
-                for _ in range(TICKS):
-                    await asyncio.sleep(0)
-                self._gathering = None
-            replies = await self._connection.replies([question.read.command for question in batch.questions])
-            for question, reply in zip(batch.questions, replies, strict=True):
-                question.answer(reply)
-        except Exception as error:
-            batch.leave(error)
-            raise
-        except asyncio.CancelledError:
-            if batch is self._gathering:
-                self._gathering = None
-            batch.leave()
-            raise
-        batch.leave()
-
-
+K = TypeVar("K")
 T = TypeVar("T")
 
 
+class Failure(NamedTuple):
+    """The error of one read. As a value, because asyncio logs exceptions of futures that nobody awaits."""
+
+    error: Exception
+
+
 class Reads:
-    """Made afresh for every request, every event and after every write. Results in key order, absent is None."""
+    """
+    Reads of the store. Results have the order of the keys; what does not exist is None.
+
+    Each request, each event and each write starts with a new instance, so that nothing older is returned.
+    """
 
     def __init__(self, store: Store, login: Read[Login | None] | None) -> None:
+        """`login` reads the session of the request. It is sent with the first pipeline, as most requests need it."""
         self._store = store
-        self._login = login
-        self._known_login: Login | None = None
-        self._loader = Loader(store.site.redis)
-        self._began = monotonic()
-        self._seen: dict[RecordType[Any], dict[Any, Any]] = {}
+        self._login_read = login
+        self._login: Login | None = None
+        self._results: dict[Read[Any], Any] = {}
+        self._loader = DataLoader(partial(_send, store.site.redis, self._results), cache=False)
+        self._started = monotonic()
+        self._records: dict[RecordType[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
         self._voters: dict[int, tuple[str, ...]] = {}
 
+    def prime_login(self, username: str) -> None:
+        """Set the login after a write that has checked the session."""
+        if self._login_read:
+            self._login = self._store.sessions.login(username)
+
+    def prime_vote(self, number: int, voter: str, vote: Vote) -> None:
+        """Set a vote that was just written."""
+        self._votes.setdefault(voter, {})[number] = vote
+
     async def login(self) -> Login | None:
-        if self._login and self._known_login is None:
-            self._known_login = await self._one(self._login)
-        return self._known_login
+        if self._login_read and self._login is None:
+            self._login = await self._load_one(self._login_read)
+        return self._login
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
-        return await self._records(queries.ARTICLES, numbers)
+        return await self._records_of(queries.ARTICLES, list(numbers))
 
     async def profiles(self, usernames: Iterable[str]) -> list[Profile | None]:
-        return await self._records(queries.PROFILES, usernames)
+        return await self._records_of(queries.PROFILES, list(usernames))
 
     async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
-        return await self._settled(
-            self._voters,
-            list(numbers),
-            lambda new: queries.cached_voters(self._store.site, new, self._began),
-            self._named,
-        )
+        site = self._store.site
+
+        async def stored(missing: Sequence[int]) -> dict[int, tuple[str, ...]]:
+            names = await self._load([queries.voters(site, number) for number in missing])
+            return dict(zip(missing, names, strict=True))
+
+        def cached(missing: Sequence[int]) -> list[tuple[str, ...] | None]:
+            return queries.cached_voters(site, missing, self._started)
+
+        return await self._by_id(list(numbers), self._voters, cached, stored)
+
+    async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
+        """One command per partition."""
+        site = self._store.site
+
+        async def stored(missing: Sequence[int]) -> dict[int, Vote]:
+            return _merged(await self._load(queries.votes(site, missing, voter)))
+
+        def cached(missing: Sequence[int]) -> list[Vote | None]:
+            return queries.cached_votes(site, missing, voter, self._started)
+
+        return await self._by_id(numbers, self._votes.setdefault(voter, {}), cached, stored)
 
     async def groups(self) -> list[str]:
         """The names of all groups that have articles."""
-        names = await self._all(queries.groups(p) for p in range(self._store.site.partitions))
+        names = await self._load(queries.groups(p) for p in range(self._store.site.partitions))
         return sorted({name for part in names for name in part})
 
-    async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
-        """One command a partition."""
-        return await self._settled(
-            self._votes.setdefault(voter, {}),
-            numbers,
-            lambda new: queries.cached_votes(self._store.site, new, voter, self._began),
-            lambda new: self._told_votes(new, voter),
-        )
+    async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
+        parts = [listings.partition_pages(listing, window) for listing, window in wanted]
+        pages = iter(await self._load_to_end([read for part in parts for read in part]))
+        return [
+            listings.merge([next(pages) for _ in part], window) for part, (_, window) in zip(parts, wanted, strict=True)
+        ]
 
-    async def _named(self, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
-        names = await self._all([queries.voters(self._store.site, number) for number in numbers])
-        return dict(zip(numbers, names, strict=True))
+    async def ranks(self, listing: Listing, positions: Sequence[Position]) -> list[Rank]:
+        """One round trip, or a few more where values decay and the positions are deep."""
+        if not positions:
+            return []
+        return standings.merge(listing, await self._load_to_end(standings.ranks(listing, positions)))
 
-    async def _told_votes(self, numbers: Sequence[int], voter: str) -> dict[int, Vote]:
-        parts = await self._all(queries.votes(self._store.site, numbers, voter))
-        return {number: vote for part in parts for number, vote in part.items()}
+    async def has_pin(self, pinned: Listing) -> bool:
+        return await self._load_one(snapshots.exists(pinned))
 
     async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
-        return await self._all(feeds.follows(self._store.site, follower, username) for username in usernames)
+        return await self._load(feeds.follows(self._store.site, follower, username) for username in usernames)
 
     async def seen(self, username: str) -> Position | None:
         """The mark in a user's feed."""
@@ -205,125 +128,138 @@ class Reads:
         return profile.seen if profile else None
 
     async def last_post(self, username: str) -> float | None:
-        """When a user posted last, of what is still there."""
-        return _united(await self._all(feeds.last_posts(self._store.site, [username]))).get(username)
+        """The time of a user's newest article."""
+        return _merged(await self._load(feeds.last_posts(self._store.site, [username]))).get(username)
 
     async def posters_of_feed(self, username: str, floor: Position | None) -> dict[str, float]:
         """
-        Whose articles a feed shows, and when each of them posted last: the user and everyone they follow.
+        The user and everyone they follow, with the time of each one's newest article.
 
-        One or two round trips. Above a floor it is enough to ask those who posted since, unless they are too many.
+        One or two round trips. With a floor only those who posted after it are read, unless they are too many.
         """
         site = self._store.site
         own = feeds.last_posts(site, [username])
         if floor:
-            recent = _united(await self._all([*feeds.posters_since(site, floor), *own]))
+            recent = _merged(await self._load([*feeds.posters_since(site, floor), *own]))
             if len(recent) <= feeds.MAX_RECENT_POSTERS:
-                followed = await self.follows(username, recent)
-                return {
-                    name: recent[name]
-                    for name, is_so in zip(recent, followed, strict=True)
-                    if is_so or name == username
-                }
+                follows = zip(recent, await self.follows(username, recent), strict=True)
+                return {name: recent[name] for name, is_followed in follows if is_followed or name == username}
         if site.partitions == 1:
-            return _united(await self._all([feeds.followed_posters(site, username), *own]))
-        names = await self._one(feeds.following(site, username))
-        return _united(await self._all(feeds.last_posts(site, [*names, username])))
+            return _merged(await self._load([feeds.followed_posters(site, username), *own]))
+        names = await self._load_one(feeds.following(site, username))
+        return _merged(await self._load(feeds.last_posts(site, [*names, username])))
 
-    async def pull(self, last: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
-        """The newest articles of users who posted last at these times. One round trip."""
+    async def pull(self, last_posts: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
+        """The newest articles of users, whose newest ones have these times. One round trip."""
         window = feeds.clamp_to_floor(window, floor)
-        selection = feeds.select_posters(last, window, floor)
-        parts = await self._all(feeds.pulls(self._store.site, selection.usernames, window, floor))
+        selection = feeds.select_posters(last_posts, window, floor)
+        parts = await self._load(feeds.pulls(self._store.site, selection.usernames, window, floor))
         pull = feeds.merge(parts, window)
         return Pull(pull.positions, pull.behind or selection.behind)
 
     async def count(self, usernames: Iterable[str]) -> int:
-        return sum(await self._all(feeds.counts(self._store.site, list(usernames))))
+        """How many articles users have posted together."""
+        return sum(await self._load(feeds.counts(self._store.site, list(usernames))))
 
-    def prime_vote(self, number: int, voter: str, vote: Vote) -> None:
-        """Spare the read of a vote that was just cast."""
-        self._votes.setdefault(voter, {})[number] = vote
+    async def _records_of(self, type: RecordType[T], ids: Sequence[Any]) -> list[T | None]:
+        async def stored(missing: Sequence[Any]) -> dict[Any, T | None]:
+            if await self._can_refresh_cache(type, missing) and all(records := cached(missing)):
+                return dict(zip(missing, records, strict=True))
+            hashes = await self._load([queries.hash_of(self._store.site, type, id) for id in missing])
+            found = zip(missing, cached(missing), hashes, strict=True)  # another request may have decoded them
+            return {id: record or type.decode(id, fields) for id, record, fields in found}
 
-    def prime_login(self, username: str) -> None:
-        """Spare the read of a session that a write has just proven."""
-        if self._login:
-            self._known_login = self._store.sessions.login(username)
+        def cached(missing: Sequence[Any]) -> list[T | None]:
+            return queries.cached(self._store.site, type, missing, self._started)
 
-    async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
-        parts = [listings.partition_pages(listing, window) for listing, window in wanted]
-        shares = iter(await self._to_the_end([read for part in parts for read in part]))
-        return [
-            listings.merge([next(shares) for _ in part], window)
-            for part, (_, window) in zip(parts, wanted, strict=True)
-        ]
+        return await self._by_id(ids, self._records.setdefault(type, {}), cached, stored)
 
-    async def ranks(self, listing: Listing, places: Sequence[Position]) -> list[Rank]:
-        """One round trip, or some more where values decay and the places are deep."""
-        if not places:
-            return []
-        return standings.merge(listing, await self._to_the_end(standings.ranks(listing, places)))
+    async def _can_refresh_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:
+        """
+        Bring the client-side cache up to date by reading the login, if that may spare the read of each record.
 
-    async def has_pin(self, pinned: Listing) -> bool:
-        return await self._one(snapshots.exists(pinned))
+        Redis sends invalidations before later replies on the same connection. So the cache is known to be up to date
+        after any reply since the request started.
+        """
+        is_useful = self._login_read and not self._login and self._store.site.redis.has_one_server
+        if not is_useful or not all(queries.cached(self._store.site, type, ids)):
+            return False
+        await self.login()
+        return True
 
-    async def _records(self, kind: RecordType[T], ids: Iterable[Any]) -> list[T | None]:
-        return await self._settled(
-            self._seen.setdefault(kind, {}),
-            list(ids),
-            lambda new: queries.cached(self._store.site, kind, new, self._began),
-            lambda new: self._stored(kind, new),
-        )
-
-    async def _stored(self, kind: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
-        site = self._store.site
-        if self._login and not self._known_login and site.redis.has_one_server:
-            kept: list[T | None] = queries.cached(site, kind, ids)
-            if all(kept):
-                await self.login()  # with its reply comes what has changed of these
-                kept = queries.cached(site, kind, ids, self._began)
-                if all(kept):
-                    return dict(zip(ids, kept, strict=True))
-        hashes = await self._all([queries.hash_of(site, kind, id) for id in ids])
-        known = queries.cached(site, kind, ids, self._began)  # others may have made the same records meanwhile
-        found = zip(ids, known, hashes, strict=True)
-        return {id: record or kind.decode(id, fields) for id, record, fields in found}
-
-    async def _settled(
+    async def _by_id(
         self,
-        seen: dict[Any, T],
         ids: Sequence[Any],
-        known: Callable[[Sequence[Any]], list[T | None]],
-        ask: Callable[[Sequence[Any]], Awaitable[Mapping[Any, T]]],
+        read: dict[Any, T],
+        cached: Callable[[Sequence[Any]], list[T | None]],
+        stored: Callable[[Sequence[Any]], Awaitable[Mapping[Any, T]]],
     ) -> list[T]:
-        """What this request has seen, then what the process knows since it began, then what the store is asked for."""
-        new = [id for id in ids if id not in seen] if seen else ids
-        found = known(new)
-        if all(found):
-            seen.update(zip(new, found, strict=True))  # type: ignore[arg-type]  # all of them are there
-            if new is ids:
-                return found  # type: ignore[return-value]  # likewise
-        else:
-            seen.update((id, value) for id, value in zip(new, found, strict=True) if value)
-            seen.update(await ask([id for id in dict.fromkeys(new) if id not in seen]))
-        return list(map(seen.__getitem__, ids))
+        """The values of ids: from `read`, which this request has read already, from the cache, or from the store."""
+        unread = [id for id in ids if id not in read]
+        found = dict(zip(unread, cached(unread), strict=True))
+        missing = [id for id, value in found.items() if value is None]
+        if missing:
+            found.update(await stored(missing))
+        read.update(found)
+        return [read[id] for id in ids]
 
-    async def _one(self, read: Read[T]) -> T:
-        (result,) = await self._all([read])
+    async def _load_one(self, read: Read[T]) -> T:
+        (result,) = await self._load([read])
         return result
 
-    async def _to_the_end(self, wanted: Sequence[Read[Any]]) -> list[Any]:
-        """The results of reads of which some go on with a further read."""
-        results = await self._all(wanted)
+    async def _load_to_end(self, reads: Sequence[Read[Any]]) -> list[Any]:
+        """The results of reads, some of which are replaced by a further read."""
+        results = await self._load(reads)
         while further := [result for result in results if isinstance(result, Read)]:
-            found = iter(await self._all(further))
+            found = iter(await self._load(further))
             results = [next(found) if isinstance(result, Read) else result for result in results]
         return results
 
-    async def _all(self, wanted: Iterable[Read[T]]) -> list[T]:
-        """The results of reads; with the first of all the login is read, which most of what follows depends on."""
-        return await self._loader.load(wanted, None if self._known_login else self._login)
+    async def _load(self, reads: Iterable[Read[T]]) -> list[T]:
+        """
+        The results of reads. Raises the error of the first one that failed.
+
+        The loader's future is shielded from cancellation: DataLoader cancels a batch that it has not dispatched yet,
+        and then adds later reads to the cancelled batch.
+        """
+        wanted = list(reads)
+        if missing := [read for read in wanted if read not in self._results]:
+            if self._login_read and not self._login and self._login_read not in self._results:
+                missing.append(self._login_read)
+            await shield(self._loader.load(missing))
+        results = [self._results[read] for read in wanted]
+        if Failure in map(type, results):
+            raise next(result.error for result in results if type(result) is Failure)
+        return results
 
 
-def _united(parts: Iterable[dict[str, float]]) -> dict[str, float]:
-    return {name: time for part in parts for name, time in part.items()}
+async def _send(
+    redis: RedisClient, results: dict[Read[Any], Any], batch: Sequence[Sequence[Read[Any]]]
+) -> Sequence[Sequence[Read[Any]]]:
+    """
+    Send the reads of a batch of calls, and add their results.
+
+    Each call is one key of the loader, because one future per read makes a page a quarter dearer.
+    """
+    reads = list(dict.fromkeys(chain.from_iterable(batch)))
+    try:
+        replies = await redis.replies([read.command for read in reads])
+    except Exception as error:
+        results.update(dict.fromkeys(reads, Failure(error)))
+    else:
+        results.update(zip(reads, map(_result, reads, replies), strict=True))
+    return batch
+
+
+def _result(read: Read[T], reply: Any) -> T | Failure:
+    """An error of one command, or a reply that cannot be decoded, does not affect the other reads of the pipeline."""
+    if type(reply) is StoreUnavailable:
+        return Failure(reply)
+    try:
+        return read.result(reply)
+    except Exception as error:
+        return Failure(error)
+
+
+def _merged(parts: Iterable[dict[K, T]]) -> dict[K, T]:
+    return {key: value for part in parts for key, value in part.items()}

@@ -1,0 +1,115 @@
+"""The reads of a request: batching into pipelines, cancellation, errors."""
+
+import asyncio
+
+import pytest
+
+from resolvers.dataloader import Reads
+from store.client import client
+from store.client.client import RedisUsage
+from store.errors import StoreUnavailable
+from store.queries import Read
+from store.records import Vote
+from store.sessions import parse_token
+from tests.store.reading import post
+
+ONE, TWO, THREE = (Read(("ECHO", text), str) for text in ("one", "two", "three"))
+WRONG = Read(("LPUSH", "store"), str)
+UNREADABLE = Read(("ECHO", "four"), int)
+
+
+@pytest.fixture
+def reads(store) -> Reads:
+    return Reads(store, None)
+
+
+@pytest.fixture
+def usage() -> RedisUsage:
+    client.current_usage.set(usage := RedisUsage())
+    return usage
+
+
+async def test_reads_of_a_tick_are_one_pipeline_without_duplicates(reads, usage):
+    calls = reads._load([ONE, TWO]), reads._load([TWO, THREE, TWO]), reads._load([])
+
+    assert await asyncio.gather(*calls) == [["one", "two"], ["two", "three", "two"], []]
+    assert (usage.round_trips, usage.commands) == (1, 3)
+    assert await reads._load([ONE, THREE]) == ["one", "three"]
+    assert usage.round_trips == 1
+
+
+async def test_login_is_sent_with_the_first_pipeline(store, alice, usage):
+    session = parse_token((await store.sessions.open(alice)).token)
+    reads = Reads(store, store.sessions.read(session))
+    before = usage.round_trips
+    await reads._load([ONE])
+    login = await reads.login()
+
+    assert login is not None and login.username == alice
+    assert usage.round_trips == before + 1
+
+
+@pytest.mark.parametrize("ticks", range(5))
+async def test_cancelled_call_does_not_cancel_another(reads, ticks):
+    first = asyncio.create_task(reads._load([ONE]))
+    second = asyncio.create_task(reads._load([ONE, TWO]))
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    first.cancel()
+
+    async with asyncio.timeout(5):
+        assert await second == ["one", "two"]
+        assert await reads._load([ONE, THREE]) == ["one", "three"]
+    assert first.cancelled()
+
+
+@pytest.mark.parametrize("ticks", range(5))
+async def test_read_of_a_cancelled_call_can_be_read_again(reads, ticks):
+    first = asyncio.create_task(reads._load([ONE]))
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    first.cancel()
+
+    async with asyncio.timeout(5):
+        assert await reads._load([ONE]) == ["one"]
+
+
+async def test_error_is_raised_for_each_call_that_reads_it(reads):
+    calls = [reads._load([WRONG]), reads._load([WRONG, ONE])]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert [type(result) for result in results] == [StoreUnavailable] * 2
+    with pytest.raises(StoreUnavailable):
+        await reads._load([WRONG])
+    assert await reads._load([ONE]) == ["one"]
+
+
+async def test_error_of_a_command_does_not_affect_other_reads(reads):
+    calls = reads._load([ONE]), reads._load([TWO, WRONG]), reads._load([THREE]), reads._load([UNREADABLE])
+    one, failed, three, unreadable = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert (one, type(failed), three, type(unreadable)) == (["one"], StoreUnavailable, ["three"], ValueError)
+    assert await reads._load([TWO]) == ["two"]
+    with pytest.raises(ValueError, match="four"):
+        await reads._load([ONE, UNREADABLE])
+
+
+async def test_error_of_the_login_is_raised_by_login_only(store):
+    reads = Reads(store, WRONG)
+
+    assert await reads._load([ONE]) == ["one"]
+    with pytest.raises(StoreUnavailable):
+        await reads.login()
+
+
+async def test_primed_values_are_not_read(store, alice, usage):
+    article = await post(store, alice)
+    session = parse_token((await store.sessions.open(alice)).token)
+    reads = Reads(store, store.sessions.read(session))
+    reads.prime_login(alice)
+    reads.prime_vote(article.number, alice, Vote.DOWN)
+    before = usage.round_trips
+
+    assert (await reads.login()).username == alice
+    assert await reads.votes([article.number], alice) == [Vote.DOWN]
+    assert usage.round_trips == before
