@@ -1,4 +1,4 @@
-"""The store's enums as clients see them, with a description of every value."""
+"""Enums of the schema. Those of the store get their descriptions here."""
 
 from enum import Enum
 
@@ -22,7 +22,7 @@ class UserErrorCode(Enum):
 
 
 def describe(enum: type[Enum], name: str, description: str, **values: str) -> None:
-    """Make an enum part of the schema; unlike Strawberry's decorator, this leaves its definition where it belongs."""
+    """Add an enum to the schema. Unlike Strawberry's decorator, this can describe an enum of another module."""
     definition = strawberry.enum(enum, name=name, description=description).__strawberry_definition__  # type: ignore[attr-defined]  # set by strawberry.enum
     for value in definition.values:
         value.description = values.pop(value.name)
@@ -31,35 +31,35 @@ def describe(enum: type[Enum], name: str, description: str, **values: str) -> No
 describe(
     Order,
     "ArticleOrder",
-    "What a listing is ordered by, highest first; equal articles the later posted first.",
-    SCORE="Posting time plus the worth of a vote for each vote: 200 votes make up for a day.",
+    "The order of a listing, highest first. Of equal articles the newer one comes first.",
+    SCORE="Posting time plus a fixed time per vote: 200 votes are worth a day.",
     TIME="Newest first.",
     VOTES="Most votes first.",
-    HOT="Reddit's hot: ten times the votes make up for 12.5 hours.",
-    BEST="The lower bound of the Wilson interval of the share of upvotes: sure to be liked, of whatever age.",
-    CONTROVERSIAL="Many votes, evenly divided between up and down.",
-    GRAVITY="Hacker News: votes against age, exact at every read. Cursors keep the instant of the first page.",
+    HOT="Reddit's hot: ten times as many votes are worth 12.5 hours.",
+    BEST="The lower bound of the Wilson interval of the share of upvotes, independent of age.",
+    CONTROVERSIAL="Many votes, evenly divided between upvotes and downvotes.",
+    GRAVITY="Hacker News: votes divided by a power of age. Next pages use the age at the time of the first page.",
 )
 describe(
     Vote,
     "VoteValue",
     "A vote on an article.",
-    UP="One vote more.",
-    DOWN="One vote less.",
-    NONE="No vote, or the vote taken back.",
+    UP="An upvote.",
+    DOWN="A downvote.",
+    NONE="No vote; removes an earlier one.",
 )
 describe(
     UserErrorCode,
     "UserErrorCode",
-    "Why a mutation was refused.",
-    UNAUTHENTICATED="Nobody is logged in, or the session has ended: log in first.",
-    FORBIDDEN="This is not yours to change.",
-    NOT_FOUND="Nothing has this id.",
-    INVALID="A value breaks a rule; `field` says which value.",
-    VOTING_CLOSED="The article was posted longer ago than the voting window.",
-    USERNAME_TAKEN="Somebody has this name already, in any case of letters.",
-    BAD_CREDENTIALS="There is no such name and password.",
-    RATE_LIMITED="Too often: try again later.",
-    SELF_FOLLOW="Nobody follows themselves.",
-    IDEMPOTENCY_MISMATCH="The same idempotency key came with other input.",
+    "The reason why a mutation was refused.",
+    UNAUTHENTICATED="Nobody is logged in, or the session has ended.",
+    FORBIDDEN="The article belongs to another user.",
+    NOT_FOUND="No object has this id.",
+    INVALID="A value is invalid; `field` names it.",
+    VOTING_CLOSED="Voting on the article has closed.",
+    USERNAME_TAKEN="Another user has this name. Case of letters does not matter.",
+    BAD_CREDENTIALS="The name or the password is wrong.",
+    RATE_LIMITED="The rate limit was exceeded.",
+    SELF_FOLLOW="You cannot follow yourself.",
+    IDEMPOTENCY_MISMATCH="The idempotency key was used before with other input.",
 )

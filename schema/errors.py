@@ -1,4 +1,4 @@
-"""Refusals as clients see them: data in `userErrors`, not errors of the response."""
+"""Refusals in the schema: they are data in `userErrors`, not `errors` of the response."""
 
 import strawberry
 
@@ -20,26 +20,26 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
 }
 
 
-@strawberry.interface(description="A refusal: the request was understood, and the answer is no. Nothing was changed.")
+@strawberry.interface(description="The reason why a mutation was refused. A refused mutation changes nothing.")
 class UserError:
-    code: UserErrorCode = strawberry.field(description="Why, for programs.")
-    message: str = strawberry.field(description="Why, for people.")
-    field: list[str] | None = strawberry.field(description="The path of the value at fault, such as `input`, `title`.")
+    code: UserErrorCode = strawberry.field(description="The reason, for programs.")
+    message: str = strawberry.field(description="The reason, for people.")
+    field: list[str] | None = strawberry.field(description="The path of the invalid value, such as `input`, `title`.")
 
 
-@strawberry.type(description="A refusal that has no more to say.")
+@strawberry.type(description="A refusal without further fields.")
 class Refusal(UserError):
     pass
 
 
 @strawberry.type(description="The article can no longer be voted on.")
 class VotingClosed(UserError):
-    closed_at: DateTime = strawberry.field(description="The last instant at which it could be.")
+    closed_at: DateTime = strawberry.field(description="When voting closed.")
 
 
-@strawberry.type(description="This was done too often.")
+@strawberry.type(description="The rate limit was exceeded.")
 class RateLimited(UserError):
-    retry_at: DateTime = strawberry.field(description="When it can be done again.")
+    retry_at: DateTime = strawberry.field(description="When the mutation is allowed again.")
 
 
 def user_error(refusal: errors.Refusal) -> UserError:

@@ -19,21 +19,21 @@ from schema.scalars import Date
 Info = strawberry.Info[Context, object]
 
 ARGUMENTS = {
-    "first": "How many from the start, 1 to 100.",
-    "after": "Go on after this cursor of the same listing.",
-    "last": "How many from the end, 1 to 100; excludes `first`.",
-    "before": "Go back from this cursor of the same listing; goes with `last`.",
-    "page": "The page by number, counted from 1, of the usual size or of `first`; excludes the cursors.",
-    "order": "What to order by.",
-    "pinned": "Whether the order stands still for who reads on: its first 1,000 places, for 10 minutes.",
-    "group": "Only articles of this group.",
-    "unseen_only": "Only articles newer than the mark.",
+    "first": "The number of items from the start, 1 to 100.",
+    "after": "Return items after this cursor of the same listing.",
+    "last": "The number of items from the end, 1 to 100. Excludes `first`.",
+    "before": "Return items before this cursor of the same listing. Requires `last`.",
+    "page": "The number of the page, from 1. Its size is `first` or the default. Excludes cursors.",
+    "order": "The order of the articles.",
+    "pinned": "Whether to pin the order of the first 1,000 articles for 10 minutes, for the next pages.",
+    "group": "Only articles of this group, in any case of letters.",
+    "unseen_only": "Only articles that are newer than the mark.",
     "date": "Only articles posted on this UTC day.",
     "id": "The id of a node, such as `article:1541`, `user:alice` or `group:programming`.",
     "ids": "At most 100 ids.",
-    "name": "The group's name, in any case of letters.",
-    "username": "The user's name, in any case of letters.",
-    "input": "What to do.",
+    "name": "The name of the group, in any case of letters.",
+    "username": "The name of the user, in any case of letters.",
+    "input": "The input of the mutation.",
 }
 TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None}
 

@@ -1,4 +1,4 @@
-"""What mutations take."""
+"""Inputs of mutations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,13 +33,13 @@ class RegisterInput:
 
 @strawberry.input(description="The name and password of a user.")
 class LogInInput:
-    username: str = strawberry.field(description="The name, in any case of letters.")
+    username: str = strawberry.field(description="The name of the user, in any case of letters.")
     password: str = strawberry.field(description=PASSWORD)
 
 
 @strawberry.input(description="A new password for the viewer.")
 class ChangePasswordInput:
-    current_password: str = strawberry.field(description="The password until now.")
+    current_password: str = strawberry.field(description="The current password.")
     new_password: str = strawberry.field(description=PASSWORD)
 
 
@@ -48,43 +48,45 @@ class PostInput:
     title: str = strawberry.field(description=TITLE)
     link: Link | None = optional(LINK)
     content: str | None = optional(CONTENT)
-    groups: list[str] | None = listed("Names of at most 10 groups to put it into.")
+    groups: list[str] | None = listed("The names of at most 10 groups to post in.")
     idempotency_key: str | None = optional(
-        "A text of your own making: sent again within a day, nothing is posted twice."
+        "A unique text chosen by the client. The same key within a day does not post again."
     )
 
 
-@strawberry.input(description="Changes to one's own article. What is left out stays as it is.")
+@strawberry.input(description="Changes to one of the viewer's articles. Fields that are left out do not change.")
 class EditArticleInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
     title: str | None = optional(TITLE)
-    link: Link | None = optional(f"{LINK} Null takes it away.")
-    content: str | None = optional(f"{CONTENT} Null takes it away.")
+    link: Link | None = optional(f"{LINK} Null removes it.")
+    content: str | None = optional(f"{CONTENT} Null removes it.")
 
 
-@strawberry.input(description="An article of one's own to delete.")
+@strawberry.input(description="The article to delete, one of the viewer's.")
 class DeleteArticleInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
 
 
-@strawberry.input(description="A vote to set.")
+@strawberry.input(description="A vote on an article.")
 class VoteInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
-    value: Vote | None = strawberry.field(default=Vote.UP, description="The vote as it shall be.")
+    value: Vote | None = strawberry.field(default=Vote.UP, description="The new vote.")
 
 
-@strawberry.input(description="A user to follow, or to follow no more.")
+@strawberry.input(description="The user to follow or unfollow.")
 class FollowUserInput:
     user_id: strawberry.ID = strawberry.field(description="The id of the user.")
 
 
-@strawberry.input(description="How far the viewer has read their feed.")
+@strawberry.input(description="The new mark in the viewer's feed.")
 class MarkFeedSeenInput:
-    through: str = strawberry.field(description="The cursor of the newest article seen, as the feed gave it.")
+    through: str = strawberry.field(
+        description="The cursor of the newest article that the viewer has seen, from the feed."
+    )
 
 
-@strawberry.input(description="Groups to add one's own article to and, after that, to remove it from.")
+@strawberry.input(description="Groups to add one of the viewer's articles to, and then groups to remove it from.")
 class RegroupArticleInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
-    add: list[str] | None = listed("Names of groups to add it to.")
-    remove: list[str] | None = listed("Names of groups to remove it from.")
+    add: list[str] | None = listed("The names of groups to add it to.")
+    remove: list[str] | None = listed("The names of groups to remove it from.")

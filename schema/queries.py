@@ -1,4 +1,4 @@
-"""The root fields of queries."""
+"""Root fields of Query."""
 
 import strawberry
 
@@ -8,19 +8,24 @@ from schema.fields import root_field
 from schema.types import Article, Feed, Group, Node, User
 
 
-@strawberry.type(description="What can be asked.")
+@strawberry.type(description="The root of queries.")
 class Query:
-    node: Node | None = root_field(queries.node, "The node of this id; null if there is none.")
-    nodes: list[Node | None] = root_field(queries.nodes, "The nodes of these ids, in their order.")
-    viewer: User | None = root_field(queries.viewer, "Who is logged in; null if nobody is.")
-    article: Article | None = root_field(queries.article, "The article of this id; null if there is none.")
+    node: Node | None = root_field(queries.node, "The node with this id; null if there is none.")
+    nodes: list[Node | None] = root_field(
+        queries.nodes, "The nodes with these ids, in the same order; null for each that does not exist."
+    )
+    viewer: User | None = root_field(queries.viewer, "The logged-in user; null if nobody is logged in.")
+    article: Article | None = root_field(queries.article, "The article with this id; null if there is none.")
     articles: Connection[Article] | None = root_field(
-        queries.articles, "All articles, or those of one group, in an order. An unknown group lists nothing."
+        queries.articles, "All articles, or those of a group. An unknown group is empty."
     )
     front_page: Connection[Article] | None = root_field(
-        queries.front_page, "The newest good articles, of one UTC day if given: 50 unless `first` or `last` says more."
+        queries.front_page,
+        "The newest articles with enough votes for the front page, all or of one UTC day. 50 by default.",
     )
-    user: User | None = root_field(queries.user, "The user of this name; null if there is none.")
-    group: Group | None = root_field(queries.group, "The group of this name, which may have no articles yet.")
+    user: User | None = root_field(queries.user, "The user with this name; null if there is none.")
+    group: Group | None = root_field(
+        queries.group, "The group with this name. Never null: a group without articles is empty."
+    )
     feed: Feed | None = root_field(queries.feed, "The viewer's feed; null if nobody is logged in.")
-    groups: Connection[Group] | None = root_field(queries.all_groups, "The groups that have articles, by name.")
+    groups: Connection[Group] | None = root_field(queries.all_groups, "The groups that have articles, sorted by name.")

@@ -1,4 +1,4 @@
-"""Custom scalars: how instants, days and links are written on the wire. Inside, instants are unix milliseconds."""
+"""Custom scalars: instants, days and links. In Python, instants are unix milliseconds."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import NewType
@@ -16,7 +16,7 @@ Date = NewType("Date", int)
 Link = NewType("Link", str)
 
 
-@memo(8_192, 300)  # the same few thousand articles are shown again and again
+@memo(8_192, 300)  # pages show the same few thousand articles
 def write_instant(milliseconds: int) -> str:
     return f"{(EPOCH + milliseconds * MILLISECOND).isoformat(timespec='milliseconds')[:-6]}Z"
 
@@ -41,7 +41,7 @@ def read_day(text: str) -> int:
 
 
 def read_link(text: str) -> str:
-    """Whether it is a link is for the rules of posting to say, which name the field."""
+    """Accept any string: validation of the link is a rule of posting, which names the field."""
     if not isinstance(text, str):
         raise ValueError("a URL is a string")
     return text
@@ -50,14 +50,14 @@ def read_link(text: str) -> str:
 SCALARS: dict[object, ScalarDefinition] = {
     DateTime: strawberry.scalar(
         name="DateTime",
-        description="An instant in UTC, by RFC 3339, to the millisecond.",
+        description="An instant in UTC (RFC 3339), with milliseconds.",
         specified_by_url="https://scalars.graphql.org/andimarek/date-time",
         serialize=write_instant,
         parse_value=read_instant,
     ),
     Date: strawberry.scalar(
         name="Date",
-        description="A day in UTC: a full-date of RFC 3339.",
+        description="A day in UTC (RFC 3339 full-date).",
         specified_by_url="https://scalars.graphql.org/andimarek/local-date",
         serialize=write_day,
         parse_value=read_day,

@@ -1,4 +1,4 @@
-"""The root fields of subscriptions."""
+"""Root fields of Subscription."""
 
 import strawberry
 
@@ -8,37 +8,39 @@ from schema.scalars import DateTime
 from schema.types import Article
 
 
-@strawberry.type(description="An article's way from one place of a listing to another. Places count from 1.")
+@strawberry.type(description="A move of an article within a ranking. Places count from 1.")
 class RankingMove:
     article_id: strawberry.ID = strawberry.field(description="The article that moved.")
-    before: int | None = strawberry.field(name="from", description="Where it stood; null if it was not listed before.")
-    after: int | None = strawberry.field(name="to", description="Where it stands now; null if it left.")
+    before: int | None = strawberry.field(
+        name="from", description="The place before; null if the article was not in the ranking."
+    )
+    after: int | None = strawberry.field(name="to", description="The place now; null if the article left the ranking.")
 
 
-@strawberry.type(description="The first places of a listing as they now stand, and what moved since the last message.")
+@strawberry.type(description="A ranking, the first articles of a listing, and its changes since the last message.")
 class RankingChange:
-    at: DateTime = strawberry.field(description="The instant at which they stood so.")
-    articles: list[Article] = strawberry.field(description="The articles in these places, highest first.")
+    at: DateTime = strawberry.field(description="The time at which the ranking was read.")
+    articles: list[Article] = strawberry.field(description="The articles of the ranking, highest first.")
     moves: list[RankingMove] = strawberry.field(
-        description="All that moved since the last message; folding every move gives the listing."
+        description="The moves since the last message. Applying the moves of all messages gives the current ranking."
     )
 
 
 @strawberry.type(
-    description="What can be listened to. Who reads slowly is sent the latest, and not all that happened in between."
+    description="The root of subscriptions. A slow client receives the latest state and misses those in between."
 )
 class Subscription:
     article_changed: Article = subscription_field(
         subscriptions.article_changed,
-        "The article of this id after each vote, edit or regroup. Ends when it is deleted.",
+        "The article with this id, after each vote, edit or regroup. Completes when the article is deleted.",
     )
     article_posted: Article = subscription_field(
-        subscriptions.article_posted, "Every new article, or every one that is posted into a group."
+        subscriptions.article_posted, "Each new article, or each one that is posted in a group."
     )
     feed_article: Article = subscription_field(
-        subscriptions.feed_article, "Every new article by the viewer or somebody whom they follow."
+        subscriptions.feed_article, "Each new article by the viewer or a user they follow."
     )
     ranking_changed: RankingChange = subscription_field(
         subscriptions.ranking_changed,
-        "The first places of a listing: at once, and then whenever they change, but not more than five times a second.",
+        "The first articles of a listing: at once, and then after each change, at most five times a second.",
     )
