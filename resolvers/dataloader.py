@@ -223,7 +223,8 @@ class Reads:
         and then adds later reads to the cancelled batch.
         """
         wanted = list(reads)
-        if missing := [read for read in wanted if read not in self._results]:
+        missing: list[Read[Any]] = [read for read in wanted if read not in self._results]
+        if missing:
             if self._login_read and not self._login and self._login_read not in self._results:
                 missing.append(self._login_read)
             await shield(self._loader.load(missing))
