@@ -11,9 +11,9 @@ from store.scripts.registry import VOTER_VOTES
 
 MAX_CACHED_VOTERS = 200  # of an article: longer lists are not cached
 ARTICLE_NUMBER = re.compile(r"[0-9]{1,16}")
-VOTE_BYTES = 200  # of a vote, with the name of its voter
-ARTICLE_BYTES = 500  # of an article, beside its votes or names
-NAME_BYTES = 200
+VOTE_BYTES = 120  # of a vote, with the name of its voter
+ARTICLE_BYTES = 350  # of an article, beside its votes or names
+NAME_BYTES = 110
 NO_VOTES: dict[str, Vote] = {}
 
 
@@ -23,16 +23,13 @@ class VoteCache:
     prefixes: tuple[str, ...] = keys.CACHED_VOTES
 
     def __init__(self) -> None:
-        self.entries = 0
+        self.entries = self.bytes = 0
         self._votes: dict[int, dict[str, Vote]] = {}  # by article, by voter
-
-    @property
-    def bytes(self) -> int:
-        return VOTE_BYTES * self.entries + ARTICLE_BYTES * len(self._votes)
 
     def find(self, numbers: Sequence[int], voter: str) -> list[Vote | None]:
         """A voter's votes on articles, None where nothing is cached."""
-        return [self._votes.get(number, NO_VOTES).get(voter) for number in numbers]
+        votes_on = self._votes.get
+        return [votes_on(number, NO_VOTES).get(voter) for number in numbers]
 
     def add(self, command: Command, reply: list[Any]) -> bool:
         if command[0] != "EVALSHA" or command[1] != VOTER_VOTES.digest:
@@ -40,16 +37,23 @@ class VoteCache:
         voter, *numbers = command[5:]
         for number, value in zip(numbers, reply, strict=True):
             votes = self._votes.setdefault(int(number), {})
-            self.entries += voter not in votes
+            if not votes:
+                self.bytes += ARTICLE_BYTES
+            if voter not in votes:
+                self.entries += 1
+                self.bytes += VOTE_BYTES
             votes[str(voter)] = VOTES_BY_VALUE[value]
         return True
 
     def discard(self, key: str) -> None:
-        self.entries -= len(self._votes.pop(article_of(key), ()))
+        votes = self._votes.pop(article_of(key), None)
+        if votes:
+            self.entries -= len(votes)
+            self.bytes -= ARTICLE_BYTES + VOTE_BYTES * len(votes)
 
     def clear(self) -> None:
         self._votes.clear()
-        self.entries = 0
+        self.entries = self.bytes = 0
 
 
 class VoterCache:
@@ -58,12 +62,8 @@ class VoterCache:
     prefixes: tuple[str, ...] = keys.CACHED_VOTES
 
     def __init__(self) -> None:
-        self.entries = 0
+        self.entries = self.bytes = 0
         self._voters: dict[int, list[str]] = {}  # by article
-
-    @property
-    def bytes(self) -> int:
-        return NAME_BYTES * self.entries + ARTICLE_BYTES * len(self._voters)
 
     def find(self, numbers: Sequence[int]) -> list[list[str] | None]:
         """The voters of articles, in any order, None where nothing is cached."""
@@ -75,14 +75,18 @@ class VoterCache:
         self.discard(str(command[1]))
         self._voters[article_of(str(command[1]))] = reply
         self.entries += len(reply)
+        self.bytes += ARTICLE_BYTES + NAME_BYTES * len(reply)
         return True
 
     def discard(self, key: str) -> None:
-        self.entries -= len(self._voters.pop(article_of(key), ()))
+        names = self._voters.pop(article_of(key), None)
+        if names:
+            self.entries -= len(names)
+            self.bytes -= ARTICLE_BYTES + NAME_BYTES * len(names)
 
     def clear(self) -> None:
         self._voters.clear()
-        self.entries = 0
+        self.entries = self.bytes = 0
 
 
 def article_of(key: str) -> int:

@@ -37,9 +37,7 @@ class ReplyCache(Protocol):
 
     prefixes: tuple[str, ...]  # of the keys that its replies depend on
     entries: int
-
-    @property
-    def bytes(self) -> int: ...
+    bytes: int
 
     def add(self, command: Command, reply: list[Any]) -> bool:
         """Cache a reply; false if it is of another kind. Called inside `data_received`: it must not raise."""
@@ -69,7 +67,7 @@ class TrackingCaches:
         return sum([cache.reply_bytes for cache in self.caches]) > self.capacity // REPLIES_SHARE
 
     def _bytes(self) -> int:
-        return sum([cache.hashes.bytes + cache.reply_bytes for cache in self.caches])
+        return sum([part.bytes for cache in self.caches for part in cache.parts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,8 @@ class TrackingCache:
     def __init__(self, options: CacheOptions) -> None:
         self.hashes = HashCache()
         self.as_of = float("-inf")
-        self._replies = [make() for make in options.reply_caches]
+        self.reply_caches = [make() for make in options.reply_caches]
+        self.parts: tuple[HashCache | ReplyCache, ...] = (self.hashes, *self.reply_caches)
         self._options = options
         options.caches.caches.add(self)
 
@@ -98,15 +97,18 @@ class TrackingCache:
 
     @property
     def reply_bytes(self) -> int:
-        return sum([cache.bytes for cache in self._replies])
+        return sum([cache.bytes for cache in self.reply_caches])
 
     def replies(self, kind: type[P]) -> P:
         """The reply cache of a class."""
-        return next(cache for cache in self._replies if type(cache) is kind)
+        for cache in self.reply_caches:
+            if type(cache) is kind:
+                return cache
+        raise LookupError(kind)
 
     def start_command(self) -> Command:
         """The command that starts invalidations. The server refuses a prefix that comes twice."""
-        prefixes = [*self._options.hash_prefixes, *(prefix for cache in self._replies for prefix in cache.prefixes)]
+        prefixes = [*self._options.hash_prefixes, *(prefix for cache in self.reply_caches for prefix in cache.prefixes)]
         words = [word for prefix in dict.fromkeys(prefixes) for word in ("PREFIX", prefix)]
         return ("CLIENT", "TRACKING", "ON", "BCAST", *words)
 
@@ -116,7 +118,7 @@ class TrackingCache:
             if error_code(reply) in WRONG_SERVER:
                 self.clear()
         elif isinstance(reply, list):
-            for cache in self._replies:
+            for cache in self.reply_caches:
                 if cache.add(command, reply):
                     self._limit_replies()
                     return
@@ -132,31 +134,28 @@ class TrackingCache:
             return
         for key in keys:
             self.hashes.discard(key)
-            for cache in self._replies:
+            for cache in self.reply_caches:
                 if key.startswith(cache.prefixes):
                     cache.discard(key)
 
     def clear(self) -> None:
         self.hashes.clear()
-        for cache in self._replies:
+        for cache in self.reply_caches:
             cache.clear()
 
     def _add_hash(self, key: str, fields: dict[str, str]) -> None:
-        if len(self.hashes) >= self._options.max_hashes:
-            self._evict_hash()
-        self.hashes.add(key, fields)
-        while len(self.hashes) and self._options.caches.is_full():
-            self._evict_hash()
-
-    def _evict_hash(self) -> None:
-        self.hashes.discard_oldest()
-        self._options.caches.evictions += 1
+        if not self.hashes.add(key, fields):
+            return
+        caches, most = self._options.caches, self._options.max_hashes
+        while len(self.hashes) > most or (len(self.hashes) and caches.is_full()):
+            self.hashes.discard_oldest()
+            caches.evictions += 1
 
     def _limit_replies(self) -> None:
-        entries = sum([cache.entries for cache in self._replies])
+        entries = sum([cache.entries for cache in self.reply_caches])
         if entries > REPLIES_PER_HASH * self._options.max_hashes or self._options.caches.is_full_of_replies():
             self._options.caches.evictions += entries
-            for cache in self._replies:
+            for cache in self.reply_caches:
                 cache.clear()
 
 
@@ -190,14 +189,15 @@ class HashCache:
                     cached.id, cached.fields = id, None
         return found
 
-    def add(self, key: str, fields: dict[str, str]) -> None:
-        """Cache a hash, unless its record is cached already: readers share that record."""
+    def add(self, key: str, fields: dict[str, str]) -> bool:
+        """Cache a hash; false if its record is cached already: readers share that record."""
         known = self._hashes.get(key)
         if known and known.fields is None:
-            return
+            return False
         size = HASH_BYTES + sum(map(getsizeof, fields.values()))
         self.bytes += size - (known.bytes if known else 0)
         self._hashes[key] = CachedHash(size, fields)
+        return True
 
     def discard(self, key: str) -> None:
         cached = self._hashes.pop(key, None)
