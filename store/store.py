@@ -77,8 +77,7 @@ class Store:
             await redis.close()
             raise
         site = Site(redis, partitions, policy, clock, session_lifetime, rankings)
-        sessions = Sessions(site)
-        attempts = Attempts(site)
+        sessions, attempts = Sessions(site), Attempts(site)
         users = Users(site, sessions, attempts, Passwords(clock, is_bounded=bounded_hashing))
         return cls(site, sessions, Articles(site, sessions), users, Follows(site, sessions), attempts)
 

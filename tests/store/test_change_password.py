@@ -48,14 +48,14 @@ async def test_refused_change_changes_nothing(store, session, redis, current, ne
     assert everything(redis) == before
 
 
-async def test_session_that_has_ended_changes_nothing(store, session):
+async def test_ended_session_cannot_change_a_password(store, session):
     await store.sessions.close(session)
 
     with pytest.raises(Unauthenticated):
         await store.users.change_password(session, OLD, NEW)
 
 
-async def test_session_opened_with_a_password_that_was_changed_meanwhile_is_none(store, session, redis):
+async def test_session_is_not_opened_if_the_password_changed_meanwhile(store, session, redis):
     await store.users.change_password(session, OLD, NEW)
     before = everything(redis)
 
@@ -65,14 +65,14 @@ async def test_session_opened_with_a_password_that_was_changed_meanwhile_is_none
     assert everything(redis) == before
 
 
-async def test_one_of_two_changes_at_once_is_done(store, session):
+async def test_only_one_of_two_concurrent_changes_succeeds(store, session):
     changes = [store.users.change_password(session, OLD, new) for new in (NEW, "third password")]
     results = await asyncio.gather(*changes, return_exceptions=True)
 
     assert sorted(map(str, results)) == ["Alice", "no such name and password"]
 
 
-async def test_ended_sessions_leave_the_index(store, session, redis, clock):
+async def test_ended_sessions_are_removed_from_the_index(store, session, redis, clock):
     clock.advance(86_401)
     await other_session(store)
 

@@ -1,4 +1,4 @@
-"""What the scripts publish, and who hears it."""
+"""Events that scripts publish, and the listeners that receive them."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ async def heard(redis_url: str, redis: Redis, partitions: int) -> AsyncIterator[
 
 
 async def caught_up(redis: Redis, heard: Events) -> None:
-    """Wait until all is heard that was published before, by any server: on a cluster it takes its time."""
+    """Wait until all events published before are received: on a cluster this takes time."""
     with heard.mailbox(events.of_listing("last")) as last:
         for number, server in enumerate(servers_of(redis)):
             redis.execute_command("PUBLISH", keys.events(0), f"imported {number} nobody last", **server)
@@ -39,7 +39,7 @@ async def caught_up(redis: Redis, heard: Events) -> None:
 
 
 async def heard_all(store: Store, heard: Events) -> None:
-    """Wait until all that was published by now, by any server, is heard."""
+    """Wait until all events published by now, by any server, are received."""
     connection = store.site.redis
     with heard.mailbox(events.of_listing("last")) as last:
         for number, server in enumerate(await connection._server.primaries()):
@@ -52,7 +52,7 @@ def whole(event: Event) -> tuple[EventKind, int, str, tuple[str, ...]]:
     return event.kind, event.number, event.poster, event.groups
 
 
-async def test_every_change_is_published_with_the_groups_it_concerns(store, alice, bob, said):
+async def test_every_change_is_published_with_its_groups(store, alice, bob, said):
     number = (await post(store, alice, groups=["show", "ask"])).number
     await store.articles.vote(number, bob, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another"})
@@ -68,7 +68,7 @@ async def test_every_change_is_published_with_the_groups_it_concerns(store, alic
     ]
 
 
-async def test_import_moves_listings_and_posts_nothing(store, clock, heard):
+async def test_import_is_an_event_of_listings_and_not_of_posts(store, clock, heard):
     with heard.mailbox(events.of_listing("show")) as show, heard.mailbox(events.of_posts("show")) as posts:
         await import_batch(store, [Story("7", "a title", "https://example.com/", "Marlow", clock.now, 5, ("show",))])
         imported = await anext(show)
@@ -78,7 +78,7 @@ async def test_import_moves_listings_and_posts_nothing(store, clock, heard):
         assert (await anext(posts)).number == posted.number
 
 
-async def test_what_changes_nothing_is_not_published(store, alice, bob, said):
+async def test_command_that_changes_nothing_publishes_nothing(store, alice, bob, said):
     number = (await post(store, alice, groups=["show"])).number
     said()
     await store.articles.vote(number, alice, Vote.UP)
@@ -96,7 +96,7 @@ async def test_what_changes_nothing_is_not_published(store, alice, bob, said):
     assert said() == []
 
 
-async def test_listener_hears_its_topic_and_no_other(store, alice, bob, heard):
+async def test_listener_receives_only_events_of_its_topic(store, alice, bob, heard):
     first, second = await post(store, alice), await post(store, bob, groups=["show"])
     await heard_all(store, heard)
     with (
@@ -115,7 +115,7 @@ async def test_listener_hears_its_topic_and_no_other(store, alice, bob, heard):
         assert whole(await anext(posts)) == (EventKind.POSTED, third.number, "Alice", ("show",))
 
 
-async def test_all_processes_hear_the_same(store, alice, heard, redis_url, redis, partitions):
+async def test_all_processes_receive_the_same_events(store, alice, heard, redis_url, redis, partitions):
     async with events.connect(redis_url, partitions) as other:
         await caught_up(redis, other)
         with heard.mailbox(events.of_posts(None)) as here, other.mailbox(events.of_posts(None)) as there:
@@ -124,7 +124,7 @@ async def test_all_processes_hear_the_same(store, alice, heard, redis_url, redis
             assert (await anext(here)).number == (await anext(there)).number == number
 
 
-async def test_killed_connection_is_rebuilt_and_listeners_learn_that_they_missed_something(store, alice, heard, redis):
+async def test_killed_connection_is_replaced_and_listeners_get_a_missed_event(store, alice, heard, redis):
     number = (await post(store, alice)).number
     await heard_all(store, heard)
     with heard.mailbox(events.of_article(number)) as mailbox:
@@ -136,7 +136,7 @@ async def test_killed_connection_is_rebuilt_and_listeners_learn_that_they_missed
     assert (missed.kind, edited.kind) == (EventKind.MISSED, EventKind.EDITED)
 
 
-async def test_connection_is_asked_whether_it_lives_and_kept(redis_url, partitions, redis, store, alice, monkeypatch):
+async def test_connection_that_answers_the_check_is_kept(redis_url, partitions, redis, store, alice, monkeypatch):
     monkeypatch.setattr(events, "CHECK_INTERVAL", 0.01)
     async with events.connect(redis_url, partitions) as heard:
         before = listeners(redis)
@@ -149,8 +149,8 @@ async def test_connection_is_asked_whether_it_lives_and_kept(redis_url, partitio
 
 
 @pytest.mark.one_server
-async def test_connection_that_does_not_answer_is_rebuilt(redis_url, partitions, redis, monkeypatch, caplog):
-    """A stopped server answers no PING, as one behind a broken network."""
+async def test_connection_that_does_not_answer_is_replaced(redis_url, partitions, redis, monkeypatch, caplog):
+    """A stopped server answers no PING, like one behind a broken network."""
     monkeypatch.setattr(events, "CHECK_INTERVAL", 0.05)
     server = redis.info("server")["process_id"]
     async with events.connect(redis_url, partitions) as heard:
@@ -173,8 +173,8 @@ def listeners(redis: Redis) -> list[str]:
     return [client["id"] for client in clients(redis, _type="pubsub")]
 
 
-async def test_what_cannot_be_read_may_be_anything(heard, redis):
-    """As a process of another version may publish it."""
+async def test_unknown_message_is_a_missed_event(heard, redis):
+    """A process of another version may publish it."""
     with heard.mailbox(events.of_posts(None)) as mailbox:
         redis.publish(keys.events(0), "pondered 1773 alice")
         redis.publish(keys.events(0), "posted 1773 alice")
@@ -190,7 +190,7 @@ async def test_mailbox_keeps_the_latest_event_of_each_article():
     assert [whole(await anext(mailbox))[:2] for _ in range(2)] == [(EventKind.VOTED, 2), (EventKind.EDITED, 1)]
 
 
-async def test_full_mailbox_says_that_some_were_missed():
+async def test_full_mailbox_has_one_missed_event():
     mailbox = Mailbox()
     for number in range(1, CAPACITY + 6):
         mailbox.put(Event(EventKind.POSTED, number))

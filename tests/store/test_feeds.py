@@ -21,7 +21,7 @@ VIEWER = "viewer"
 
 
 def timelines(most_people, most_articles):
-    """How many articles each of some people posted, at which few times."""
+    """The times at which each of some users posted: few, so that many are equal."""
     return st.lists(st.lists(st.integers(1, 40), max_size=most_articles), min_size=1, max_size=most_people)
 
 
@@ -35,7 +35,7 @@ def timelines(most_people, most_articles):
 )
 @example(posted=[[5], [1, 2, 3]], size=1, floor=None, seed=0)  # nothing of the first is below the second page
 @example(posted=[[30, 31]] * 30, size=7, floor=None, seed=0)
-def test_every_page_is_that_of_all_timelines_merged(
+def test_every_page_equals_all_timelines_merged(
     running_valkey, monkeypatch, partitions, posted, size, floor, seed
 ):  # F4, L8
     monkeypatch.setattr("store.feeds.TIMELINES_PER_CALL", random.Random(seed).choice([3, 100]))
@@ -56,7 +56,7 @@ async def _check(url, partitions, posted, size, floor):
 
 
 async def _filled(store, posted):
-    """Write what people posted as the store keeps it, and give all places of it, the newest first."""
+    """Write timelines as the store holds them, and return all positions, newest first."""
     numbers, commands, feed = count(1), [], []
     for each, times in enumerate(posted):
         name = f"user-{each}" if each else VIEWER
@@ -73,7 +73,7 @@ async def _filled(store, posted):
 
 
 async def _check_walks(store, feed, size, mark):
-    """Page by page to the end, down and up."""
+    """All pages, downwards and upwards."""
     for upwards in (False, True):
         walked, position = [], None
         while True:
@@ -88,7 +88,7 @@ async def _check_walks(store, feed, size, mark):
 
 
 async def _check_positions(store, feed, size, mark):
-    """From every place, also from those below the mark, and from places where nothing stands."""
+    """Pages from every position, also below the mark, and from positions without an article."""
     between = [Position(each.value + 0.5, each.member) for each in feed]
     ends = [Position(0.0, keys.member(0)), Position(99.0, keys.member(0))]
     shown = [each for each in feed if mark is None or each > mark]

@@ -27,7 +27,7 @@ async def test_followers_and_following_change_together_newest_first(store, alice
     assert (await page(store, listings.following(store.site, alice))).total == 2
 
 
-async def test_following_and_unfollowing_twice_are_harmless(store, alice, bob, clock, redis):  # F2
+async def test_following_and_unfollowing_twice_change_nothing_more(store, alice, bob, clock, redis):  # F2
     await store.follows.follow(alice, bob)
     before = everything(redis)
     clock.advance(1)
@@ -51,7 +51,7 @@ async def test_following_oneself_is_refused(store, alice, redis):  # F2
     assert everything(redis) == before
 
 
-async def test_following_nobody_is_refused(store, alice, redis):  # F2
+async def test_following_an_unknown_user_is_refused(store, alice, redis):  # F2
     before = everything(redis)
 
     with pytest.raises(NotFound):
@@ -60,14 +60,14 @@ async def test_following_nobody_is_refused(store, alice, redis):  # F2
     assert everything(redis) == before
 
 
-async def test_half_a_follow_is_completed_by_doing_it_again(store, alice, bob, redis):  # F2
+async def test_follow_with_one_side_is_completed_by_repeating_it(store, alice, bob, redis):  # F2
     redis.zadd(keys.followers(store.site.home_of_user(bob), bob), {"Alice": 1})
 
     assert (await store.follows.follow(alice, bob)).changed
     assert [name for name, _ in await listed(store, listings.following(store.site, alice))] == ["bob"]
 
 
-async def test_many_following_at_once_are_all_there(store, alice):  # F2
+async def test_concurrent_follows_are_all_stored(store, alice):  # F2
     fans = [await registered(store, f"fan-{each}") for each in range(50)]
     await asyncio.gather(*(store.follows.follow(fan, alice) for fan in fans * 2))
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.routed
 DAY = 86_400
 
 
-async def test_nothing_posted_is_an_empty_list(store):  # L4
+async def test_empty_store_has_an_empty_listing(store):  # L4
     for order in Order:
         assert await numbers(store, listings.whole(store.site, order)) == []
         assert await numbers(store, listings.group(store.site, "nothing", order)) == []  # G6
@@ -35,7 +35,7 @@ async def test_two_hundred_votes_make_up_for_exactly_one_day(store, alice, bob, 
     assert await numbers(store, listings.whole(store.site, Order.SCORE)) == [young.number, old.number]
 
 
-async def test_of_equal_votes_the_younger_comes_first(store, alice, bob, clock):  # L5
+async def test_newer_article_of_equal_votes_comes_first(store, alice, bob, clock):  # L5
     old = await post(store, alice)
     clock.advance(0.001)
     young = await post(store, bob)
@@ -50,7 +50,7 @@ async def test_ties_are_broken_by_the_higher_number(store, alice, bob):  # L1
         assert await numbers(store, listings.whole(store.site, order)) == sorted(posted, reverse=True)
 
 
-async def test_pages_hold_their_places(store, alice, bob):  # L2
+async def test_pages_by_number_have_the_expected_articles(store, alice, bob):  # L2
     posted = sorted([(await post(store, poster)).number for poster in (alice, bob) * 30], reverse=True)
     site = listings.whole(store.site, Order.TIME)
 
@@ -60,7 +60,7 @@ async def test_pages_hold_their_places(store, alice, bob):  # L2
         assert (found.above, found.total) == (min(25 * (number - 1), 60), 60)
 
 
-async def test_article_is_not_skipped_because_others_moved_above_it(store, alice):  # L3
+async def test_no_article_is_skipped_after_others_moved_above_it(store, alice):  # L3
     posted = [(await post(store, alice)).number for _ in range(6)]
     site = listings.whole(store.site, Order.SCORE)
     first = await page(store, site, Window(3))
@@ -71,7 +71,7 @@ async def test_article_is_not_skipped_because_others_moved_above_it(store, alice
     assert rest.above == 4
 
 
-async def test_position_need_not_be_taken(store, alice):  # L3
+async def test_position_of_a_deleted_article_can_be_paged_from(store, alice):  # L3
     posted = [(await post(store, alice)).number for _ in range(4)]
     site = listings.whole(store.site, Order.SCORE)
     first = await page(store, site, Window(2))
@@ -80,7 +80,7 @@ async def test_position_need_not_be_taken(store, alice):  # L3
     assert await numbers(store, site, Window(2, beyond=first.positions[-1])) == posted[1::-1]
 
 
-async def test_walks_forward_and_backward_show_every_article_once_in_the_same_order(store):  # L1, L8, G3
+async def test_paging_forward_and_backward_shows_every_article_once_in_the_same_order(store):  # L1, L8, G3
     chance = random.Random(store.site.partitions)
     people = [await registered(store, name) for name in ("alice", "bob", "carol", "dave", "erin")]
     for _ in range(120):
@@ -120,7 +120,7 @@ async def _walk(store, listing, size, upwards):
 
 
 @pytest.mark.parametrize("policy", [Policy(good_votes=1)])
-async def test_front_page_of_a_day_has_that_utc_day_alone(store, alice, clock):  # L6
+async def test_front_page_of_a_day_has_only_that_utc_day(store, alice, clock):  # L6
     midnight = 1_470_355_200_000  # 2016-08-05T00:00:00Z
     posted = []
     for clock.now in (midnight - DAY * 1000 - 1, midnight - DAY * 1000, midnight - 1, midnight):
@@ -135,7 +135,7 @@ async def test_front_page_of_a_day_has_that_utc_day_alone(store, alice, clock): 
     assert await numbers(store, listings.front_page(store.site, None)) == posted[::-1]
 
 
-async def test_timeline_has_no_end(store, alice):  # F3
+async def test_timeline_is_not_truncated(store, alice):  # F3
     posted = [(await post(store, alice)).number for _ in range(1_001)]
     timeline = listings.timeline(store.site, "ALICE")
 
@@ -145,7 +145,7 @@ async def test_timeline_has_no_end(store, alice):  # F3
     assert await numbers(store, timeline, Window(25)) == posted[: -25 - 1 : -1]
 
 
-async def test_page_is_one_read_a_partition(store):
+async def test_page_is_one_read_for_each_partition(store):
     site = listings.whole(store.site, Order.SCORE)
 
     assert len(listings.partition_pages(site, Window(25))) == store.site.partitions

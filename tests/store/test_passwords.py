@@ -1,4 +1,4 @@
-"""Hashing takes time: it happens beside the event loop, and a flood waits in a queue that ends."""
+"""Passwords are hashed in threads, behind a bounded queue."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ PASSWORD = "correct horse"
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Nothing is hashed until it is opened."""
+    """Threads wait in `verify` until `open` is set."""
     gated = Gated()
     monkeypatch.setattr(passwords, "HASHER", gated)
     yield gated
@@ -32,7 +32,7 @@ class Gated:
         return self.open.wait(30)
 
 
-async def test_flood_of_passwords_waits_beside_other_requests(store, clock, gate):
+async def test_flood_of_passwords_does_not_block_other_requests(store, clock, gate):
     passwords = Passwords(clock, threads=1, queue_length=2)
     flood = [asyncio.create_task(passwords.matches(PASSWORD, "hash")) for _ in range(5)]
     done, _ = await asyncio.wait(flood, return_when=asyncio.FIRST_EXCEPTION)
@@ -46,7 +46,7 @@ async def test_flood_of_passwords_waits_beside_other_requests(store, clock, gate
     passwords.close()
 
 
-async def test_who_has_waited_too_long_is_not_hashed(clock, gate):
+async def test_password_that_waited_too_long_is_not_hashed(clock, gate):
     passwords = Passwords(clock, threads=1, queue_length=1, max_wait=0.5)
     first = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
@@ -62,7 +62,7 @@ async def test_who_has_waited_too_long_is_not_hashed(clock, gate):
     passwords.close()
 
 
-async def test_without_bounds_everybody_is_hashed_in_their_turn(clock, gate):
+async def test_without_bounds_all_passwords_are_hashed(clock, gate):
     passwords = Passwords(clock, threads=1, queue_length=1, max_wait=0, is_bounded=False)
     flood = [asyncio.create_task(passwords.matches(PASSWORD, "hash")) for _ in range(200)]
     await asyncio.to_thread(gate.entered.wait)
@@ -72,7 +72,7 @@ async def test_without_bounds_everybody_is_hashed_in_their_turn(clock, gate):
     passwords.close()
 
 
-async def test_without_bounds_who_leaves_is_not_hashed(clock, gate):
+async def test_without_bounds_a_cancelled_password_is_not_hashed(clock, gate):
     passwords = Passwords(clock, threads=1, is_bounded=False)
     first = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
@@ -88,7 +88,7 @@ async def test_without_bounds_who_leaves_is_not_hashed(clock, gate):
     passwords.close()
 
 
-async def test_who_leaves_keeps_their_place_until_they_are_hashed(clock, gate):
+async def test_cancelled_password_counts_until_its_thread_is_done(clock, gate):
     passwords = Passwords(clock, threads=1, queue_length=0)
     left = asyncio.create_task(passwords.matches(PASSWORD, "hash"))
     await asyncio.to_thread(gate.entered.wait)
@@ -100,7 +100,7 @@ async def test_who_leaves_keeps_their_place_until_they_are_hashed(clock, gate):
     passwords.close()
 
 
-async def test_hash_has_the_memory_and_passes_that_are_promised(clock):
+async def test_hash_has_the_documented_memory_and_passes(clock):
     passwords = Passwords(clock)
 
     made = await passwords.hashed(PASSWORD)

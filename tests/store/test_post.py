@@ -13,7 +13,7 @@ from tests.store.reading import article, everything, numbers, page, post, profil
 DRAFT = Draft("Interactive Dynamic Video", "https://example.com/idv", "A text.", ("Video", "show"))
 
 
-async def test_article_keeps_what_was_posted_in_one_hash(store, alice, clock, redis):  # A1
+async def test_article_is_stored_in_one_hash(store, alice, clock, redis):  # A1
     posted = await store.articles.post(alice, DRAFT)
 
     number = posted.article.number
@@ -47,7 +47,7 @@ async def test_number_of_a_deleted_article_is_not_used_again(store, alice):  # A
     assert (await post(store, alice)).number == first + 2 * keys.SLOTS
 
 
-async def test_posted_article_stands_at_once_in_every_order_and_in_its_groups(store, alice, partitions):  # A3
+async def test_posted_article_is_at_once_in_every_order_and_in_its_groups(store, alice, partitions):  # A3
     number = (await post(store, alice, groups=["show"])).number
 
     for order in Order:
@@ -73,7 +73,7 @@ async def test_article_can_be_good_from_the_start(store, alice):  # A3, V11
     assert await numbers(store, listings.front_page(store.site, None)) == [number]
 
 
-async def test_post_is_all_or_nothing_for_whoever_reads_meanwhile(store, alice):  # A6
+async def test_concurrent_reader_never_sees_part_of_a_post(store, alice):  # A6
     seen = []
 
     async def watch() -> None:
@@ -96,7 +96,7 @@ async def test_refused_post_writes_nothing(store, alice, redis):  # A6
     assert everything(redis) == before
 
 
-async def test_same_key_and_input_give_the_first_article(store, alice):  # A7
+async def test_same_key_and_input_return_the_first_article(store, alice):  # A7
     first = await store.articles.post(alice, DRAFT, "my key")
     again = await store.articles.post(alice, DRAFT, "my key")
 
@@ -134,7 +134,7 @@ async def test_keys_belong_to_their_users(store, alice, bob):  # A7
     assert other.article.number != first.article.number
 
 
-async def test_posts_sent_at_once_with_one_key_post_once(store, alice):  # A7
+async def test_concurrent_posts_with_one_key_post_once(store, alice):  # A7
     posted = await asyncio.gather(*(store.articles.post(alice, DRAFT, "my key") for _ in range(50)))
 
     assert len({each.article.number for each in posted}) == 1
@@ -178,7 +178,7 @@ async def test_value_that_breaks_a_rule_is_refused(store, alice, redis, draft, f
     assert everything(redis) == before
 
 
-async def test_values_at_their_limits_are_taken(store, alice):  # A8
+async def test_values_at_their_limits_are_accepted(store, alice):  # A8
     link = "https://example.com/" + "x" * 1980
     draft = Draft(f" {'x' * 300} ", link, "y" * 40_000, tuple("abcdefghij"))
 
@@ -188,7 +188,7 @@ async def test_values_at_their_limits_are_taken(store, alice):  # A8
     assert posted.groups == tuple("abcdefghij")
 
 
-async def test_edit_changes_what_is_given_and_says_when(store, alice, clock):
+async def test_edit_changes_the_given_fields_and_sets_the_time(store, alice, clock):
     number = (await store.articles.post(alice, DRAFT)).article.number
     clock.advance(60)
 

@@ -24,7 +24,7 @@ async def test_group_in_both_ends_removed(store, alice):  # G1
     assert (await store.articles.regroup(number, alice, ["show"], ["show"])).groups == ()
 
 
-async def test_adding_twice_and_removing_what_is_not_there_are_harmless(store, alice, redis):  # G2
+async def test_adding_twice_and_removing_from_another_group_change_nothing(store, alice, redis):  # G2
     number = (await post(store, alice, groups=["show"])).number
     before = everything(redis)
 
@@ -44,7 +44,7 @@ async def test_eleventh_group_is_refused(store, alice, redis):  # G2
     assert (await store.articles.regroup(number, alice, ["k"], ["a"])).groups == tuple("bcdefghijk")
 
 
-async def test_group_lists_in_every_order_as_the_site_does(store, alice, bob, clock):  # G3
+async def test_group_has_every_order_of_the_site(store, alice, bob, clock):  # G3
     posted = []
     for poster in (alice, bob, alice, bob):
         posted.append((await post(store, poster, groups=["show"])).number)
@@ -73,7 +73,7 @@ async def test_vote_post_and_regroup_show_in_the_next_read(store, alice, bob):  
 
 @pytest.mark.parametrize("name", ["", " ", "-show", "a b", "a:b", "x" * 51, "sh\u00f6w", "show\n", "{0}"])
 @pytest.mark.parametrize("end", ["add", "remove"])
-async def test_odd_name_is_refused(store, alice, redis, name, end):  # G5
+async def test_invalid_group_name_is_refused(store, alice, redis, name, end):  # G5
     number = (await post(store, alice)).number
     before = everything(redis)
 
@@ -119,7 +119,7 @@ async def test_unknown_article_is_refused(store, alice, redis):
     assert everything(redis) == before
 
 
-async def test_names_of_groups_are_those_that_have_articles(store, alice, bob, redis):
+async def test_only_groups_with_articles_are_listed(store, alice, bob, redis):
     first = (await post(store, alice, groups=["show", "ask"])).number
     second = (await post(store, bob, groups=["show"])).number
     await store.articles.regroup(first, alice, [], ["ask"])

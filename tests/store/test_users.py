@@ -35,7 +35,7 @@ async def test_usernames_are_unique_in_any_case(store, redis):  # F1
     assert everything(redis) == before
 
 
-async def test_one_of_many_registering_at_once_gets_the_name(store):  # F1
+async def test_one_of_many_concurrent_registrations_gets_the_name(store):  # F1
     tries = [store.users.register(name, PASSWORD) for name in ("alice", "Alice", "ALICE")]
     results = await asyncio.gather(*tries, return_exceptions=True)
 
@@ -43,7 +43,7 @@ async def test_one_of_many_registering_at_once_gets_the_name(store):  # F1
 
 
 @pytest.mark.parametrize("name", ["", "a", "x" * 21, "a b", "\u0430lice", "alice\n", "a:b", "{0}", "al\u212ae"])
-async def test_odd_username_is_refused(store, redis, name):  # F1
+async def test_invalid_username_is_refused(store, redis, name):  # F1
     before = everything(redis)
 
     with pytest.raises(Invalid) as refusal:
@@ -75,7 +75,7 @@ async def test_common_password_is_refused_in_any_case(store, redis, password):
     assert everything(redis) == before
 
 
-async def test_who_has_a_common_password_already_can_log_in(store, redis):
+async def test_user_with_a_common_password_can_still_log_in(store, redis):
     await store.users.register("alice", PASSWORD)
     key = keys.user(store.site.home_of_user("alice"), "alice")
     redis.hset(key, "password", passwords.HASHER.hash("password"))
@@ -84,7 +84,7 @@ async def test_who_has_a_common_password_already_can_log_in(store, redis):
 
 
 def test_list_of_common_passwords_is_loaded_when_it_is_needed():
-    """And of its package nothing else: no start waits for it."""
+    """And no other module of its package is imported."""
     told = "import sys, store.store; print('zxcvbn' in sys.modules, 'frequency_lists' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
 
@@ -93,7 +93,7 @@ def test_list_of_common_passwords_is_loaded_when_it_is_needed():
     assert "correct horse battery staple" not in commonest()
 
 
-async def test_passwords_and_tokens_are_kept_as_hashes_only(store, redis):  # F1
+async def test_passwords_and_tokens_are_stored_only_as_hashes(store, redis):  # F1
     grant = await store.users.register("alice", PASSWORD)
 
     assert redis.hget(keys.user(store.site.home_of_user("alice"), "alice"), "password").startswith("$argon2id$")
@@ -112,7 +112,7 @@ async def test_right_password_opens_a_session(store):
 @pytest.mark.parametrize(
     ("name", "password"), [("alice", "wrong horse"), ("nobody", PASSWORD), ("imported", PASSWORD), ("{odd}", "")]
 )
-async def test_wrong_password_and_unknown_name_are_answered_alike(store, redis, name, password):
+async def test_wrong_password_and_unknown_name_raise_the_same(store, redis, name, password):
     await store.users.register("alice", PASSWORD)
     redis.hset(keys.user(store.site.home_of_user("imported"), "imported"), mapping={"name": "imported"})
     before = everything(redis)
@@ -124,7 +124,7 @@ async def test_wrong_password_and_unknown_name_are_answered_alike(store, redis, 
     assert everything(redis) == before
 
 
-async def test_closed_session_is_over_for_reads_and_writes(store, redis):
+async def test_closed_session_can_neither_read_nor_write(store, redis):
     session = parse_token((await store.users.register("alice", PASSWORD)).token)
     await store.sessions.close(session)
     before = everything(redis)
@@ -138,7 +138,7 @@ async def test_closed_session_is_over_for_reads_and_writes(store, redis):
     assert everything(redis) == before
 
 
-async def test_session_votes_at_home_and_away(store):
+async def test_session_can_vote_in_its_own_and_another_partition(store):
     session = parse_token((await store.users.register("alice", PASSWORD)).token)
     for poster in ("bob", "carol", "dave"):
         await store.users.register(poster, PASSWORD)
@@ -169,7 +169,7 @@ async def test_session_ends_unless_it_is_used(store, clock):
 
 
 @pytest.mark.parametrize("token", ["", "x", "\u00e4" * 46, "A" * 46, "A" * 45, "A" * 10_000, "../..", "=" * 46])
-async def test_text_that_is_no_token_names_no_session(store, token):
+async def test_invalid_token_has_no_session(store, token):
     session = parse_token(token)
 
     if session is not None:

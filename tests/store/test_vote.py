@@ -72,7 +72,7 @@ async def test_posters_own_vote_again_changes_nothing(store, alice, redis):  # A
 
 
 @pytest.mark.parametrize("vote", [Vote.DOWN, Vote.NONE])
-async def test_posters_own_vote_stays(store, alice, redis, vote):  # A5
+async def test_poster_cannot_withdraw_or_reverse_the_first_vote(store, alice, redis, vote):  # A5
     number = (await post(store, alice)).number
     before = everything(redis)
 
@@ -101,7 +101,7 @@ async def test_late_vote_is_refused(store, alice, bob, clock, redis):  # V5
     assert everything(redis) == before
 
 
-async def test_voters_are_forgotten_when_voting_closes(store, alice, bob, clock, redis):  # V6
+async def test_voter_sets_expire_when_voting_closes(store, alice, bob, clock, redis):  # V6
     number = (await post(store, alice)).number
     clock.advance(WEEK - 1)
     await store.articles.vote(number, bob, Vote.DOWN)
@@ -114,7 +114,7 @@ async def test_voters_are_forgotten_when_voting_closes(store, alice, bob, clock,
 
 
 @pytest.mark.parametrize("vote", list(Vote))
-async def test_vote_cannot_bring_forgotten_voters_back(store, alice, bob, clock, redis, vote):  # V7
+async def test_vote_cannot_create_an_expired_voter_set(store, alice, bob, clock, redis, vote):  # V7
     number = (await post(store, alice)).number
     clock.advance(WEEK)
     home = store.site.home_of_article(number)
@@ -127,7 +127,7 @@ async def test_vote_cannot_bring_forgotten_voters_back(store, alice, bob, clock,
     assert everything(redis) == before
 
 
-async def test_voter_sets_never_stand_without_an_expiry(store, alice, bob, clock, redis):  # V7
+async def test_voter_sets_always_have_an_expiry(store, alice, bob, clock, redis):  # V7
     number = (await post(store, alice)).number
     clock.advance(WEEK)
     for vote in (Vote.DOWN, Vote.NONE, Vote.UP, Vote.NONE, Vote.DOWN):
@@ -155,7 +155,7 @@ async def test_two_hundred_voters_at_once_each_retrying_count_two_hundred(store,
     assert await numbers(store, listings.front_page(store.site, None)) == [number]
 
 
-async def test_votes_that_contradict_each_other_at_once_leave_counts_and_sets_agreed(store, alice, redis):  # V4, V9
+async def test_concurrent_contradicting_votes_leave_counts_equal_to_sets(store, alice, redis):  # V4, V9
     number = (await post(store, alice)).number
     storm = [(f"voter-{each % 20}", list(Vote)[each % 3]) for each in range(400)]
     await asyncio.gather(*(store.articles.vote(number, voter, vote) for voter, vote in storm))
@@ -175,7 +175,7 @@ async def test_voters_can_be_listed(store, alice, bob):  # V10
 
 
 @pytest.mark.parametrize("policy", [Policy(good_votes=2)])
-async def test_crossing_good_votes_makes_and_unmakes_a_good_article(store, alice, bob):  # V11
+async def test_article_is_good_while_it_has_enough_votes(store, alice, bob):  # V11
     number, front = (await post(store, alice)).number, listings.front_page(store.site, None)
     assert await numbers(store, front) == []
 

@@ -16,9 +16,9 @@ from store.records import Vote
 from store.store import Store
 from tests.store import scene as scenes
 from tests.store.histories import HOUR, history, listing_of, sorted_by_hand
+from tests.store.ranking.test_formulas import assert_pages
 from tests.store.reading import page, post
 from tests.store.scene import meanwhile
-from tests.store.test_orders import assert_pages
 
 pytestmark = pytest.mark.routed
 

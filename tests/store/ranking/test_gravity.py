@@ -1,4 +1,4 @@
-"""What pages by GRAVITY cost at growing sizes, and that they are right there (issue 8)."""
+"""The cost of pages by GRAVITY in large listings, and that they are correct (issue 8)."""
 
 from typing import NamedTuple
 
@@ -17,13 +17,13 @@ pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1],
 
 
 class Cost(NamedTuple):
-    """Of a page: how many steps it takes, and how many commands these give."""
+    """The calls of the script for a page, and the Redis commands that they run."""
 
     steps: int
     commands: int
 
 
-async def test_first_page_takes_as_many_commands_at_any_size(store, redis):
+async def test_first_page_takes_the_same_commands_at_any_size(store, redis):
     costs = []
     for size in (1_000, 20_000):
         redis.flushall()
@@ -37,8 +37,8 @@ async def test_first_page_takes_as_many_commands_at_any_size(store, redis):
     assert costs[1].commands <= costs[0].commands + 4 and max(costs).commands <= 50
 
 
-async def test_page_among_articles_alike_is_one_short_step(store, redis, clock):
-    """After weeks all are of about the same age: only their votes tell of most on which side of a place they are."""
+async def test_page_among_articles_of_equal_age_is_one_step(store, redis, clock):
+    """After weeks all have about the same age, so votes decide on which side of a position most articles are."""
     articles = [
         Article(each * keys.SLOTS, "", None, None, "", clock.now + each * MINUTE, None, 9 + each % 8, 0, 0, ())
         for each in range(1, 5_001)
@@ -66,7 +66,7 @@ async def asked(store, redis, window: Window) -> tuple[list[Position], Cost]:
 
 
 def everything(store, redis) -> list[Position]:
-    """The site by GRAVITY, sorted by hand."""
+    """All articles by GRAVITY, sorted in Python."""
     posted = dict(redis.zrange(keys.index(0, Order.TIME.value), 0, -1, withscores=True))
     votes = redis.zrange(keys.index(0, Order.VOTES.value), 0, -1, withscores=True)
     articles = [

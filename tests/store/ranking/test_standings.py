@@ -17,7 +17,7 @@ async def ranked(store, listing, places):
 
 
 @pytest.mark.parametrize("later", [0, 12 * HOUR, 10 * YEAR])
-async def test_standing_is_the_place_in_the_sort(store, clock, later):  # issue 8: why here
+async def test_rank_is_the_index_in_the_sorted_articles(store, clock, later):  # issue 8: why here
     articles, policy = await history(store, 3, 80), store.site.policy
     clock.now += later
     for order in Order:
@@ -36,7 +36,7 @@ async def test_standing_is_the_place_in_the_sort(store, clock, later):  # issue 
 
 
 def assert_least(policy, order, article, rank, votes, now):
-    """So many more upvotes pass the article above, and one less does not; None only where none of a few do."""
+    """Check that these upvotes pass the article above and one less does not, or that None means no few upvotes do."""
 
     def passes(more: int) -> bool:
         lifted = article._replace(upvotes=article.upvotes + more)
@@ -50,7 +50,7 @@ def assert_least(policy, order, article, rank, votes, now):
         assert passes(votes) and (votes == 1 or not passes(votes - 1))
 
 
-async def test_place_that_is_not_taken_has_a_rank(store):
+async def test_position_without_an_article_has_a_rank(store):
     articles = await history(store, 4, 30)
     chance = random.Random(4)
     for order in Order:

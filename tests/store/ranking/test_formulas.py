@@ -31,7 +31,7 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
 
 
 async def assert_pages(store, listing, expected, chance):
-    """The whole of a listing, pages in both ways from any of its places and from beside it, pages by number."""
+    """Check a whole listing, pages in both directions from its positions and from beside them, and pages by number."""
     assert list((await page(store, listing, Window(10_000))).positions) == expected
     assert list((await page(store, listing, Window(10_000, upwards=True))).positions) == expected
     for position in chance.sample(expected, 5):
@@ -55,7 +55,7 @@ async def assert_pages(store, listing, expected, chance):
 
 
 def assert_counts(listing, page, above):
-    """Where values decay, a page tells whether there are more above and below, and not how many."""
+    """If values decay, a page has only whether there are entries above and below, not how many."""
     below = page.total - above - len(page.positions)
     if listing.decay:
         assert (page.above > 0, page.below > 0) == (above > 0, below > 0)
@@ -71,7 +71,7 @@ async def test_scripts_and_python_have_the_same_formulas(store, redis):
                 assert redis.zscore(index, keys.member(each.number)) == store.site.policy.value(order, each)
 
 
-async def test_votes_write_only_what_they_move(store, alice, bob, redis):
+async def test_vote_writes_only_the_indexes_whose_values_change(store, alice, bob, redis):
     number = (await post(store, alice)).number
     index = keys.index(store.site.home_of_article(number), Order.CONTROVERSIAL.value)
     redis.delete(index)
@@ -83,7 +83,7 @@ async def test_votes_write_only_what_they_move(store, alice, bob, redis):
     assert redis.zscore(index, keys.member(number)) == 2
 
 
-def test_formulas_are_those_of_their_sources(store_free_article):
+def test_formulas_equal_their_sources(store_free_article):
     assert hot(store_free_article, 45_000) == 1 + round((1_470_311_520 - 1_134_028_003) / 45_000, 7)
     assert hot(replace_votes(store_free_article, 0, 10), 45_000) == round(
         -1 + (1_470_311_520 - 1_134_028_003) / 45_000, 7
@@ -96,7 +96,7 @@ def test_formulas_are_those_of_their_sources(store_free_article):
     assert 40 / 60 - bound == pytest.approx(z * (bound * (1 - bound) / 60) ** 0.5)
 
 
-def test_gravity_is_that_of_hacker_news(policy, store_free_article, clock):
+def test_gravity_equals_that_of_hacker_news(policy, store_free_article, clock):
     new, hour = clock.now, clock.now + HOUR
     assert policy.gravity(store_free_article, new) == 9**0.8 / 2**1.8
     assert policy.gravity(store_free_article, hour) == 9**0.8 / 3**1.8
@@ -113,7 +113,7 @@ def replace_votes(article: Article, up: int, down: int) -> Article:
     return article._replace(upvotes=up, downvotes=down)
 
 
-async def test_index_of_gravity_has_alike_votes_by_time(store, alice, clock, redis):
+async def test_index_of_gravity_holds_class_and_time(store, alice, clock, redis):
     number = (await post(store, alice)).number
     index = keys.index(store.site.home_of_article(number), Order.GRAVITY.value)
 
@@ -138,7 +138,7 @@ async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
     await assert_pages(store, listing_of(store, Order.GRAVITY, None), expected, random.Random(1))
 
 
-async def test_long_walks_of_gravity_take_short_steps(store, monkeypatch, clock):
+async def test_long_gravity_reads_take_many_short_steps(store, monkeypatch, clock):
     monkeypatch.setattr(gravity, "STEP", 2)
     monkeypatch.setattr(gravity, "MAX_WANTED", 4)
     articles = await history(store, 5, 60)

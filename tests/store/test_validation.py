@@ -1,4 +1,4 @@
-"""Text that would look like something else."""
+"""Rules for links, titles, content and names."""
 
 import pytest
 
@@ -41,7 +41,7 @@ INVISIBLE = [
 
 
 @pytest.mark.parametrize("text", [*INVISIBLE, "\u200b \u200b"])
-def test_title_that_nobody_sees_is_refused(text):  # A8
+def test_invisible_title_is_refused(text):  # A8
     with pytest.raises(Invalid, match="only blanks and invisible") as refusal:
         validation.title(text)
 
@@ -68,7 +68,7 @@ def test_title_that_changes_the_direction_of_text_is_refused(control):
         "e\u0301",
     ],
 )
-def test_title_with_something_to_see_keeps_its_invisible_characters(text):
+def test_visible_title_keeps_its_invisible_characters(text):
     assert validation.title(text) == text
 
 
@@ -83,7 +83,7 @@ def test_content_of_blanks_is_refused(text):  # A8
 
 
 @pytest.mark.parametrize("scheme", ["javascript", "data", "vbscript", "file", "JaVaScRiPt", "java\tscript", " data"])
-def test_link_that_would_run_is_refused(scheme):
+def test_link_with_an_executable_scheme_is_refused(scheme):
     with pytest.raises(Invalid):
         validation.link(f"{scheme}://example.com/%0aalert(1)")
 
