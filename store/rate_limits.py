@@ -36,8 +36,8 @@ class Attempts:
         """
         Count an attempt in all windows, and return the commands that take it back. One round trip.
 
-        An attempt that succeeds is counted first and taken back later: of many concurrent attempts, no more than the
-        limit are made.
+        It is counted before it is made, so that concurrent attempts never exceed the limit. One that must not count
+        after all is taken back.
 
         Raises:
             RateLimited: a window is full. The attempt then counts in none of them. One more round trip.

@@ -202,7 +202,7 @@ async def test_posts_and_stories_with_equal_times_share_no_number(store, story, 
 
 
 async def test_story_does_not_take_the_number_of_an_article(store, story, redis):
-    """Whatever became of the numbers that were kept."""
+    """Also if `numbered`, which has the sequences of stories, was lost."""
     first = await imported(store, story)
     redis.delete(keys.numbered(store.site.home_of_user("marlow")))
 

@@ -81,7 +81,7 @@ def places_lost(scene: Scene) -> list[Expected]:
 
 
 def timeline_without_an_article(scene: Scene) -> list[Expected]:
-    """Karma is of the articles of the timeline, so it is told too; once these are mended, it is right."""
+    """Karma is the sum over the timeline, so it is reported too. When the timeline is repaired, it is right again."""
     scene.redis.zrem(scene.timeline, scene.member)
     return [
         (f"{scene.timeline} {scene.member}", NOTHING, str(scene.open.posted_at)),
