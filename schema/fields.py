@@ -35,6 +35,7 @@ ARGUMENTS = {
     "username": "The name of the user, in any case of letters.",
     "input": "The input of the mutation.",
 }
+GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver
 TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None}
 
 
@@ -74,6 +75,13 @@ def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description:
 
 
 def _with_context(resolver: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
+    if iscoroutinefunction(resolver):
+
+        async def resolve_later(parents: Sequence[Any], context: Context) -> Any:
+            return await resolver(parents)
+
+        return resolve_later
+
     def resolve(parents: Sequence[Any], context: Context) -> Any:
         return resolver(parents)
 
@@ -101,6 +109,15 @@ def _rooted(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
     return resolve
 
 
+def _as_coroutine_function(resolve: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    """Strawberry takes asynchronous permissions and extensions only with coroutine functions."""
+
+    async def awaited(root: object, info: Info, **arguments: Any) -> Any:
+        return await resolve(root, info, **arguments)
+
+    return awaited
+
+
 def _field(
     resolve: Callable[..., Any],
     arguments: Sequence[Parameter],
@@ -108,6 +125,8 @@ def _field(
     declared: DeclaredResolver,
     options: Mapping[str, Any],
 ) -> Any:
+    if GUARDS & options.keys() and (isinstance(declared, RootResolver) or iscoroutinefunction(declared.function)):
+        resolve = _as_coroutine_function(resolve)
     resolver = _described(resolve, arguments)
     return strawberry.field(resolver=resolver, description=description, metadata={RESOLVER: declared}, **options)
 

@@ -1,4 +1,4 @@
-"""The guard against divergence: what plans and shortcuts answer is what Strawberry answers, to the byte."""
+"""Compiled operations and graphql-core give the same bytes as Strawberry."""
 
 import asyncio
 import re
@@ -113,28 +113,28 @@ async def filled(store: Store) -> str:
     return token
 
 
-async def all_ways(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, list[bytes]]:
+async def all_answers(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, list[bytes]]:
     """
-    How executions by plan went; what Strawberry answers, what the first execution, by shortcuts, and what those by
-    plan: twice, and once more with all that is remembered by then.
+    The execution path of compiled executions, and five answers: of Strawberry, of the first execution by graphql-core,
+    and of three compiled executions, the last of them with all templates cached.
     """
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find(text, None)
-    answers, ways = [], []
+    answers, paths = [], []
     for execute in (by_strawberry, *[execution.execute] * 4):
         try:
-            result, way = await execute(operation, variables, Context(store, token))
+            result, path = await execute(operation, variables, Context(store, token))
         except Refused:
             answers.append(orjson.dumps([None, [True]]))
-            ways.append("refused")
+            paths.append("refused")
         else:
             answers.append(orjson.dumps([result.data, errors_of(result)]))
-            ways.append(way)
+            paths.append(path)
         for _ in range(10):
             await asyncio.sleep(0)  # what graphql-core has left beside an error begins, before a loop may end
-    assert ways[1] in ("new", "refused")
-    assert len(set(ways[2:])) == 1
-    return ways[2], answers
+    assert paths[1] in ("new", "refused")
+    assert len(set(paths[2:])) == 1
+    return paths[2], answers
 
 
 async def by_strawberry(operation: Operation, variables: dict[str, Any], context: Context) -> tuple[Any, str]:
@@ -149,15 +149,15 @@ def errors_of(result: ExecutionResult) -> list[Any]:
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 @pytest.mark.parametrize("viewer", ["somebody", "nobody"])
-async def test_plan_and_shortcuts_answer_as_strawberry_does(store, text, viewer):
+async def test_every_execution_answers_as_strawberry_does(store, text, viewer):
     token = await filled(store)
     token = token if viewer == "somebody" else None
-    ways = set()
+    paths = set()
     for variables in VARIABLES:
-        way, (right, by_shortcuts, *by_plan) = await all_ways(store, token, text, variables)
-        assert by_shortcuts == right
+        path, (right, by_core, *by_plan) = await all_answers(store, token, text, variables)
+        assert by_core == right
         assert by_plan == [right] * 3
-        ways.add(way)
+        paths.add(path)
 
     expected = {
         "introspection": {"introspection"},
@@ -165,7 +165,7 @@ async def test_plan_and_shortcuts_answer_as_strawberry_does(store, text, viewer)
         "variables": {"compiled", "refused", "error"},
     }
     name = next(name for name, document in DOCUMENTS.items() if document == text)
-    assert ways == expected.get(name, {"error"} if "error" in name or "wrong" in name else {"compiled"})
+    assert paths == expected.get(name, {"error"} if "error" in name or "wrong" in name else {"compiled"})
 
 
 SOME_DATA = {
@@ -208,9 +208,9 @@ async def _check_document(url: str, text: str) -> None:
             OPERATIONS.find(text, None)
         except Exception:
             return
-        way, (right, by_shortcuts, *by_plan) = await all_ways(store, None, text, {})
-        assert by_shortcuts == right
-        assert by_plan == [right] * 3, way
+        path, (right, by_core, *by_plan) = await all_answers(store, None, text, {})
+        assert by_core == right
+        assert by_plan == [right] * 3, path
     finally:
         await store.close()
 
@@ -228,18 +228,18 @@ async def test_fault_in_a_batch_gives_the_answer_of_graphql_core(store, monkeypa
     monkeypatch.setattr(field, "metadata", {RESOLVER: BatchResolver(broken)})
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles { nodes { poster { karma } } } }", None)
-    ways = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)]
+    paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)]
 
-    assert ways[0] == "new"
-    assert "compiled" not in ways
+    assert paths[0] == "new"
+    assert "compiled" not in paths
 
 
 async def test_field_that_keeps_failing_is_given_up(store):
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles(first: 0) { totalCount } }", None)
-    ways = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(20)]
+    paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(20)]
 
-    assert ways == ["new"] + ["error"] * 11 + ["not worth it"] * 8
+    assert paths == ["new"] + ["error"] * 11 + ["not worth it"] * 8
 
 
 VOTE = """mutation($value: VoteValue) { vote(input: {articleId: "article:3011197992960749", value: $value}) {
@@ -278,16 +278,16 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
 
 
 async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, monkeypatch):
-    """What each mutation answers and what stays of it are the same by Strawberry, by shortcuts and by its plan."""
+    """Answers and effects of each mutation are the same by Strawberry, by graphql-core and compiled."""
     seen = []
     for compile_at, expected in ((None, {"strawberry"}), (10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
         monkeypatch.setattr("engine.compiler.execution.COMPILE_AT", compile_at)
         with client(redis_url) as redis:
             redis.flushall()
         store = await Store.open(redis_url, partitions=partitions, clock=Clock())
-        answers, ways = await _mutated(store, Execution(SCHEMA).execute if compile_at else by_strawberry)
+        answers, paths = await _mutated(store, Execution(SCHEMA).execute if compile_at else by_strawberry)
         await store.close()
-        assert ways == expected
+        assert paths == expected
         seen.append(answers)
 
     assert seen[0] == seen[1] == seen[2]
@@ -295,16 +295,16 @@ async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, m
 
 async def _mutated(store: Store, execute: Any) -> tuple[list[bytes], set[str]]:
     token = await filled(store)
-    answers, ways = [], set()
+    answers, paths = [], set()
     for text, variables in [mutation for mutation in MUTATIONS for _ in range(2)]:
         try:
-            result, way = await execute(OPERATIONS.find(text, None), variables, Context(store, token))
+            result, path = await execute(OPERATIONS.find(text, None), variables, Context(store, token))
         except Refused:
             answers.append(orjson.dumps([None, [True]]))
         else:
             answers.append(orjson.dumps([result.data, errors_of(result)]))
-            ways.add(way)
-    return answers, ways
+            paths.add(path)
+    return answers, paths
 
 
 async def test_fault_after_a_mutation_does_not_repeat_it(store, monkeypatch):
@@ -319,9 +319,9 @@ async def test_fault_after_a_mutation_does_not_repeat_it(store, monkeypatch):
     field = SCHEMA._schema.type_map["User"].fields["karma"].extensions["strawberry-definition"]
     monkeypatch.setattr(field, "metadata", {RESOLVER: BatchResolver(broken)})
     before = await _posted(store)
-    result, way = await execution.execute(operation, {}, Context(store, token))
+    result, path = await execution.execute(operation, {}, Context(store, token))
 
-    assert way == "error"
+    assert path == "error"
     assert result.data == {"post": {"article": {"title": "once", "poster": {"karma": 0}}}}
     assert await _posted(store) == before + 1
 
@@ -334,6 +334,6 @@ async def _posted(store: Store) -> int:
 async def test_whatever_is_new_and_several_mutations_are_for_graphql_core(store):
     execution = Execution(SCHEMA)
     mutation = OPERATIONS.find("mutation { a: logOut { userErrors { code } } b: logOut { __typename } }", None)
-    ways = [(await execution.execute(mutation, {}, Context(store))).execution_path for _ in range(2)]
+    paths = [(await execution.execute(mutation, {}, Context(store))).execution_path for _ in range(2)]
 
-    assert ways == ["new", "mutation"]
+    assert paths == ["new", "mutation"]

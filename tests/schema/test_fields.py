@@ -4,10 +4,15 @@ from dataclasses import dataclass
 
 import pytest
 import strawberry
+from strawberry.permission import BasePermission
 
+from caches import SizedCache
+from engine import Limits
+from engine.compiler.execution import Execution
 from engine.compiler.resolvers import declared_resolver
+from engine.documents import Operations
 from resolvers.context import Context
-from schema.fields import field_of
+from schema.fields import command_field, field_of, root_field
 
 
 @dataclass
@@ -64,6 +69,86 @@ def test_deprecation_reason_is_in_the_schema():
     schema = strawberry.Schema(Counted)
 
     assert 'old: Int! @deprecated(reason: "use count")' in schema.as_str()
+
+
+class LoggedIn(BasePermission):
+    message = "log in first"
+
+    async def has_permission(self, source, info, **arguments):
+        return await info.context.viewer() is not None
+
+
+class Owner(BasePermission):
+    message = "not yours"
+
+    def has_permission(self, source, info, **arguments):
+        return info.context.session is not None
+
+
+async def lengths(names, context, page: int = 1):
+    return [page * len(name.text) for name in names]
+
+
+async def any_name(context):
+    return Name("a name")
+
+
+async def rename(context, input=None):
+    return Name("renamed")
+
+
+@dataclass
+class Name:
+    text: str
+
+
+def guarded_schema():
+    @strawberry.type
+    class NameType:
+        text: str = strawberry.field(default="", permission_classes=[Owner])
+        length: int | None = field_of(lengths, "Of coroutine functions.", permission_classes=[LoggedIn, Owner])
+        letters: list[str] | None = field_of(
+            lambda names: [list(name.text) for name in names],
+            "At once.",
+            permission_classes=[Owner],
+            deprecation_reason="use text",
+        )
+
+    @strawberry.type
+    class Query:
+        name: NameType | None = root_field(any_name, "A name.", permission_classes=[LoggedIn])
+        open_name: NameType | None = root_field(any_name, "A name for everyone.")
+
+    @strawberry.type
+    class Mutation:
+        rename: NameType | None = command_field(rename, None, "Rename.", permission_classes=[LoggedIn])
+
+    return strawberry.Schema(Query, Mutation)
+
+
+@pytest.mark.parametrize("is_logged_in", [True, False])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ name { length letters } }",
+        "{ openName { length letters } }",
+        "{ openName { text } }",
+        "mutation { rename { length } }",
+    ],
+)
+async def test_permissions_hold_on_every_kind_of_field(store, text, is_logged_in):
+    token = (await store.users.register("vera", "correct horse")).token if is_logged_in else None
+    schema = guarded_schema()
+    right = await schema.execute(text, context_value=Context(store, token))
+    execution = Execution(schema)
+    operation = Operations(schema, Limits(), SizedCache(1_000_000)).find(text, None)
+
+    for turn in range(3):
+        result, path = await execution.execute(operation, {}, Context(store, token))
+        assert result.data == right.data
+        assert sorted(map(str, result.errors or ())) == sorted(map(str, right.errors or ()))
+        assert path == ("new" if not turn else "compiled" if is_logged_in else "error")
+    assert bool(right.errors) != is_logged_in
 
 
 COUNTER = Counter()

@@ -1,4 +1,4 @@
-"""Objects that are remembered: how much of them, and what of them is asked for again."""
+"""JSON templates: what is cached, and what is resolved for each answer."""
 
 import asyncio
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Query:
     things: list[Thing] = strawberry.field(resolver=resolve_things, metadata={RESOLVER: RootResolver(all_things)})
 
 
-def test_what_lasts_is_written_once_and_what_passes_is_asked_for_each_time():
+def test_attributes_are_cached_and_other_fields_are_resolved_each_time():
     schema = strawberry.Schema(Query)
     execution = Execution(schema)
     operation = Operations(schema, Limits(), SizedCache(1_000_000)).find("{ things { name mood again: name } }", None)
@@ -109,12 +109,12 @@ def test_only_what_is_declared_pure_is_cached_with_its_record():
 async def compiled(execution, operation):
     """The plain data of an answer by plan; new operations are not compiled yet."""
     while True:
-        result, way = await execution.execute(operation, {}, None)
-        if way == "compiled":
+        result, path = await execution.execute(operation, {}, None)
+        if path == "compiled":
             return orjson.loads(orjson.dumps(result.data))
 
 
-def test_memory_is_bounded_and_what_is_oldest_goes_first():
+def test_cache_is_bounded_and_evicts_the_oldest():
     records = [Record(str(number)) for number in range(20)]
     size = JsonTemplate(records[0], {"name": "0" * 100}, {}).size
     cache = TemplateCache(10 * size)
