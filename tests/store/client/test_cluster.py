@@ -1,4 +1,4 @@
-"""A cluster of three primaries and three replicas: redirections, failovers, and what is heard meanwhile."""
+"""A cluster of three primaries and three replicas: redirections, failovers and events."""
 
 import asyncio
 import signal
@@ -45,7 +45,7 @@ def six(settled: Six) -> Iterator[Six]:
 
 @pytest.fixture
 def watchful(six: Six) -> None:
-    """Whoever is lost is replaced soon."""
+    """Replace a lost primary soon."""
     six.give_up_after(NODE_TIMEOUT)
 
 
@@ -106,7 +106,7 @@ async def test_slot_that_moves_is_followed(store, six):
     assert (await article(store, number)).votes == 2
 
 
-async def test_slot_that_moves_at_once_holds_up_nobody(store, six):
+async def test_slot_that_moved_is_found_without_a_pause(store, six):
     number = (await post(store, await registered(store, "alice"))).number
     moving = hash_slot(str(store.site.home_of_article(number)))
     source, target = server_of(six, store, number), next(each for each in six.servers if moving_to(six, each, moving))
@@ -131,7 +131,7 @@ def moving_to(six: Six, server: Server, moving: int) -> bool:
 
 @pytest.mark.usefixtures("watchful")
 @pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
-async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, fault):
+async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, six, fault):
     async with voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         number = crowd.articles[0]
@@ -152,7 +152,7 @@ async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, six, f
 
 
 @pytest.mark.usefixtures("watchful")
-async def test_no_reader_sees_an_older_state_while_a_primary_is_replaced(store, six, clock):  # issue 5
+async def test_no_read_is_older_than_one_before_during_a_failover(store, six, clock):  # issue 5
     reader = await Store.open(six.url, clock=clock)
     seen = spared = 0
 
@@ -211,7 +211,7 @@ async def test_too_few_replicas_leave_a_write_unconfirmed(store, six, monkeypatc
 
 
 @pytest.mark.usefixtures("watchful")
-async def test_events_are_heard_whoever_is_lost(store, six, monkeypatch):
+async def test_events_arrive_after_any_server_is_lost(store, six, monkeypatch):
     monkeypatch.setattr(events, "CHECK_INTERVAL", 0.3)
     number = (await post(store, await registered(store, "alice"))).number
     async with events.connect(six.url, PARTITIONS) as heard:

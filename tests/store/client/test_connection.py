@@ -3,8 +3,7 @@ import asyncio
 import pytest
 
 from store.articles import Draft
-from store.client import client
-from store.client import connection as link
+from store.client import client, connection
 from store.errors import StoreUnavailable
 from store.records import Position, Vote
 from store.store import Store
@@ -12,29 +11,29 @@ from tests.conftest import kill
 from tests.servers import until
 
 
-async def test_empty_batch_sends_nothing_and_waits_for_nothing(store):
+async def test_empty_pipeline_sends_nothing(store):
     assert await store.site.redis.pipeline([]) == []
 
 
-async def test_replies_belong_to_whoever_asked(store):
-    connection = store.site.redis
-    asked = [connection.pipeline([("ECHO", f"{each}-{turn}") for turn in range(each % 5)]) for each in range(200)]
+async def test_concurrent_pipelines_get_their_own_replies(store):
+    redis_client = store.site.redis
+    asked = [redis_client.pipeline([("ECHO", f"{each}-{turn}") for turn in range(each % 5)]) for each in range(200)]
 
     answers = await asyncio.gather(*asked)
     assert answers == [[f"{each}-{turn}" for turn in range(each % 5)] for each in range(200)]
 
 
-async def test_whoever_goes_away_takes_no_replies_of_others(store):
-    connection = store.site.redis
-    gone = asyncio.ensure_future(connection.run(("ECHO", "gone")))
+async def test_cancelled_command_leaves_the_replies_of_others(store):
+    redis_client = store.site.redis
+    gone = asyncio.ensure_future(redis_client.run(("ECHO", "gone")))
     await asyncio.sleep(0)
     gone.cancel()
 
-    assert await connection.run(("ECHO", "there")) == "there"
+    assert await redis_client.run(("ECHO", "there")) == "there"
 
 
 @pytest.mark.one_server
-async def test_votes_of_one_tick_leave_in_one_write(store, redis, alice):  # issue 5
+async def test_concurrent_votes_leave_in_one_write(store, redis, alice):  # issue 5
     posted = await store.articles.post(alice, Draft("A title", "https://example.com/"))
     await store.articles.vote(posted.article.number, "voter", Vote.UP)  # from now on the server knows the script
     numbers = range(20)  # of votes, which the server takes in one read
@@ -50,17 +49,17 @@ async def test_votes_of_one_tick_leave_in_one_write(store, redis, alice):  # iss
     assert reads() - own - (own - before) == 1
 
 
-async def test_lost_connection_is_made_anew_and_nobody_learns_of_it(store, redis):
-    connection = store.site.redis
-    before = await connection.run(("CLIENT", "ID"))
+async def test_lost_connection_is_opened_again(store, redis):
+    redis_client = store.site.redis
+    before = await redis_client.run(("CLIENT", "ID"))
     kill(redis, "TYPE", "normal")
 
-    assert await connection.run(("CLIENT", "ID")) != before
+    assert await redis_client.run(("CLIENT", "ID")) != before
 
 
 @pytest.mark.one_server
-async def test_store_that_does_not_answer_in_time_is_unavailable(store, redis, monkeypatch):
-    monkeypatch.setattr(link, "TIMEOUT", 0.2)
+async def test_store_that_exceeds_the_timeout_is_unavailable(store, redis, monkeypatch):
+    monkeypatch.setattr(connection, "TIMEOUT", 0.2)
     monkeypatch.setattr(client, "RETRY_TIME", 0.4)
     await store.site.redis.close()
     redis.client_pause(30_000, all=False)
@@ -75,8 +74,8 @@ async def test_store_that_does_not_answer_in_time_is_unavailable(store, redis, m
 
 
 @pytest.mark.one_server
-async def test_who_comes_when_too_many_wait_has_to_wait_for_a_turn(store, redis, monkeypatch):
-    monkeypatch.setattr(link, "MAX_PENDING", 2)
+async def test_commands_wait_while_too_many_are_pending(store, redis, monkeypatch):
+    monkeypatch.setattr(connection, "MAX_PENDING", 2)
     redis.client_pause(300, all=True)
 
     answers = await asyncio.gather(*(store.site.redis.run(("ECHO", f"{turn}")) for turn in range(9)))
@@ -84,13 +83,13 @@ async def test_who_comes_when_too_many_wait_has_to_wait_for_a_turn(store, redis,
 
 
 @pytest.mark.one_server
-async def test_whose_turn_does_not_come_in_time_is_refused(store, redis, monkeypatch):
+async def test_commands_fail_if_too_many_are_pending_for_too_long(store, redis, monkeypatch):
     monkeypatch.setattr(client, "RETRY_TIME", 0.3)
-    monkeypatch.setattr(link, "MAX_PENDING", 1)
-    monkeypatch.setattr(link, "TIMEOUT", 30)
+    monkeypatch.setattr(connection, "MAX_PENDING", 1)
+    monkeypatch.setattr(connection, "TIMEOUT", 30)
     first = asyncio.create_task(store.site.redis.run(("BLPOP", "answer", 0)))
     await asyncio.to_thread(until, lambda: redis.info("clients")["blocked_clients"] == 1)
-    monkeypatch.setattr(link, "TIMEOUT", 0.1)
+    monkeypatch.setattr(connection, "TIMEOUT", 0.1)
 
     asked = [store.site.redis.run(("ECHO", "here")) for _ in range(3)]
     refused = await asyncio.gather(*asked, return_exceptions=True)
@@ -101,23 +100,23 @@ async def test_whose_turn_does_not_come_in_time_is_refused(store, redis, monkeyp
 
 
 @pytest.mark.one_server
-async def test_refused_command_is_a_fault_of_its_batch_alone(store):
-    connection = store.site.redis
+async def test_failed_command_fails_its_own_pipeline_only(store):
+    redis_client = store.site.redis
     good, bad = await asyncio.gather(
-        connection.run(("ECHO", "good")), connection.run(("HGET", "store")), return_exceptions=True
+        redis_client.run(("ECHO", "good")), redis_client.run(("HGET", "store")), return_exceptions=True
     )
 
     assert good == "good"
     assert isinstance(bad, StoreUnavailable)
 
 
-async def test_scripts_are_loaded_when_the_server_has_forgotten_them(store, redis, alice):
+async def test_unknown_script_is_sent_with_its_text(store, redis, alice):
     redis.script_flush()
 
     assert (await store.follows.mark_seen(alice, Position(1.0, "1"))) == "Alice"
 
 
-async def test_nothing_answers_there(tmp_path, monkeypatch):
+async def test_address_without_a_server_is_unavailable(tmp_path, monkeypatch):
     monkeypatch.setattr(client, "RETRY_TIME", 0.2)
     with pytest.raises(StoreUnavailable, match="the store does not answer"):
         await Store.open(f"unix://{tmp_path}/nothing")

@@ -1,4 +1,4 @@
-"""What becomes of requests when the store fails: its answer is lost, its memory is full, it is stopped or killed."""
+"""Requests while the store fails: its reply is lost, its memory is full, it is stopped or killed."""
 
 import asyncio
 import signal
@@ -41,7 +41,7 @@ async def store(proxy: Proxy, clock: Clock, partitions: int) -> AsyncIterator[St
 
 
 async def lost(proxy: Proxy, doing: Awaitable[Any], request: str = "") -> Any:
-    """What somebody is answered in the end when the answer to the first request, or one that has this, was lost."""
+    """The result of a command while the reply to its first request, or to one that contains a text, is lost."""
     before = proxy.lost
     proxy.loses = request.encode()
     answer = await doing
@@ -50,7 +50,7 @@ async def lost(proxy: Proxy, doing: Awaitable[Any], request: str = "") -> Any:
 
 
 @pytest.mark.one_server
-async def test_post_whose_answer_was_lost_is_one_article(store, alice, redis, proxy):  # A6
+async def test_post_whose_reply_was_lost_is_one_article(store, alice, redis, proxy):  # A6
     await post(store, alice)
     posted = await lost(proxy, store.articles.post(alice, DRAFT))
 
@@ -60,7 +60,7 @@ async def test_post_whose_answer_was_lost_is_one_article(store, alice, redis, pr
 
 
 @pytest.mark.one_server
-async def test_post_with_a_key_whose_answer_was_lost_is_one_article(store, alice, proxy):  # A7
+async def test_post_with_a_key_whose_reply_was_lost_is_one_article(store, alice, proxy):  # A7
     posted = await lost(proxy, store.articles.post(alice, DRAFT, "a key"))
     again = await store.articles.post(alice, DRAFT, "a key")
 
@@ -69,7 +69,7 @@ async def test_post_with_a_key_whose_answer_was_lost_is_one_article(store, alice
 
 
 @pytest.mark.one_server
-async def test_vote_whose_answer_was_lost_counts_once(store, alice, bob, proxy):  # V9
+async def test_vote_whose_reply_was_lost_counts_once(store, alice, bob, proxy):  # V9
     number = (await post(store, alice)).number
     voted = await lost(proxy, store.articles.vote(number, bob, Vote.UP))
 
@@ -78,7 +78,7 @@ async def test_vote_whose_answer_was_lost_counts_once(store, alice, bob, proxy):
 
 
 @pytest.mark.one_server
-async def test_edit_and_regroup_whose_answers_were_lost_hold(store, alice, proxy):
+async def test_edit_and_regroup_whose_replies_were_lost_are_done(store, alice, proxy):
     number = (await post(store, alice, groups=["show"])).number
     edited = await lost(proxy, store.articles.edit(number, alice, {"title": "another"}))
     regrouped = await lost(proxy, store.articles.regroup(number, alice, ["ask"], ["show"]))
@@ -88,7 +88,7 @@ async def test_edit_and_regroup_whose_answers_were_lost_hold(store, alice, proxy
 
 
 @pytest.mark.one_server
-async def test_name_whose_registration_was_not_answered_is_its_owners(store, proxy):  # F1
+async def test_registration_whose_reply_was_lost_is_done(store, proxy):  # F1
     grant = await lost(proxy, store.users.register("carol", "correct horse"))
 
     assert grant.login.username == "carol"
@@ -96,7 +96,7 @@ async def test_name_whose_registration_was_not_answered_is_its_owners(store, pro
 
 
 @pytest.mark.one_server
-async def test_password_whose_change_was_not_answered_is_changed(store, proxy):
+async def test_password_change_whose_reply_was_lost_is_done(store, proxy):
     await store.users.register("carol", "correct horse")
     session = parse_token((await store.users.log_in("carol", "correct horse")).token)
     assert session is not None
@@ -108,7 +108,7 @@ async def test_password_whose_change_was_not_answered_is_changed(store, proxy):
 
 @pytest.mark.one_server
 @pytest.mark.parametrize("weight", [100.0, None])
-async def test_weights_whose_change_was_not_answered_are_changed(store, alice, proxy, weight):
+async def test_change_of_weights_whose_reply_was_lost_is_done(store, alice, proxy, weight):
     await post(store, alice, groups=["show"])
     await reindex.set_weights(store.site, "show", {"vote_score": 200.0}, lambda count: None)
     changing = reindex.set_weights(store.site, "show", {"vote_score": weight}, lambda count: None)
@@ -118,7 +118,7 @@ async def test_weights_whose_change_was_not_answered_are_changed(store, alice, p
 
 
 @pytest.mark.one_server
-async def test_orders_whose_change_was_not_answered_are_kept(store, alice, proxy):
+async def test_change_of_orders_whose_reply_was_lost_is_done(store, alice, proxy):
     await post(store, alice)
     await lost(proxy, reindex.reindex(store.site, [Order.HOT], lambda count: None), ACTIVATE_INDEXES.digest)
 
@@ -127,7 +127,7 @@ async def test_orders_whose_change_was_not_answered_are_kept(store, alice, proxy
 
 
 @pytest.mark.one_server
-async def test_everything_is_whole_where_answers_are_lost_again_and_again(store, proxy):
+async def test_store_is_consistent_after_many_lost_replies(store, proxy):
     people = [await registered(store, f"person-{number}") for number in range(8)]
     number, answered = (await post(store, people[0])).number, count(1)
 
@@ -150,7 +150,7 @@ async def test_everything_is_whole_where_answers_are_lost_again_and_again(store,
 
 
 @pytest.mark.one_server
-async def test_store_without_memory_can_be_read_and_is_not_changed(store, alice, bob, redis):
+async def test_store_without_memory_is_read_only(store, alice, bob, redis):
     number = (await post(store, alice, groups=["show"])).number
     before = {key: value for key, value in everything(redis).items() if not key.startswith("posted:")}
     redis.config_set("maxmemory", 1)
@@ -188,8 +188,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
 @pytest.mark.one_server
 @pytest.mark.parametrize("partitions", [1])
 @pytest.mark.parametrize("outage", [lambda server: server.kill(), lambda server: server.send(signal.SIGSTOP)])
-async def test_outage_of_a_second_is_waited_for_and_then_all_goes_on(server, partitions, clock, outage, monkeypatch):
-    """However long a busy machine takes to start a server beyond."""
+async def test_short_outage_delays_requests(server, partitions, clock, outage, monkeypatch):
+    """The retry time is longer here, as a busy machine takes long to start a server."""
     assert client.RETRY_TIME > 1.5
     monkeypatch.setattr(client, "RETRY_TIME", PATIENCE)
     store = await Store.open(server.url, partitions=partitions, clock=clock)
@@ -209,7 +209,7 @@ async def test_outage_of_a_second_is_waited_for_and_then_all_goes_on(server, par
 
 @pytest.mark.one_server
 @pytest.mark.parametrize("partitions", [1])
-async def test_longer_outage_is_unavailable_within_two_seconds_and_over_within_one(server, partitions, clock):
+async def test_long_outage_is_reported_after_two_seconds_and_ends_within_one(server, partitions, clock):
     store = await Store.open(server.url, partitions=partitions, clock=clock)
     loop = asyncio.get_running_loop()
     server.kill()

@@ -1,4 +1,4 @@
-"""A primary with two replicas, watched by three sentinels: who is asked, failovers, and what is heard meanwhile."""
+"""A primary with two replicas and three sentinels: discovery, failovers and events."""
 
 import asyncio
 import signal
@@ -54,7 +54,7 @@ async def test_one_sentinel_that_answers_is_enough(setup, clock):
 
 
 @pytest.mark.one_server
-async def test_service_that_no_sentinel_knows_is_unavailable(setup, clock, monkeypatch):
+async def test_unknown_service_is_unavailable(setup, clock, monkeypatch):
     monkeypatch.setattr(client, "FAILOVER_RETRY_TIME", 0.3)
     with pytest.raises(StoreUnavailable) as refused:
         await Store.open(setup.url.replace("/upvote", "/another"), partitions=1, clock=clock)
@@ -62,7 +62,7 @@ async def test_service_that_no_sentinel_knows_is_unavailable(setup, clock, monke
 
 
 @pytest.mark.one_server
-async def test_lost_primary_costs_no_acknowledged_vote_and_seconds(store, setup, monkeypatch):
+async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, setup, monkeypatch):
     monkeypatch.setattr(events, "CHECK_INTERVAL", 0.3)
     async with events.connect(setup.url, 1) as heard, voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))

@@ -1,4 +1,4 @@
-"""A store over TLS: the bundled server has none, so that its end is a socket of our own."""
+"""A store over TLS. The bundled Valkey has no TLS, so a proxy of the tests terminates it."""
 
 import asyncio
 import ssl
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.one_server
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of 127.0.0.1 that vouches for itself, and its key."""
+    """A self-signed certificate of 127.0.0.1, and its key."""
     folder = tmp_path_factory.mktemp("tls")
     made, key = folder / "certificate.pem", folder / "key.pem"
     what = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
@@ -52,14 +52,14 @@ async def test_store_is_reached_over_tls(port, certificate, clock, partitions):
     await store.close()
 
 
-async def test_server_that_nobody_vouches_for_is_refused(port, monkeypatch):
+async def test_untrusted_certificate_is_refused(port, monkeypatch):
     monkeypatch.setattr(client, "RETRY_TIME", 0.2)
     with pytest.raises(StoreUnavailable) as refused:
         await Store.open(f"rediss://127.0.0.1:{port}")
     assert "certificate verify failed" in str(refused.value.__cause__)
 
 
-async def test_wrong_password_is_told_to_whoever_starts_the_server(redis_url, monkeypatch):
+async def test_error_of_a_wrong_password_says_so_without_it(redis_url, monkeypatch):
     monkeypatch.setattr(client, "RETRY_TIME", 0.2)
     with pytest.raises(StoreUnavailable) as refused:
         await Store.open(redis_url.replace("unix://", "unix://nobody:secret@"))

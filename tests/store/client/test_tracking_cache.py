@@ -33,7 +33,7 @@ async def other(store, redis_url, partitions, clock):
     await other.close()
 
 
-async def test_page_that_was_read_costs_no_hash_again(store, alice):
+async def test_second_read_of_a_page_reads_no_hash(store, alice):
     for _ in range(3):
         await post(store, alice)
     (first, commands), second = await request(store), await request(store)
@@ -42,7 +42,7 @@ async def test_page_that_was_read_costs_no_hash_again(store, alice):
     assert second == (first, store.site.partitions)
 
 
-async def test_change_is_seen_by_whoever_reads_later(store, other, alice, bob):
+async def test_later_reads_see_a_change_of_another_process(store, other, alice, bob):
     posted = await post(store, alice)
     for vote in (Vote.UP, Vote.NONE, Vote.DOWN):
         await request(store)
@@ -54,7 +54,7 @@ async def test_change_is_seen_by_whoever_reads_later(store, other, alice, bob):
     assert (await request(store))[0] == []
 
 
-async def test_profile_is_as_it_stands(store, other, alice, bob):
+async def test_cached_profile_is_current(store, other, alice, bob):
     posted = await post(store, alice)
     for expected, vote in ((1, Vote.UP), (-1, Vote.DOWN)):
         await other.articles.vote(posted.number, bob, vote)
@@ -63,7 +63,7 @@ async def test_profile_is_as_it_stands(store, other, alice, bob):
         assert profile.karma == expected
 
 
-async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
+async def test_cached_vote_is_current_and_read_once(store, other, alice, bob):
     posted = await post(store, alice)
 
     async def vote_of(voter: str) -> tuple[Vote, int]:
@@ -82,7 +82,7 @@ async def test_vote_is_as_it_stands_and_read_once(store, other, alice, bob):
     assert await vote_of(alice) == (Vote.NONE, 2)
 
 
-async def test_voters_are_as_they_stand_and_read_once(store, other, alice, bob):
+async def test_cached_voters_are_current_and_read_once(store, other, alice, bob):
     posted = await post(store, alice)
 
     async def voters() -> tuple[tuple[str, ...], int]:
@@ -99,7 +99,7 @@ async def test_voters_are_as_they_stand_and_read_once(store, other, alice, bob):
     assert await voters() == ((), 2)
 
 
-async def test_what_is_kept_is_looked_at_again_once_the_session_is_read(store, redis, alice):
+async def test_read_of_the_session_proves_that_the_cache_is_current(store, redis, alice):
     posted, grant = await post(store, alice), await store.sessions.open(alice)
     p = store.site.home_of_article(posted.number)
     login = store.sessions.read(parse_token(grant.token))
@@ -115,8 +115,8 @@ async def test_what_is_kept_is_looked_at_again_once_the_session_is_read(store, r
     assert [await article(), await article()] == [(7, 2), (7, alone)]
 
 
-async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice):
-    """Without a reply since then nobody knows what was changed: here, what the server told is not even received yet."""
+async def test_cache_is_not_used_before_the_first_reply_of_a_request(store, redis, alice):
+    """Without a reply since then the cache may be old: here the invalidation has not arrived yet."""
     posted = await post(store, alice)
     await request(store)
     await request(store)
@@ -126,7 +126,7 @@ async def test_nothing_is_taken_from_before_a_request_began(store, redis, alice)
     assert article.upvotes == 7
 
 
-async def test_what_is_kept_is_bounded(redis_url, partitions, clock):
+async def test_size_of_the_cache_is_limited(redis_url, partitions, clock):
     store = await Store.open(redis_url, partitions=partitions, clock=clock, cached_keys=5)
     await registered(store, "alice")
     for _ in range(9):
@@ -159,9 +159,9 @@ async def test_reply_about_a_foreign_key_leaves_the_connection_open(store, redis
     assert await store.site.redis.run(("CLIENT", "ID")) == before
 
 
-@pytest.mark.parametrize("killing", [False, True], ids=["quietly", "while links are cut"])
-async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, redis_url, alice, killing):  # issue 5
-    """A hunt: another process votes, and says so; whoever begins to read after that has to see it."""
+@pytest.mark.parametrize("killing", [False, True], ids=["connected", "while connections are closed"])
+async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, killing):  # issue 5
+    """Another process votes and reports it; each read that begins after that has to see the vote."""
     posted = await post(store, alice)
     command = [sys.executable, "-m", "tests.store.voting", redis_url, str(posted.number), str(VOTES)]
     writer = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
@@ -174,7 +174,7 @@ async def test_no_reader_sees_an_older_state_than_was_seen_before(store, redis, 
             acknowledged = int(line)
 
     async def cut() -> None:
-        """Again once what is kept was of use since the last time, as it was lost with the links."""
+        """Close all connections again and again, each time after the cache was used: it is lost with them."""
         while killing:
             kill(redis, "TYPE", "normal")
             before = spared

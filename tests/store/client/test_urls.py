@@ -1,4 +1,4 @@
-"""What the URL of a store may be, and what is refused before anything is connected."""
+"""URLs of stores, and the errors of invalid ones."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_server_has_an_address_and_options():
     assert (connection.username, connection.password) == ("alice", "s@cret")
 
 
-def test_socket_has_a_path():
+def test_unix_socket_has_a_path():
     connection = urls.parse("unix://alice:secret@/run/valkey.sock?db=2").connection()
 
     assert (connection.path, connection.username, connection.db) == ("/run/valkey.sock", "alice", 2)
@@ -60,7 +60,7 @@ def test_cluster_has_seeds_and_one_password_for_all():
         ("redis+sentinel://one/upvote/first", "'first' is not the number of a database"),
     ],
 )
-def test_other_urls_are_refused(url, reason):
+def test_invalid_urls_are_refused(url, reason):
     with pytest.raises(ValueError, match=reason.replace("?", r"\?")) as refused:
         urls.parse(url.replace("://", "://alice:secret@", 1) if "unix" not in url else url)
     assert "secret" not in str(refused.value)

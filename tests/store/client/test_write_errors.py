@@ -1,11 +1,11 @@
-"""Whether a store refuses writes, as `/readyz` and `/metrics` say."""
+"""The check of writes that `/readyz` and `/metrics` use."""
 
 import pytest
 
 from tests.store.reading import everything
 
 
-async def test_store_that_takes_writes_says_so_and_stays_as_it_is(store, redis):
+async def test_check_of_writes_changes_nothing(store, redis):
     before = everything(redis)
 
     assert await store.site.write_error() is None
@@ -13,7 +13,7 @@ async def test_store_that_takes_writes_says_so_and_stays_as_it_is(store, redis):
 
 
 @pytest.mark.one_server
-async def test_store_that_takes_no_writes_says_why(store, redis):
+async def test_read_only_store_gives_its_reason(store, redis):
     redis.config_set("maxmemory", 1)
     try:
         error = await store.site.write_error()
@@ -31,7 +31,7 @@ async def test_store_that_takes_no_writes_says_why(store, redis):
 
 
 @pytest.mark.one_server
-async def test_store_that_does_not_answer_says_so(store, redis):
+async def test_store_that_does_not_answer_is_reported(store, redis):
     redis.execute_command("CLIENT", "PAUSE", 1_500, "ALL")
 
     assert await store.site.write_error() == "the store does not answer"
