@@ -1,8 +1,8 @@
 """
-The log of a Valkey of our own, made short before Valkey ends.
+Rewrites the append-only file of the managed Valkey before Valkey stops, so that the next start loads it faster.
 
-What happened takes three to five times as long to load as what is there. Valkey itself rewrites its log only where it
-has 64 MB, as it shall while it is busy; so the next start would wait a second for 20 000 stories.
+A log of changes takes three to five times as long to load as a rewritten one. Valkey itself rewrites it only from
+64 MB on, which suits a busy server; but the next start would take a second longer for 20 000 stories.
 """
 
 import time
@@ -10,34 +10,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from server.managed_valkey.disk import free
-from server.managed_valkey.supervisor import ask
+from server.managed_valkey.disk import free_bytes
+from server.managed_valkey.supervisor import execute
 
-LONG = 4_000_000  # bytes of what happened: a tenth of a second to load
-MOST = 128_000_000  # bytes of all: about a second to rewrite
-SECONDS = 5.0  # that are waited for it
-AT_WORK = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")
+MIN_CHANGES = 4_000_000  # bytes of changes: a tenth of a second to load
+MAX_TOTAL = 128_000_000  # bytes of all files: about a second to rewrite
+TIMEOUT_SECONDS = 5.0
+IN_PROGRESS = (b"aof_rewrite_in_progress:1", b"aof_rewrite_scheduled:1")
 
 
 @contextmanager
-def shortened(folder: Path, at: Path) -> Iterator[None]:
-    """At the end, have the Valkey at a socket rewrite its log in a folder, if that is long, done soon and has room."""
+def compacted_at_exit(folder: Path, socket_path: Path) -> Iterator[None]:
+    """At exit, have Valkey rewrite its append-only file, if that is long, takes little time and fits on the disk."""
     try:
         yield
     finally:
         try:
-            if _size(folder, "*.incr.aof") > LONG and _size(folder, "*") < min(MOST, free(folder)):
-                _rewrite(at)
+            if _size(folder, "*.incr.aof") > MIN_CHANGES and _size(folder, "*") < min(MAX_TOTAL, free_bytes(folder)):
+                _rewrite(socket_path)
         except OSError:
-            pass  # Valkey has ended already: the log is whole as it is
+            pass  # Valkey has already ended; its file is complete as it is
 
 
-def _size(folder: Path, names: str) -> int:
-    return sum(file.stat().st_size for file in folder.glob(names))
+def _size(folder: Path, pattern: str) -> int:
+    return sum(file.stat().st_size for file in folder.glob(pattern))
 
 
-def _rewrite(at: Path) -> None:
-    ask(at, b"BGREWRITEAOF")
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and any(word in ask(at, b"INFO persistence") for word in AT_WORK):
+def _rewrite(socket_path: Path) -> None:
+    execute(socket_path, b"BGREWRITEAOF")
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while time.monotonic() < deadline and any(
+        state in execute(socket_path, b"INFO persistence") for state in IN_PROGRESS
+    ):
         time.sleep(0.02)

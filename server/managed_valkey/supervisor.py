@@ -1,4 +1,4 @@
-"""A process that is kept running, as a Valkey of our own is."""
+"""Starts the managed Valkey and restarts it when it ends unexpectedly."""
 
 import logging
 import os
@@ -9,81 +9,85 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-LOADING_SECONDS = 600.0
-STOPPING_SECONDS = 60.0
-PAUSE = 1.0  # seconds that a Valkey has to live, or else the next one is started that much later
-ATTEMPTS = 3  # to start it again before it is given up
+LOAD_SECONDS = 600.0
+STOP_SECONDS = 60.0
+RESTART_SECONDS = 1.0  # before the next start, if Valkey ran for less than that
+MAX_ATTEMPTS = 3  # failed starts in a row
 
 logger = logging.getLogger("upvote")
 
 
-class Keeper:
-    """A Valkey process, and a thread that starts it again whenever it ends unasked."""
+class ValkeySupervisor:
+    """Runs a Valkey process, and a thread that restarts it until `stop`. `on_failure` is called if that fails."""
 
-    def __init__(self, command: Sequence[str], at: Path, lock: int, given_up: Callable[[], object]) -> None:
-        self.has_given_up = False
+    def __init__(self, command: Sequence[str], socket_path: Path, lock: int, on_failure: Callable[[], object]) -> None:
+        self.has_failed = False
         self._command = command
-        self._at = at
+        self._socket_path = socket_path
         self._lock = lock
-        self._given_up = given_up
+        self._on_failure = on_failure
         self._stopping = threading.Event()
-        self._changing = threading.Lock()
+        self._process_lock = threading.Lock()
         self._started = threading.Event()
         self._answered_at = 0.0
         self._process: subprocess.Popen[bytes] | None = None
-        self._thread = threading.Thread(target=self._keep, name="valkey", daemon=True)
+        self._thread = threading.Thread(target=self._run_until_stopped, name="valkey", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def wait(self) -> bool:
-        """Until it answers, or does not start. Whether it answers."""
+        """Wait until Valkey answers or has failed to start; whether it answers."""
         self._started.wait()
-        return not self.has_given_up
+        return not self.has_failed
 
     def stop(self) -> None:
-        """Valkey writes out what it holds before it ends."""
-        with self._changing:
+        """Stop Valkey, which writes its pending data first."""
+        with self._process_lock:
             self._stopping.set()
             process = self._process
         if process:
             process.terminate()
-            self._thread.join(STOPPING_SECONDS)
+            self._thread.join(STOP_SECONDS)
             process.kill()
             process.wait()
 
-    def _keep(self) -> None:
-        attempts = self._try(ATTEMPTS - 1)
-        while not self._stopping.is_set() and attempts < ATTEMPTS:
-            logger.error("Valkey ended, and is started again")
-            if attempts or time.monotonic() - self._answered_at < PAUSE:
-                self._stopping.wait(PAUSE)
-            attempts = self._try(attempts)
-        self.has_given_up = not self._stopping.is_set()
+    def _run_until_stopped(self) -> None:
+        attempts = self._attempt(MAX_ATTEMPTS - 1)
+        while not self._stopping.is_set() and attempts < MAX_ATTEMPTS:
+            logger.error("Valkey ended and is restarted")
+            if attempts or time.monotonic() - self._answered_at < RESTART_SECONDS:
+                self._stopping.wait(RESTART_SECONDS)
+            attempts = self._attempt(attempts)
+        self.has_failed = not self._stopping.is_set()
         self._started.set()
-        if self.has_given_up:
-            self._given_up()
+        if self.has_failed:
+            self._on_failure()
 
-    def _try(self, attempts: int) -> int:
-        """How many attempts in a row have failed, after one more. What the system lacks once it has run is none."""
+    def _attempt(self, failures: int) -> int:
+        """
+        Run Valkey until it ends; the number of failed starts in a row.
+
+        Once it has run, a start for which the system has no resources does not count.
+        """
         try:
-            return 0 if self._run() else attempts + 1
-        except OSError as error:  # no more processes, or files: there may be some later
+            return 0 if self._run() else failures + 1
+        except OSError as error:  # no processes or file descriptors are left: there may be some later
             logger.error("Valkey cannot be started: %s", error.strerror)
-            return max(attempts, 1) if self._started.is_set() else ATTEMPTS
+            return max(failures, 1) if self._started.is_set() else MAX_ATTEMPTS
 
     def _run(self) -> bool:
         """
-        Start it, and wait until it ends. Whether it has answered.
+        Start Valkey and wait until it ends; whether it answered in between.
 
         Raises:
-            OSError: the system gives no process.
+            OSError: the system cannot create a process.
         """
-        with self._changing:
+        with self._process_lock:
             if self._stopping.is_set():
                 return False
             process = self._process = _start(self._command, self._lock)
-        has_answered = _wait(process, self._at)
+        has_answered = _wait_for_answer(process, self._socket_path)
         if has_answered:
             self._answered_at = time.monotonic()
             self._started.set()
@@ -93,29 +97,29 @@ class Keeper:
         return has_answered
 
 
-def answers(at: Path) -> bool:
-    """Whether it serves: while it loads its data it answers PING with an error, and with a full disk with another."""
+def is_ready(socket_path: Path) -> bool:
+    """Whether Valkey serves. PING fails while it loads its data, and with MISCONF on a full disk, where reads work."""
     try:
-        return ask(at, b"PING").startswith((b"+PONG", b"-MISCONF"))
+        return execute(socket_path, b"PING").startswith((b"+PONG", b"-MISCONF"))
     except OSError:
         return False
 
 
-def ask(at: Path, command: bytes) -> bytes:
+def execute(socket_path: Path, command: bytes) -> bytes:
     """
-    The reply to a command: a line, or what follows the line that tells its length.
+    Send a command on a new connection and return its reply: the line of a simple reply, the content of a bulk reply.
 
     Raises:
-        OSError: there is none within a second.
+        OSError: no reply within a second.
     """
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(1.0)
-        client.connect(os.fspath(at))
+        client.connect(os.fspath(socket_path))
         client.sendall(command + b"\r\n")
         with client.makefile("rb") as replies:
             line = replies.readline()
             if not line.endswith(b"\n"):
-                raise ConnectionError("the reply has no end")
+                raise ConnectionError("the reply is incomplete")
             return replies.read(int(line[1:])) if line.startswith(b"$") else line
 
 
@@ -126,14 +130,14 @@ def _start(command: Sequence[str], lock: int) -> "subprocess.Popen[bytes]":
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         pass_fds=(lock,),
-        start_new_session=True,  # the terminal's Ctrl-C is for us, who still have requests to answer
+        start_new_session=True,  # Ctrl-C at the terminal must not stop it before open requests are answered
     )
 
 
-def _wait(process: "subprocess.Popen[bytes]", at: Path) -> bool:
-    deadline = time.monotonic() + LOADING_SECONDS
+def _wait_for_answer(process: "subprocess.Popen[bytes]", socket_path: Path) -> bool:
+    deadline = time.monotonic() + LOAD_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        if answers(at):
+        if is_ready(socket_path):
             return True
         time.sleep(0.01)
     return False

@@ -43,7 +43,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 def fill(folder: Path, left: int = 0) -> Path:
     """Leave so many bytes of room."""
     file = folder / OTHER
-    size = disk.free(folder) - left
+    size = disk.free_bytes(folder) - left
     with file.open("wb") as opened:
         os.posix_fallocate(opened.fileno(), 0, size)
     return file
@@ -151,12 +151,12 @@ async def test_crowd_on_a_disk_that_is_full_for_a_while_loses_nothing(small):  #
 
 
 @contextmanager
-def unwatched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redis]":
+def unmonitored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redis]":
     """A Valkey whose disk is looked at when it starts and when it ends, and not in between."""
-    monkeypatch.setattr(disk, "SECONDS", 1_000)
-    monkeypatch.setattr(disk, "SETTLING_SECONDS", 5)
+    monkeypatch.setattr(disk, "CHECK_SECONDS", 1_000)
+    monkeypatch.setattr(disk, "FINAL_WRITE_SECONDS", 5)
     with server.running(folder, reserve=RESERVE) as url, Redis.from_url(url) as redis:
-        monkeypatch.setattr(disk, "SECONDS", 0.1)
+        monkeypatch.setattr(disk, "CHECK_SECONDS", 0.1)
         yield redis
 
 
@@ -189,7 +189,7 @@ def test_rewrite_that_finds_no_room_leaves_everything(small, caplog):
 
 def test_log_that_was_behind_is_written_before_the_end(small, monkeypatch):
     """What Valkey acknowledged before it knew of the full disk goes to where the reserved file was."""
-    with unwatched(small, monkeypatch) as redis:
+    with unmonitored(small, monkeypatch) as redis:
         fill(small, 100_000)
         count = set_until_refused(redis)
         assert redis.info("persistence")["aof_buffer_length"] > 0
@@ -203,8 +203,8 @@ def test_log_that_was_behind_is_written_before_the_end(small, monkeypatch):
 def test_log_that_cannot_be_written_at_the_end_is_told(tmp_path, monkeypatch):
     """A limit of the file's size, from which no file that is removed helps."""
     with (
-        pytest.raises(LogNotWritten, match="what was acknowledged last may be lost"),
-        unwatched(tmp_path, monkeypatch) as redis,
+        pytest.raises(LogNotWritten, match="the last acknowledged writes may be lost"),
+        unmonitored(tmp_path, monkeypatch) as redis,
     ):
         limit(redis, 100_000)
         assert set_until_refused(redis) > 50
@@ -230,7 +230,7 @@ def test_server_says_that_its_log_cannot_be_written_and_ends_with_a_failure(tmp_
             limit(redis, 1)
             assert register("dave")["data"]["register"]["token"]
         assert live.stop() == 2
-        assert "what was acknowledged last may be lost" in live.errors.read_text()
+        assert "the last acknowledged writes may be lost" in live.errors.read_text()
 
 
 def limit(redis: "Redis", size: int) -> None:

@@ -61,7 +61,7 @@ def test_killed_valkey_comes_back_with_all_that_was_answered(tmp_path, durabilit
         until(lambda: answers(redis))
         kept = [int(redis.get(f"count:{writer}")) for writer in range(4)]
 
-    assert all(there >= told for there, told in zip(kept, answered, strict=True))
+    assert all(found >= count for found, count in zip(kept, answered, strict=True))
 
 
 def test_writes_are_on_the_disk_within_a_second(tmp_path, monkeypatch):
@@ -83,7 +83,7 @@ def test_long_log_is_short_at_the_next_start(tmp_path):
     with server.running(tmp_path) as url, Redis.from_url(url) as redis:
         for count in range(50):
             redis.set("a key", f"{count:0100000}")
-    left = sum(file.stat().st_size for file in (tmp_path / server.LOG_FOLDER).iterdir())
+    left = sum(file.stat().st_size for file in (tmp_path / server.APPEND_ONLY_FOLDER).iterdir())
 
     assert left < 200_000
     with server.running(tmp_path) as url, Redis.from_url(url) as redis:
@@ -97,28 +97,28 @@ def test_data_that_cannot_be_loaded_stops_the_start(tmp_path):
         pass
 
 
-def test_valkey_that_does_not_start_again_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "PAUSE", 0.1)
-    told = threading.Event()
+def test_valkey_that_cannot_be_restarted_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervisor, "RESTART_SECONDS", 0.1)
+    failed = threading.Event()
     with (
         pytest.raises(ValkeyFailed, match="does not start"),
-        server.running(tmp_path, given_up=told.set) as url,
+        server.running(tmp_path, on_failure=failed.set) as url,
         Redis.from_url(url) as redis,
     ):
         redis.set("a key", "a value")
         broken(tmp_path)
         ended(redis)
-        assert told.wait(30)
+        assert failed.wait(30)
 
 
 def broken(data_dir: Path) -> None:
     """Data that no Valkey takes: a manifest that names nothing."""
-    folder = data_dir / server.LOG_FOLDER
+    folder = data_dir / server.APPEND_ONLY_FOLDER
     folder.mkdir(exist_ok=True)
     (folder / "appendonly.aof.manifest").write_text("nonsense\n")
 
 
-def test_server_whose_valkey_does_not_start_again_ends_and_says_so(tmp_path):
+def test_server_whose_valkey_cannot_be_restarted_ends_with_an_error(tmp_path):
     with serving(tmp_path) as live:
         broken(tmp_path)
         with Redis(unix_socket_path=(tmp_path / "address").read_text()) as redis:
@@ -128,7 +128,7 @@ def test_server_whose_valkey_does_not_start_again_ends_and_says_so(tmp_path):
         assert f"upvote: Valkey does not start; see {tmp_path}/valkey.log" in live.errors.read_text()
 
 
-def test_files_that_cannot_be_opened_for_a_while_end_no_sync(tmp_path, monkeypatch, caplog):
+def test_sync_continues_after_files_could_not_be_opened(tmp_path, monkeypatch, caplog):
     failures = [OSError(errno.EMFILE, "Too many open files") for _ in range(2)]
     listed = os.listdir
 
@@ -143,13 +143,13 @@ def test_files_that_cannot_be_opened_for_a_while_end_no_sync(tmp_path, monkeypat
         until(lambda: len(caplog.messages) >= 2)
 
     assert caplog.messages[:2] == [
-        "what is written is not on the disk: [Errno 24] Too many open files",
-        "what is written is on the disk again",
+        "writes cannot be synced to the disk: [Errno 24] Too many open files",
+        "writes are synced to the disk again",
     ]
 
 
-def test_valkey_is_started_again_once_there_are_processes_again(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(supervisor, "PAUSE", 0.1)
+def test_valkey_is_restarted_once_processes_are_available_again(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(supervisor, "RESTART_SECONDS", 0.1)
     failures = [BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable") for _ in range(5)]
     start = supervisor._start
 
@@ -168,7 +168,7 @@ def test_valkey_is_started_again_once_there_are_processes_again(tmp_path, monkey
     assert caplog.messages.count("Valkey cannot be started: Resource temporarily unavailable") == 5
 
 
-def test_start_without_processes_says_so(tmp_path, monkeypatch, caplog):
+def test_start_without_processes_is_logged(tmp_path, monkeypatch, caplog):
     def start(*given):
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
@@ -179,7 +179,7 @@ def test_start_without_processes_says_so(tmp_path, monkeypatch, caplog):
     assert caplog.messages == ["Valkey cannot be started: Resource temporarily unavailable"]
 
 
-def test_server_without_files_heals_when_there_are_some_again(tmp_path):
+def test_server_recovers_once_file_descriptors_are_available_again(tmp_path):
     with serving(tmp_path, max_connections=5_000) as live:
         process = live.process.pid
         token = live.ask(REGISTER)["data"]["register"]["token"]
