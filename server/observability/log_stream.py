@@ -1,8 +1,8 @@
 """
-Standard error as a stream that never fails and never blocks who writes to it.
+A stream for standard error that never fails and never blocks the writer.
 
-A line is written at once where the system says beforehand whether that would block. A line that would have to wait is
-queued for a thread. A line that cannot be written, or finds the queue full, is dropped and counted.
+A line is written at once if the system can write it without blocking; otherwise a thread writes it from a queue. A
+line that cannot be written, or for which the queue has no space, is dropped and counted.
 """
 
 import atexit
@@ -18,9 +18,9 @@ from io import TextIOBase
 from select import select
 
 STANDARD_ERROR = 2
-MAX_QUEUED = 1_000_000  # bytes: what a busy process logs in half a second
-NOT_READ = "nobody reads it"
-DRAIN_SECONDS = 1.0  # that the end of the process waits for a reader
+MAX_QUEUED = 1_000_000  # bytes: half a second of a busy process
+NOT_READ = "it is not read"
+DRAIN_SECONDS = 1.0  # in which the queue is written when the process ends
 
 Write = Callable[[bytes], int]  # returns how many bytes were written
 
@@ -118,7 +118,7 @@ class LogStream(TextIOBase):
             thread = threading.Thread(target=self._write_queue, name="log", daemon=True)
             try:
                 thread.start()
-            except RuntimeError as error:  # the system gives no more threads: the next line tries again
+            except RuntimeError as error:  # no threads are left: the next line tries again
                 self._drop(1, str(error))
                 return False
             self._thread = thread
@@ -138,7 +138,7 @@ class LogStream(TextIOBase):
         while True:
             try:
                 return os.write(self._descriptor, data)
-            except BlockingIOError:  # somebody else has made the open file a non-blocking one
+            except BlockingIOError:  # another process has set O_NONBLOCK on the open file
                 select([], [self._descriptor], [])
 
     def _drop(self, count: int, reason: str) -> None:
@@ -149,7 +149,7 @@ class LogStream(TextIOBase):
 
 
 def install() -> LogStream:
-    """Let all that this process writes to `sys.stderr` go through one such stream."""
+    """Replace `sys.stderr` of this process by a log stream."""
     if isinstance(sys.stderr, LogStream):
         return sys.stderr
     _open_standard_descriptors()
@@ -159,7 +159,7 @@ def install() -> LogStream:
 
 
 def _open_standard_descriptors() -> None:
-    """Where one was closed, the next file or socket would take its number, and be written to."""
+    """Open closed standard descriptors: else the next file or socket would get the number, and log lines."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= STANDARD_ERROR:
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
@@ -167,9 +167,9 @@ def _open_standard_descriptors() -> None:
 
 def _unblocking(descriptor: int, opened: ExitStack) -> Write | None:
     """
-    What writes to a file, a pipe, a terminal or a socket without blocking, if there is such a way.
+    A function that writes to a file, pipe, terminal or socket without blocking, if the system has one.
 
-    O_NONBLOCK is a property of the open file, which others have open too, such as the shell: it is opened again.
+    The file is opened again: O_NONBLOCK would also affect other processes that share the open file, such as the shell.
     """
     with suppress(OSError):
         mode = os.fstat(descriptor).st_mode

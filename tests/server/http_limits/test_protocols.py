@@ -1,4 +1,4 @@
-"""Connections that misbehave: too many, too much before a request is whole, or too slow. Each is told why and cut."""
+"""Limits of connections: how many, the size and time of a request, clients that do not read."""
 
 import asyncio
 import json
@@ -26,14 +26,14 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def hasty():
-    """A server that gives its clients little time."""
+def impatient():
+    """A server with a short request timeout."""
     with serving(limiter=ConnectionLimiter(request_seconds=0.4)) as running:
         yield running
 
 
-async def said_to(server, *pieces):
-    """What is answered until the server closes."""
+async def exchange(server, *pieces):
+    """Send the pieces and read until the server closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     for piece in pieces:
         writer.write(piece)
@@ -58,19 +58,19 @@ def refusal(answer):
         [POST + b"Content-Length: 22\r\n\r\n", BODY[:9]],
         [POST + b"Transfer-Encoding: chunked\r\n\r\n", b"5\r\n{", b"   "],
     ],
-    ids=["nothing", "method", "headers", "no body", "half a body", "half a chunk"],
+    ids=["nothing", "method", "headers", "no body", "part of a body", "part of a chunk"],
 )
-async def test_half_sent_request_is_cut(hasty, pieces):
-    assert refusal(await said_to(hasty, *pieces)) == (408, "TIMEOUT")
+async def test_incomplete_request_times_out(impatient, pieces):
+    assert refusal(await exchange(impatient, *pieces)) == (408, "TIMEOUT")
 
 
-async def test_request_that_trickles_in_is_cut(hasty):
+async def test_slowly_sent_request_times_out(impatient):
     async def trickle(writer):
         while not writer.is_closing():
             writer.write(b" ")
             await asyncio.sleep(0.02)
 
-    reader, writer = await asyncio.open_connection("127.0.0.1", hasty.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", impatient.port)
     writer.write(POST + b"Content-Length: 90000\r\n\r\n")
     trickling = asyncio.create_task(trickle(writer))
     answer = await reader.readuntil(b"}]}")
@@ -100,33 +100,33 @@ async def test_request_that_trickles_in_is_cut(hasty):
     ],
     ids=["many", "long", "long together", "endless", "long after the body", "long URL"],
 )
-async def test_flood_of_headers_is_refused(server, head, status):
-    assert refusal(await said_to(server, head)) == (status, "HEADERS_TOO_LARGE")
+async def test_large_head_is_refused(server, head, status):
+    assert refusal(await exchange(server, head)) == (status, "HEADERS_TOO_LARGE")
 
 
-async def test_head_that_is_long_is_refused_behind_another_request(server):
+async def test_large_head_behind_another_request_is_refused(server):
     first = request({"query": "{ hello }"})
     whole = first + POST + b"X-A: " + b"y" * 9_000 + b"\r\nX-B: " + b"y" * 9_000 + b"\r\n\r\n"
 
-    answers = await said_to(server, whole[:-100], whole[-100:])
+    answers = await exchange(server, whole[:-100], whole[-100:])
 
     assert refusal(answers[answers.rindex(b"HTTP/1.1") :]) == (431, "HEADERS_TOO_LARGE")
 
 
 @pytest.mark.parametrize("text", [b"\x16\x03\x01\x02\x00\x01", b"HELLO\r\n\r\n", POST + b"a b: c\r\n\r\n"])
-async def test_what_is_no_http_is_refused(server, text):
-    assert refusal(await said_to(server, text)) == (400, "BAD_REQUEST")
+async def test_invalid_http_is_refused(server, text):
+    assert refusal(await exchange(server, text)) == (400, "BAD_REQUEST")
 
 
-async def test_headers_at_the_limit_are_taken(server):
+async def test_headers_within_the_limit_are_accepted(server):
     headers = {f"x-{number}": "y" * 100 for number in range(93)}  # and seven that httpx sends
 
     async with httpx.AsyncClient(base_url=server.url, headers=headers) as client:
         assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
 
 
-async def test_connection_is_used_again_for_longer_than_a_request_may_take(hasty):
-    async with httpx.AsyncClient(base_url=hasty.url) as client, hasty.socket() as socket:
+async def test_connection_may_live_longer_than_the_request_timeout(impatient):
+    async with httpx.AsyncClient(base_url=impatient.url) as client, impatient.socket() as socket:
         for _ in range(4):
             assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
             await asyncio.sleep(0.15)
@@ -170,7 +170,7 @@ async def test_connections_are_counted():
                 await stack.enter_async_context(server.socket())
             _, writer = await asyncio.open_connection("127.0.0.1", server.port)
 
-            assert refusal(await said_to(server)) == (503, "TOO_MANY_CONNECTIONS")
+            assert refusal(await exchange(server)) == (503, "TOO_MANY_CONNECTIONS")
             writer.close()
         await until(lambda: not limiter.open)
         async with httpx.AsyncClient() as client:
@@ -197,57 +197,57 @@ def request(content, accept="application/json"):
 
 
 @contextmanager
-def patient(seconds):
-    """A server that waits for so long for its clients to read, and its limiter."""
+def server_with_read_timeout(seconds):
+    """A server that closes connections whose clients do not read for some seconds, and its limiter."""
     limiter = ConnectionLimiter(slow_clients=SlowClients(seconds))
     with serving(limiter=limiter) as server:
         yield server, limiter
 
 
 @asynccontextmanager
-async def deaf(server, limiter, *pieces, told_first=b"", connections=1):
-    """A client that says something and then does not read: its window is small, and the answers are beyond it."""
+async def unreading_client(server, limiter, *pieces, first=b"", connections=1):
+    """A client that sends something and does not read the answers, which exceed its small receive buffer."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
         client.setblocking(False)
         loop = asyncio.get_running_loop()
         await loop.sock_connect(client, ("127.0.0.1", server.port))
         await until(lambda: limiter.open.total() == connections)
-        if told_first:
-            await loop.sock_sendall(client, told_first)
+        if first:
+            await loop.sock_sendall(client, first)
             await loop.sock_recv(client, 4096)
         for piece in pieces:
             await loop.sock_sendall(client, piece)
         yield client
 
 
-async def test_client_that_does_not_read_its_answers_is_cut():
+async def test_client_that_does_not_read_answers_is_disconnected():
     large = request({**LARGE, "variables": {"x": "x" * 90_000}})
-    with patient(0.3) as (server, limiter):
-        async with deaf(server, limiter, *[large] * 5):
+    with server_with_read_timeout(0.3) as (server, limiter):
+        async with unreading_client(server, limiter, *[large] * 5):
             await until(lambda: not limiter.open)
 
 
-async def test_client_that_does_not_read_its_events_is_cut():
+async def test_client_that_does_not_read_events_is_disconnected():
     ended = CONTEXTS.streams_ended
-    with patient(0.3) as (server, limiter):
-        async with deaf(server, limiter, request({"query": ENDLESS}, "text/event-stream")):
+    with server_with_read_timeout(0.3) as (server, limiter):
+        async with unreading_client(server, limiter, request({"query": ENDLESS}, "text/event-stream")):
             await until(lambda: CONTEXTS.streams_ended == ended + 1)
             await until(lambda: not limiter.open)
 
 
-async def test_socket_that_is_not_read_is_cut():
+async def test_websocket_client_that_does_not_read_is_disconnected():
     ended = CONTEXTS.streams_ended
-    with patient(0.3) as (server, limiter):
-        async with deaf(server, limiter, message(INIT), message(SUBSCRIBE), told_first=UPGRADE):
+    with server_with_read_timeout(0.3) as (server, limiter):
+        async with unreading_client(server, limiter, message(INIT), message(SUBSCRIBE), first=UPGRADE):
             await until(lambda: CONTEXTS.streams_ended == ended + 1)
             await until(lambda: not limiter.open)
 
 
 async def test_client_that_reads_slowly_is_served():
     large = request({**LARGE, "variables": {"x": "x" * 90_000}})
-    with patient(1.0) as (server, limiter):
-        async with deaf(server, limiter, *[large] * 5) as client:
+    with server_with_read_timeout(1.0) as (server, limiter):
+        async with unreading_client(server, limiter, *[large] * 5) as client:
             read = 0
             while read < 5 * 20 * 90_000:
                 received = await asyncio.get_running_loop().sock_recv(client, 65_536)
@@ -256,7 +256,7 @@ async def test_client_that_reads_slowly_is_served():
                 await asyncio.sleep(0.01)
 
 
-async def test_flood_of_pings_is_cut(server):
+async def test_too_many_pings_close_the_websocket(server):
     async with server.socket() as client:
         client.transport.write(Frame(Opcode.PING, b"").serialize(mask=True) * 250)  # in two seconds at most
         with pytest.raises(ConnectionClosedError) as closed:
@@ -265,7 +265,7 @@ async def test_flood_of_pings_is_cut(server):
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "more than 100 messages a second")
 
 
-async def test_message_in_too_many_fragments_is_cut(server):
+async def test_too_many_fragments_close_the_websocket(server):
     async with server.socket() as client:
         first, rest = (Frame(opcode, b"", fin=False).serialize(mask=True) for opcode in (Opcode.TEXT, Opcode.CONT))
         client.transport.write(first + rest * 1_000)
@@ -275,7 +275,7 @@ async def test_message_in_too_many_fragments_is_cut(server):
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "a message of more than 1000 fragments")
 
 
-def test_door_counts_for_each_address():
+def test_connections_are_limited_per_address():
     limiter = ConnectionLimiter(max_connections=6, max_per_address=2, trusted_proxies=frozenset({"10.0.0.1"}))
 
     assert [limiter.admit("1.1.1.1") for _ in range(3)] == [True, True, False]
@@ -285,7 +285,7 @@ def test_door_counts_for_each_address():
     assert limiter.admit("1.1.1.1")
 
 
-def test_door_without_a_number_for_an_address_is_open_to_all():
+def test_connections_per_address_may_be_unlimited():
     limiter = ConnectionLimiter(max_connections=300, max_per_address=None)
 
     assert all(limiter.admit("1.1.1.1") for _ in range(300))

@@ -34,7 +34,7 @@ LAST = b"POST /ab HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 3\
 
 
 async def echo(scope, receive, send):
-    """What was understood. The application may keep for itself what it was given."""
+    """Answer with the request as the application sees it, then modify what the application was given."""
     message = await receive()
     body = message["body"]
     while message["more_body"]:
@@ -55,26 +55,26 @@ def server():
         yield server
 
 
-async def understood(server, *pieces):
-    """What one connection understands of pieces; before each, what was said before has been answered."""
+async def answers_to(server, *pieces):
+    """The answers to requests sent one after another on one connection."""
     async with talking(server) as talk:
         return [(await talk.say(piece), await talk.answer())[1] for piece in pieces]
 
 
 @pytest.fixture
 async def first(server):
-    """What each request means as the first of a connection."""
-    return {name: (await understood(server, request))[0] for name, request in REQUESTS.items()}
+    """The answers to each request as the first of a connection."""
+    return {name: (await answers_to(server, request))[0] for name, request in REQUESTS.items()}
 
 
-async def test_request_is_understood_whatever_was_before(server, first):
+async def test_request_means_the_same_after_any_other(server, first):
     for before, name in product(REQUESTS, REQUESTS):
         names = [before, before, name, name, before]
 
-        assert await understood(server, *(REQUESTS[one] for one in names)) == [first[one] for one in names]
+        assert await answers_to(server, *(REQUESTS[one] for one in names)) == [first[one] for one in names]
 
 
-async def test_request_is_understood_wherever_it_is_cut(server, first):
+async def test_request_may_arrive_in_any_pieces(server, first):
     usual = REQUESTS["body"]
     for end in range(1, len(usual)):
         async with talking(server) as talk:
@@ -84,7 +84,7 @@ async def test_request_is_understood_wherever_it_is_cut(server, first):
                     assert await talk.answer() == first["body"]
 
 
-async def test_requests_that_come_at_once_are_understood(server, first):
+async def test_pipelined_requests_mean_the_same(server, first):
     async with talking(server) as talk:
         await talk.say(REQUESTS["body"])
         await talk.answer()
@@ -95,7 +95,7 @@ async def test_requests_that_come_at_once_are_understood(server, first):
 
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-async def test_wrong_request_is_refused_whatever_was_before(server, wrong):
+async def test_ambiguous_request_is_refused_after_any_other(server, wrong):
     async with talking(server) as talk:
         for _ in range(2):
             await talk.say(REQUESTS["body"])
@@ -106,7 +106,7 @@ async def test_wrong_request_is_refused_whatever_was_before(server, wrong):
         assert await talk.rest() == b""
 
 
-async def test_last_request_is_the_last_whatever_was_before(server):
+async def test_connection_close_is_honoured_after_other_requests(server):
     async with talking(server) as talk:
         for _ in range(2):
             await talk.say(REQUESTS["body"])
@@ -118,7 +118,7 @@ async def test_last_request_is_the_last_whatever_was_before(server):
         assert json.loads(await talk.rest())[-1] == "end"
 
 
-async def test_client_may_wait_again_until_its_body_is_wanted(server):
+async def test_client_may_wait_for_100_continue_again(server):
     head, body = POST.replace(b"X-Y", b"Expect: 100-continue\r\nX-Y") % (3, b"one"), b"one"
     async with talking(server) as talk:
         for _ in range(3):
@@ -142,7 +142,7 @@ async def test_client_may_wait_again_until_its_body_is_wanted(server):
 )
 async def test_url_is_split_into_path_and_query(server, url, path, raw_path, query):
     request = b"POST %b HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n" % url
-    for answer in await understood(server, request, request):
+    for answer in await answers_to(server, request, request):
         assert answer[1][2:5] == [path, str(raw_path), str(query)]
 
 

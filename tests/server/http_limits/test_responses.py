@@ -1,4 +1,4 @@
-"""Requests and responses on one connection, byte by byte: whose answer ends where, and what closes."""
+"""Responses on one connection: their order, where each of them ends, and when the connection closes."""
 
 import asyncio
 import json
@@ -72,8 +72,8 @@ IN_CHUNKS = INVITING + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n
 
 
 @pytest.mark.parametrize("invitation", [INVITING + LENGTH + b"\r\n" + BODY, IN_CHUNKS], ids=["whole", "in chunks"])
-async def test_invitation_to_another_protocol_is_passed_over(talk, invitation):
-    """Java's own client and `curl --http2` send it with their first request, whose body has to arrive all the same."""
+async def test_upgrade_to_http_2_is_ignored(talk, invitation):
+    """Java's client and `curl --http2` send it with their first request."""
     for cut in range(0, len(invitation), 10):
         await talk.say(invitation[:cut])
         await asyncio.sleep(0)
@@ -82,13 +82,13 @@ async def test_invitation_to_another_protocol_is_passed_over(talk, invitation):
         assert [await talk.answer(), await talk.answer()] == [(200, HELLO)] * 2
 
 
-async def test_no_tunnel_is_made(talk):
+async def test_connect_is_refused(talk):
     await talk.say(b"CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n" + REQUEST)
 
     assert (await talk.head())[0] == 400
 
 
-async def test_requests_that_do_not_wait_are_answered_in_order(talk):
+async def test_pipelined_requests_are_answered_in_order(talk):
     names = [f"n{number}" for number in range(30)]
     bodies = [json.dumps({"query": f'{{ hello(name: "{name}") }}'}).encode() for name in names]
     await talk.say(b"".join(HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies))
@@ -98,8 +98,8 @@ async def test_requests_that_do_not_wait_are_answered_in_order(talk):
     assert [answer["data"]["hello"] for _, answer in answers] == [f"hello {name}" for name in names]
 
 
-async def test_head_of_the_next_request_may_come_with_a_large_body(talk):
-    """More bytes than any head may have, but most of them are of the body before."""
+async def test_large_body_does_not_count_for_the_next_head(talk):
+    """The data exceeds the limit of a head, but most of it belongs to the previous body."""
     body = json.dumps({"query": "{ hello }", "extensions": {"padding": "x" * 90_000}}).encode()
     await talk.say(HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body + REQUEST[:30])
     first = await talk.answer()
@@ -115,7 +115,7 @@ async def test_body_may_come_in_chunks(talk):
     assert await talk.answer() == (200, HELLO)
 
 
-async def test_client_may_wait_until_its_body_is_wanted(talk):
+async def test_client_may_wait_for_100_continue(talk):
     await talk.say(HEAD + LENGTH + b"Expect: 100-continue\r\n\r\n")
     status, _ = await talk.head()
     await talk.say(BODY)
@@ -138,7 +138,7 @@ async def test_head_has_no_body(talk):
     [REQUEST.replace(b"HTTP/1.1", b"HTTP/1.0"), REQUEST.replace(b"Host: x", b"Host: x\r\nConnection: close")],
     ids=["HTTP/1.0", "close"],
 )
-async def test_last_answer_says_so(talk, request_):
+async def test_last_response_has_connection_close(talk, request_):
     await talk.say(request_)
     status, headers = await talk.head()
 
@@ -154,7 +154,7 @@ async def test_idle_connection_is_closed(talk, said):
     assert await talk.rest() == b""
 
 
-async def test_head_begun_after_an_answer_is_waited_for():
+async def test_incomplete_head_is_not_closed_as_idle():
     with serving(limiter=ConnectionLimiter(idle_seconds=0.1)) as server:
         async with talking(server) as talk:
             await talk.say(REQUEST)
@@ -215,7 +215,7 @@ def odd_server():
         ("/long", 200, b""),
     ],
 )
-async def test_response_that_is_out_of_the_ordinary(odd_server, path, status, rest):
+async def test_unusual_response(odd_server, path, status, rest):
     async with talking(odd_server) as talk:
         await talk.say(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         told, headers = await talk.head()
@@ -224,7 +224,7 @@ async def test_response_that_is_out_of_the_ordinary(odd_server, path, status, re
         assert headers["connection"] == "close"
 
 
-async def test_answer_without_a_body_ends_with_its_head(odd_server):
+async def test_response_without_a_body_ends_with_its_head(odd_server):
     async with talking(odd_server) as talk:
         await talk.say(b"GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /parts HTTP/1.1\r\nHost: x\r\n\r\n")
         told, headers = await talk.head()
@@ -233,7 +233,7 @@ async def test_answer_without_a_body_ends_with_its_head(odd_server):
         assert await talk.answer() == (200, 1234)
 
 
-async def test_header_cannot_smuggle_in_another(odd_server):
+async def test_header_with_a_line_break_is_not_sent(odd_server):
     async with talking(odd_server) as talk:
         await talk.say(b"GET /split HTTP/1.1\r\nHost: x\r\n\r\n")
 

@@ -1,4 +1,4 @@
-"""Answers that nobody reads: how much of them waits, for a connection and for an address, and what is said beyond."""
+"""Limits on answers that wait to be read, for a connection and for an address."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ import pytest
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_answers import UnreadAnswers
 from tests.engine.sample import CONTEXTS, serving, until
-from tests.server.http_limits.test_protocols import INIT, LARGE, UPGRADE, deaf, message, request
+from tests.server.http_limits.test_protocols import INIT, LARGE, UPGRADE, message, request, unreading_client
 
 HERE = "127.0.0.1"
 ANSWER = 20 * 90_000  # bytes
@@ -29,21 +29,21 @@ def server(limiter):
         yield running
 
 
-async def deaf_clients(stack, server, limiter, *pieces, **options):
-    """Clients that do not read, until the answers of their address are at its bound."""
+async def unreading_clients(stack, server, limiter, *pieces, **options):
+    """Connect clients that do not read until the answers to their address reach the limit."""
     count = 0
     while limiter.unread_answers.waiting(HERE) <= 5_000_000 - ANSWER:
         count += 1
         assert count < 20
         before = limiter.unread_answers.waiting(HERE)
-        await stack.enter_async_context(deaf(server, limiter, *pieces, connections=count, **options))
+        await stack.enter_async_context(unreading_client(server, limiter, *pieces, connections=count, **options))
         await until(lambda before=before: limiter.unread_answers.waiting(HERE) > before)
 
 
-async def test_answers_that_wait_count_against_their_address(server, limiter):
+async def test_unread_answers_are_limited_per_address(server, limiter):
     async with httpx.AsyncClient(base_url=server.url) as client:
-        async with AsyncExitStack() as deaf_ones:
-            await deaf_clients(deaf_ones, server, limiter, *map(request, OTHERS))
+        async with AsyncExitStack() as clients:
+            await unreading_clients(clients, server, limiter, *map(request, OTHERS))
 
             refused = await client.post("", json={**LARGE, "variables": VARIABLES})
             assert refused.status_code == 429
@@ -60,11 +60,11 @@ async def test_answers_that_wait_count_against_their_address(server, limiter):
         assert (await client.post("", json={**LARGE, "variables": VARIABLES})).status_code == 200
 
 
-async def test_answers_that_wait_count_against_their_socket(server, limiter):
-    """Operations that are answered at once on a socket that is not read: what does not fit is refused in its turn."""
+async def test_unread_answers_are_limited_per_websocket(server, limiter):
+    """Operations on a WebSocket whose client does not read are refused once their answers exceed the limit."""
     CONTEXTS.opened.clear()
     asked = [{"id": str(number), "type": "subscribe", "payload": each} for number, each in enumerate(OTHERS)]
-    async with deaf(server, limiter, message(INIT), *map(message, asked), told_first=UPGRADE) as client:
+    async with unreading_client(server, limiter, message(INIT), *map(message, asked), first=UPGRADE) as client:
         await until(lambda: len(CONTEXTS.opened) == len(OTHERS))
         assert limiter.unread_answers.waiting(HERE) <= 2_000_000
         ended = [each async for each in messages(client, until=len(OTHERS))]
@@ -76,7 +76,7 @@ async def test_answers_that_wait_count_against_their_socket(server, limiter):
 
 
 async def messages(client, until):
-    """The messages that end operations, until there were so many; all others are left out."""
+    """Yield the messages that end operations, until there were `until` of them."""
     loop, said = asyncio.get_running_loop(), b""
     while until:
         while len(said) < 10 or len(said) < size_of(said):
@@ -91,19 +91,19 @@ async def messages(client, until):
 
 
 def size_of(said):
-    """How many bytes the first of these WebSocket frames has."""
+    """The size of the first WebSocket frame in bytes."""
     short = said[1]
     if short < 126:
         return 2 + short
     return 4 + int.from_bytes(said[2:4]) if short == 126 else 10 + int.from_bytes(said[2:10])
 
 
-async def test_stream_that_is_not_read_ends_at_the_bound():
-    """An event larger than what may wait beside another; a reader that takes it in time hears all of them."""
+async def test_unread_stream_ends_at_the_limit():
+    """One event may wait, but not two."""
     limiter = ConnectionLimiter(unread_answers=UnreadAnswers(max_per_connection=1_000_000))
     with serving(limiter=limiter) as server:
         subscription = request({"query": "subscription { forever(size: 900000) }"}, "text/event-stream")
-        async with deaf(server, limiter, subscription) as client:
+        async with unreading_client(server, limiter, subscription) as client:
             await until(lambda: limiter.unread_answers.waiting(HERE) > 0)
             said = b""
             while b"event: complete" not in said:
@@ -112,7 +112,7 @@ async def test_stream_that_is_not_read_ends_at_the_bound():
     assert b"TOO_MUCH_UNREAD" in said
 
 
-async def test_answers_are_counted_no_more_when_they_were_read(server, limiter):
+async def test_answers_that_were_read_no_longer_count(server, limiter):
     async with httpx.AsyncClient(base_url=server.url) as client:
         for each in OTHERS:
             assert (await client.post("", json=each)).status_code == 200

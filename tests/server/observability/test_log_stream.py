@@ -156,7 +156,7 @@ def test_more_than_the_queue_holds_is_dropped_and_counted():
         stream.on_dropped = counted.append
         for number in range(100):
             stream.write(f"line {number:04}\n")
-        assert (stream.fault, stream.dropped) == ("nobody reads it", sum(counted))
+        assert (stream.fault, stream.dropped) == ("it is not read", sum(counted))
         left = 100 - stream.dropped
         assert 0 < left <= 51
         os.set_blocking(reader, False)
