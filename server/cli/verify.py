@@ -28,11 +28,11 @@ class Report:
     """Prints the first findings and counts all of them."""
 
     broken: int = 0
-    mended: int = 0
+    repaired: int = 0
 
     def add(self, finding: Finding) -> None:
         self.broken += 1
-        self.mended += finding.mended
+        self.repaired += finding.repaired
         if self.broken <= SHOWN:
             print(_printable(f"{finding.where}: {finding.found}, should be {finding.expected}") + _end(finding))
 
@@ -40,7 +40,7 @@ class Report:
         if not self.broken:
             return "nothing is broken"
         more = f"and {self.broken - SHOWN} more\n" if self.broken > SHOWN else ""
-        return f"{more}broken {self.broken}, repaired {self.mended}"
+        return f"{more}broken {self.broken}, repaired {self.repaired}"
 
 
 def verify(settings: Settings, repair: bool) -> int:
@@ -55,11 +55,11 @@ def verify(settings: Settings, repair: bool) -> int:
 
     session.run(settings, check, strict=False)
     print(report)
-    return int(report.broken > report.mended)
+    return int(report.broken > report.repaired)
 
 
 def _end(finding: Finding) -> str:
-    return " (repaired)" if finding.mended else ""
+    return " (repaired)" if finding.repaired else ""
 
 
 def _printable(text: str) -> str:

@@ -40,7 +40,7 @@ class Finding:
     where: str
     found: str
     expected: str
-    mended: bool = False
+    repaired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +174,15 @@ class _Verification:
             now, later = calls[:CHECKS_AT_ONCE], list(calls[CHECKS_AT_ONCE:])
             replies = await self._site.redis.pipeline([self._command(call) for call in now])
             for call, (cursor, *flat) in zip(now, replies, strict=True):
-                for where, found, expected, mended in zip(*(flat[i::4] for i in range(4)), strict=True):
-                    self._report(Finding(where, found, expected, mended == "mended"))
+                for where, found, expected, repaired in zip(*(flat[i::4] for i in range(4)), strict=True):
+                    self._report(Finding(where, found, expected, repaired == "repaired"))
                 if cursor != "0":
                     later.append(ScriptCall(call.script, call.p, call.suffix, (*call.arguments[:-1], cursor)))
             calls = later
 
     def _command(self, call: ScriptCall) -> Command:
-        mend = "mend" if self._repair else ""
-        return actor_scripts.command(self._site, call.script, call.p, "", mend, call.suffix, *call.arguments)
+        repairing = "repair" if self._repair else ""
+        return actor_scripts.command(self._site, call.script, call.p, "", repairing, call.suffix, *call.arguments)
 
 
 def _call(key: Key) -> ScriptCall | None:

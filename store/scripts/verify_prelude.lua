@@ -1,10 +1,10 @@
--- Functions of the scripts that verify: they report what is wrong and, with "mend", repair it from what it is derived
+-- Functions of the scripts that verify: they report what is wrong and, with "repair", repair it from what it is derived
 -- from, in the same step. Stands after prelude.lua.
 -- KEYS  see prelude.lua
--- ARGV  1-6 see prelude.lua   7 "mend" or ""   8 name: what follows the tag in the key   from 9 on: see the script
--- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "mended"
+-- ARGV  1-6 see prelude.lua   7 "repair" or ""   8 name: what follows the tag in the key   from 9 on: see the script
+-- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"
 --       or ""}
-local mending, name = ARGV[7] == "mend", ARGV[8]
+local repairing, name = ARGV[7] == "repair", ARGV[8]
 local MAX_DELAY = 10000 -- milliseconds that a command may take from its sender to here
 
 local reply = {"0"}
@@ -13,10 +13,10 @@ local function text(value)
   return type(value) == "number" and string.format("%.17g", value) or value or "nothing"
 end
 
--- Adds a finding. `mend` repairs it; nil if the expected value cannot be derived.
-local function report(where, found, expected, mend)
-  if mending and mend then mend() end
-  for _, each in ipairs({where, text(found), text(expected), mending and mend and "mended" or ""}) do
+-- Adds a finding. `repair` repairs it; nil if the expected value cannot be derived.
+local function report(where, found, expected, repair)
+  if repairing and repair then repair() end
+  for _, each in ipairs({where, text(found), text(expected), repairing and repair and "repaired" or ""}) do
     reply[#reply + 1] = each
   end
 end

@@ -34,7 +34,7 @@ def test_store_that_is_whole_is_said(settings, capsys):
     assert capsys.readouterr().out == "nothing is broken\n"
 
 
-def test_what_is_broken_is_a_line_each_until_it_is_mended(settings, redis, capsys):
+def test_each_finding_is_printed_until_it_is_repaired(settings, redis, capsys):
     redis.zadd(keys.groups(0), {"show": 0, "ask": 0})
     lines = [f"{keys.groups(0)} {name}: 0, should be nothing" for name in ("ask", "show")]
 
@@ -76,7 +76,7 @@ def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
     assert (more, summary) == ("and 50 more", "broken 150, repaired 0")
 
 
-def test_what_cannot_be_mended_is_left_and_told(settings, redis, capsys):
+def test_what_cannot_be_repaired_is_printed_and_left(settings, redis, capsys):
     redis.set(b"\xff\nodd", "odd")
 
     assert verify(settings, repair=True) == 1
@@ -112,11 +112,11 @@ def test_server_may_go_on_meanwhile(tmp_path, redis_url, redis):
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
         redis.delete(*redis.scan_iter("score:*"))
-        mended = command("--repair", redis_url=redis_url)
+        repaired = command("--repair", redis_url=redis_url)
         listed = live.ask("{ articles { nodes { title } } }")["data"]["articles"]["nodes"]
 
-    assert mended.returncode == 0
-    assert mended.stdout.splitlines()[-1] == "broken 1, repaired 1"
+    assert repaired.returncode == 0
+    assert repaired.stdout.splitlines()[-1] == "broken 1, repaired 1"
     assert listed == [{"title": "Redis in Action"}]
 
 

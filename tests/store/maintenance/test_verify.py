@@ -44,11 +44,11 @@ async def test_damage_that_can_be_derived_is_reported_and_repaired(scene, damage
 
     found = await verified(scene.store)
     assert of(found) == sorted(expected)
-    assert not any(finding.mended for finding in found)
+    assert not any(finding.repaired for finding in found)
     assert broken is None or contents(scene.redis) == broken
 
-    mended = await verified(scene.store, repair=True)
-    assert mended and all(finding.mended for finding in mended)
+    repaired = await verified(scene.store, repair=True)
+    assert repaired and all(finding.repaired for finding in repaired)
     assert contents(scene.redis) == before
     assert await verified(scene.store) == []
 
@@ -60,7 +60,7 @@ async def test_damage_that_cannot_be_derived_is_reported_and_stays(scene, damage
     assert of(await verified(scene.store)) == sorted(expected)
     found = await verified(scene.store, repair=True)
     assert of(found) == sorted(expected)
-    assert of(await verified(scene.store)) == of([finding for finding in found if not finding.mended]) != []
+    assert of(await verified(scene.store)) == of([finding for finding in found if not finding.repaired]) != []
 
 
 async def test_late_expiry_is_reported_and_repaired(scene, redis):
@@ -92,7 +92,7 @@ async def test_repair_rebuilds_indexes_for_a_new_policy(scene, redis_url, clock,
 
     found = await verified(store)
     assert {finding.where.split(":")[0].split()[0] for finding in found} <= {"store", "score", "group", "good"}
-    assert not any(finding.mended for finding in found)
+    assert not any(finding.repaired for finding in found)
     assert of(await verified(store, repair=True)) == of(found)
     assert await verified(store) == []
     await store.close()
@@ -150,7 +150,7 @@ async def test_repair_of_a_store_in_use_changes_only_what_is_damaged(scene, redi
     found: list[Finding] = []
     await meanwhile(scene, partial(verify.verify, scene.store.site, found.append, repair=True))
 
-    assert found and all(finding.mended for finding in found)
+    assert found and all(finding.repaired for finding in found)
     assert await verified(scene.store) == []
 
 
