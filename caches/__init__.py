@@ -1,8 +1,8 @@
 """
-Caches of one process, which together hold no more bytes than one setting says.
+Caches of one process, limited together to a number of bytes.
 
-Large entries live in `SizedCache`, which evicts by what its entries hold. Small results are memoised with `memo`, whose
-entries have a known largest size. `CacheBudget` divides the bytes of a process between them.
+`SizedCache` is for large entries: it evicts by their sizes. `memo` is for small results, whose entries have a known
+largest size. `CacheBudget` divides the bytes of a process between them.
 """
 
 from collections import OrderedDict
@@ -15,10 +15,10 @@ V = TypeVar("V")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ENTRY = 250  # bytes of an entry beside its key and its value: the place in the dict, a list node, a tuple, its size
+ENTRY_BYTES = 250  # of an entry, beside its key and value: its slot in the dict, a list node, a tuple, its size
 MEGABYTE = 1024 * 1024
 
-# How the bytes that memos leave over are divided, in percent.
+# How the bytes that are left beside the memos are divided, in percent.
 SHARES = {
     "operations": 34,
     "requests": 6,
@@ -46,7 +46,7 @@ class Measured(Protocol):
 
 
 class SizedCache(Generic[K, V]):
-    """Keeps the entries that were used last, up to a total size. The caller gives the size of each entry in bytes."""
+    """An LRU cache, limited by the total size of its entries. The caller gives the size of each entry in bytes."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -66,8 +66,8 @@ class SizedCache(Generic[K, V]):
         return entry[0]
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value, in place of an older one. One that is larger than the whole cache is not kept."""
-        entry = value, size + ENTRY
+        """Cache a value, in place of an older one. A value that is larger than the whole cache is not cached."""
+        entry = value, size + ENTRY_BYTES
         known = self._entries.setdefault(key, entry)
         if known is not entry:
             self._entries[key] = entry
@@ -78,7 +78,7 @@ class SizedCache(Generic[K, V]):
         self._make_room()
 
     def grow(self, key: K, value: V, more: int) -> None:
-        """Count `more` bytes to the entry of a key, if it still has this value. It may be evicted for it."""
+        """Add `more` bytes to the size of an entry, if it still has this value. Then it may be evicted."""
         entry = self._entries.get(key)
         if entry is not None and entry[0] is value:
             self._entries[key] = value, entry[1] + more
@@ -112,7 +112,7 @@ class SizedCache(Generic[K, V]):
 
 
 class Hashed:
-    """A key whose hash is computed once. For large tuples, which are hashed anew for each access to a dict."""
+    """A tuple as a key whose hash is computed once: large tuples are hashed again for each access to a dict."""
 
     __slots__ = ("_hash", "value")
 
@@ -134,7 +134,7 @@ class Memo(NamedTuple):
     entry_bytes: int
 
     @property
-    def most(self) -> int:
+    def max_bytes(self) -> int:
         return int(self.function.cache_info().maxsize) * self.entry_bytes
 
     @property
@@ -163,7 +163,7 @@ def memo(entries: int, entry_bytes: int) -> Callable[[Callable[P, R]], Callable[
 
 
 def shared_cache(name: str) -> SizedCache[Any, Any]:
-    """The one cache of the process that has this share. Its capacity is that of the last budget."""
+    """The cache of the process that has this share. Its capacity is that of the last budget."""
     return SHARED.setdefault(name, SizedCache(CacheBudget().share(name)))
 
 
@@ -180,7 +180,7 @@ class CacheBudget:
 
     def share(self, name: str) -> int:
         """The bytes that the caches of this name may hold together."""
-        return (self.total - sum(memo.most for memo in MEMOS.values())) * SHARES[name] // 100
+        return (self.total - sum(memo.max_bytes for memo in MEMOS.values())) * SHARES[name] // 100
 
     def cache(self, name: str) -> SizedCache[Any, Any]:
         """A new cache that has this share."""

@@ -160,7 +160,7 @@ class Events:
 
 @asynccontextmanager
 async def connect(url: str, partitions: int) -> AsyncIterator[Events]:
-    """Hear of everything that changes in a store, over one link, which is made anew whenever it is lost."""
+    """Receive all events of a store over one connection, which is opened again whenever it is lost."""
     events, connected = Events(), asyncio.Event()
     subscriber = Subscriber(urls.parse(url), events.receive)
     channels = [keys.events(p) for p in range(partitions)]

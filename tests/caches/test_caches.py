@@ -1,11 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caches import ENTRY, MEMOS, SHARES, CacheBudget, SizedCache
+from caches import ENTRY_BYTES, MEMOS, SHARES, CacheBudget, SizedCache
 
 
-def test_oldest_makes_room_for_the_newest():
-    cache = SizedCache(10 + 2 * ENTRY)
+def test_least_recently_used_entry_is_evicted():
+    cache = SizedCache(10 + 2 * ENTRY_BYTES)
     cache.put("a", 1, 5)
     cache.put("b", 2, 5)
     cache.get("a")
@@ -13,11 +13,11 @@ def test_oldest_makes_room_for_the_newest():
     cache.put("c", 3, 1)
 
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
-    assert cache.usage == (6 + 2 * ENTRY, 2, 1)
+    assert cache.usage == (6 + 2 * ENTRY_BYTES, 2, 1)
 
 
-def test_entry_that_grows_makes_the_oldest_leave():
-    cache = SizedCache(10 + 2 * ENTRY)
+def test_growth_of_an_entry_evicts_others():
+    cache = SizedCache(10 + 2 * ENTRY_BYTES)
     cache.put("a", 1, 5)
     cache.put("b", 2, 5)
 
@@ -25,17 +25,17 @@ def test_entry_that_grows_makes_the_oldest_leave():
     cache.grow("b", "another value", 100)
 
     assert (cache.get("a"), cache.get("b")) == (None, 2)
-    assert cache.usage == (6 + ENTRY, 1, 1)
+    assert cache.usage == (6 + ENTRY_BYTES, 1, 1)
 
 
-def test_value_that_is_put_again_replaces_the_first():
+def test_second_value_of_a_key_replaces_the_first():
     cache = SizedCache(1_000)
     cache.put("a", 1, 5)
 
     cache.put("a", 2, 7)
 
     assert cache.get("a") == 2
-    assert cache.usage == (7 + ENTRY, 1, 0)
+    assert cache.usage == (7 + ENTRY_BYTES, 1, 0)
 
 
 def test_smaller_capacity_evicts_at_once():
@@ -43,20 +43,20 @@ def test_smaller_capacity_evicts_at_once():
     cache.put("a", 1, 5)
     cache.put("b", 2, 5)
 
-    cache.resize(5 + ENTRY)
+    cache.resize(5 + ENTRY_BYTES)
 
     assert (cache.get("a"), cache.get("b")) == (None, 2)
 
 
-def test_shares_of_a_budget_and_memos_are_all_of_it():
+def test_shares_and_memos_add_up_to_the_budget():
     budget = CacheBudget(64)
 
     shares = sum(budget.share(name) for name in SHARES)
-    assert 0.99 * budget.total < shares + sum(memo.most for memo in MEMOS.values()) <= budget.total
+    assert 0.99 * budget.total < shares + sum(memo.max_bytes for memo in MEMOS.values()) <= budget.total
 
 
-def test_what_is_larger_than_the_cache_is_not_kept():
-    cache = SizedCache(10 + ENTRY)
+def test_entry_larger_than_the_cache_is_not_cached():
+    cache = SizedCache(10 + ENTRY_BYTES)
     cache.put("b", 2, 5)
 
     cache.put("a", 1, 11)
@@ -66,10 +66,10 @@ def test_what_is_larger_than_the_cache_is_not_kept():
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 20))))
 def test_sizes_never_exceed_the_capacity(puts):
-    capacity = 30 + 3 * ENTRY
+    capacity = 30 + 3 * ENTRY_BYTES
     cache, sizes = SizedCache(capacity), {}
     for key, size in puts:
-        sizes[key] = size + ENTRY
+        sizes[key] = size + ENTRY_BYTES
         cache.put(key, key, size)
 
         assert cache.usage.bytes == sum(size for key, size in sizes.items() if key in cache) <= capacity

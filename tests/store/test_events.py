@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from store import events, keys
-from store.client import connection as link
+from store.client import connection
 from store.errors import Refusal
 from store.events import CAPACITY, Event, EventKind, Events, Mailbox
 from store.maintenance.import_stories import Story, import_batch
@@ -157,7 +157,7 @@ async def test_connection_that_does_not_answer_is_replaced(redis_url, partitions
         (before,) = listeners(redis)
         with heard.mailbox(events.of_posts(None)) as mailbox:
             with monkeypatch.context() as hasty:
-                hasty.setattr(link, "TIMEOUT", 0.3)
+                hasty.setattr(connection, "TIMEOUT", 0.3)
                 os.kill(server, signal.SIGSTOP)
                 try:
                     await asyncio.to_thread(until, lambda: "was lost" in caplog.text)
