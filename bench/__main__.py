@@ -1,10 +1,10 @@
 """
-The project beside its peers: equal data, equal answers, one core for the server, another for the load and Valkey.
+Compares the project with its peers on equal data and equal answers. The server has one core, load and Valkey another.
 
     python -m bench [QUERY ...] [--peers all] [--articles 1000,20000] [--workers 1,2] [--unequal]
 
-Prints one table in Markdown for each query, and one of the targets. What cannot be installed is left out, with a line
-that says so.
+Prints one Markdown table for each query, and one of the targets. A peer that cannot be installed is left out, with a
+message.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(
     chosen: argparse.Namespace, peers: list[Peer], queries: list[Query], workers: int, articles: int
 ) -> dict[str, Samples]:
-    """Fill a store, measure all servers on it, and print what was found."""
+    """Fill a store, measure all servers on it, and print the results."""
     requests = "unequal requests" if chosen.unequal else "requests as they are"
     setting = f"{articles} articles, {workers} worker(s), {requests}, {chosen.rounds} rounds of {chosen.seconds:g} s"
     found: dict[str, Samples] = {}
@@ -70,7 +70,7 @@ def installed(peers: list[Peer]) -> Iterator[Peer]:
 
 @contextmanager
 def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
-    """A Valkey with so many articles: the environment of those who serve it, and what can be asked of it."""
+    """A Valkey with so many articles: the environment variables of the servers, and the data for requests."""
     with tempfile.TemporaryDirectory() as name, server.running(Path(name) / "data") as url:
         folder, started = Path(name), time.perf_counter()
         found = asyncio.run(_fill(url, articles))
@@ -89,7 +89,7 @@ async def _fill(url: str, articles: int) -> Ground:
 
 
 def _config(url: str) -> dict[str, object]:
-    """What the peers are told: where Valkey is, how keys are written there, and the script of a vote."""
+    """The configuration of the peers: the address of Valkey, the formats of keys, and the script of a vote."""
     policy = Policy()
     named = (keys.article, keys.voted, keys.downvoted, keys.timeline, keys.following, keys.session)
     texts = {key.__name__: key(0, "%s") for key in named}
@@ -99,22 +99,24 @@ def _config(url: str) -> dict[str, object]:
         "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
         "home": keys.home(0, ORDERS),
         "vote": VOTE.text,
-        "policy": actor_scripts.numbers(policy),
+        "policy": actor_scripts.weights(policy),
         "voteWorth": policy.vote_score * 1000,
         "votingWindow": policy.voting_window * 1000,
     }
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="The project beside its peers.")
-    parser.add_argument("queries", nargs="*", metavar="QUERY", help=f"some of {', '.join(QUERIES)}; all unless given")
-    parser.add_argument("--peers", default="all", help=f"some of: {'; '.join(PEERS)}; commas between")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Compares the project with its peers.")
+    parser.add_argument("queries", nargs="*", metavar="QUERY", help=f"some of {', '.join(QUERIES)} (default: all)")
+    parser.add_argument("--peers", default="all", help=f"some of: {'; '.join(PEERS)}; separated by commas")
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="another checkout, to compare versions")
-    parser.add_argument("--seconds", type=float, default=5.0, help="how long each server answers in a round")
+    parser.add_argument("--seconds", type=float, default=5.0, help="duration of a round for each server")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--unequal", action="store_true", help="no two requests alike, so that each is executed")
-    parser.add_argument("--articles", type=counts, default="20000", help="how many; several with commas between")
-    parser.add_argument("--workers", type=counts, default="1", help="processes of each server; likewise")
+    parser.add_argument("--unequal", action="store_true", help="make all requests different, so that each is executed")
+    parser.add_argument("--articles", type=counts, default="20000", help="numbers of articles, separated by commas")
+    parser.add_argument(
+        "--workers", type=counts, default="1", help="numbers of processes of each server, separated by commas"
+    )
     return parser
 
 

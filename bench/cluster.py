@@ -3,8 +3,8 @@ What votes and pages cost a cluster of 1, 2 and 3 primaries under the same load,
 
     python -m bench.cluster
 
-One process asks, all servers are on this machine: answers a second say more about its cores than about a cluster. What
-counts is the processor time that an answer takes of all servers and of the busiest of them, as each server tells it.
+All servers and the one client run on this machine, so answers per second depend on its cores. The relevant figures are
+the CPU time of an answer, of all servers and of the busiest one, as the servers report it.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ HELD = 32  # GiB that a primary may hold
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An answer: how many came in a second, microseconds of all servers, the busiest one's share of these."""
+    """Answers per second, CPU microseconds per answer of all servers, and the share of the busiest one."""
 
     rate: float
     cpu: float
@@ -60,7 +60,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes of a user, a follow, an article in one group with its first vote, and a vote that its voter is known of."""
+    """Bytes of a user, a follow, an article in one group with its first vote, and a vote with its voter."""
 
     user: float
     follow: float
@@ -91,7 +91,7 @@ async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tup
         await store.articles.vote(numbers[turn % ARTICLES], f"voter-{turn}", Vote.UP)
 
     async def page(turn: int) -> None:
-        """The first page by score, and the votes of a reader who is another each time."""
+        """The first page by score, with the votes of a different reader each time."""
         found = Reads(store, None)
         (shown,) = await found.pages([(listings.whole(store.site, Order.SCORE), Window(25))])
         numbers = [position.number for position in shown.positions]
@@ -101,9 +101,9 @@ async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tup
         await all_of(times, doing)
         sizes.append(used(servers))
     await all_of(ARTICLES, post)
-    await asyncio.sleep(11)  # posts are known for 10 s
+    await asyncio.sleep(11)  # the keys of posts expire after 10 s
     for server in servers:
-        [key for key in server.scan_iter("posted:*", 1000) if server.exists(key)]  # what has expired goes
+        [key for key in server.scan_iter("posted:*", 1000) if server.exists(key)]  # deletes expired keys
     sizes.append(used(servers))
     voting = await cost(servers, VOTES, vote)
     reading = await cost(servers, PAGES, page)
@@ -114,7 +114,7 @@ async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tup
 
 
 def of_a_vote(server: "Redis", voters: int) -> float:
-    """Bytes of a voter in a set of so many. More than 128 are kept in another way, which takes three times as much."""
+    """Bytes of a voter in a set of so many. Sets of more than 128 have another encoding, three times as large."""
     key = keys.voted(0, 0)
     server.sadd(key, *(f"voter-{number:06d}" for number in range(voters)))
     size = server.memory_usage(key, samples=0)  # type: ignore[no-untyped-call]
@@ -123,7 +123,7 @@ def of_a_vote(server: "Redis", voters: int) -> float:
 
 
 async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Awaitable[None]]) -> Cost:
-    await all_of(AT_ONCE, doing)  # which loads the scripts
+    await all_of(AT_ONCE, doing)  # loads the scripts
     before, begun = spent(servers), perf_counter()
     await all_of(times, doing)
     seconds = perf_counter() - begun
@@ -142,7 +142,7 @@ async def all_of(times: int, doing: Callable[[int], Awaitable[None]]) -> None:
 
 
 def spent(servers: Sequence["Redis"]) -> list[float]:
-    """Seconds of a core that each server has used."""
+    """CPU seconds that each server has used."""
     return [info["used_cpu_user"] + info["used_cpu_sys"] for info in (server.info("cpu") for server in servers)]
 
 
@@ -151,7 +151,7 @@ def used(servers: Sequence["Redis"]) -> int:
 
 
 def large(alone: Cost, vote: Cost, page: Cost, memory: Memory) -> list[list[str]]:
-    """What a site with 100 million users needs, by what one of each thing takes. A page asks every partition."""
+    """The needs of a site with 100 million users, computed from measured costs. A page reads every partition."""
     held = [
         (f"users, each with {FOLLOWS} follows", LARGE_USERS, memory.user + FOLLOWS * memory.follow),
         ("articles of a year, a million a day", 365 * LARGE_POSTS, memory.article),

@@ -1,4 +1,4 @@
-"""Equal work only: before anything is measured, every peer answers as the project does."""
+"""Checks before a measurement that all peers give the same answers as the project."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ SAMPLES = 6
 
 
 class Differs(Exception):
-    """A peer answers otherwise than the project; the message says where."""
+    """A peer answers differently from the project; the message says where."""
 
 
 def compare(query: Query, requests: list[Request], servers: list[Server]) -> None:
     """
-    Ask all servers the same; the first is the one that is right.
+    Send the same requests to all servers and compare their answers with those of the first.
 
     Raises:
         Differs: an answer is not equal, or has errors.
@@ -27,18 +27,18 @@ def compare(query: Query, requests: list[Request], servers: list[Server]) -> Non
     for other in others:
         for one, found in zip(expected, answers(other, query, requests), strict=True):
             if where := difference(one, found):
-                raise Differs(f"{other.peer.name} answers {query.name} otherwise: {where}")
+                raise Differs(f"{other.peer.name} answers {query.name} differently: {where}")
 
 
 def answers(server: Server, query: Query, requests: list[Request]) -> list[Any]:
-    """Of a write, what the second and third of three answers are: each peer finds what the one before it has left."""
-    asked = writes(requests) if query.writes else requests[:SAMPLES]
-    found = [ask(server, request) for request in asked]
+    """The answers of a server. Of a write only the last two thirds count: the first depends on the server before."""
+    sent = writes(requests) if query.writes else requests[:SAMPLES]
+    found = [ask(server, request) for request in sent]
     return found[len(found) // 3 :] if query.writes else found
 
 
 def writes(requests: list[Request]) -> list[Request]:
-    """The first half of the requests votes, and the second takes the same votes back."""
+    """The first half of the requests votes, the second takes the same votes back."""
     half = len(requests) // 2
     cast, taken_back = requests[:SAMPLES], requests[half : half + SAMPLES]
     return taken_back + cast + taken_back
@@ -54,7 +54,7 @@ def ask(server: Server, request: Request) -> Any:
 
 
 def difference(one: Any, other: Any, path: str = "") -> str | None:
-    """Where two answers differ first; None where they are equal."""
+    """The first difference of two answers; None if they are equal."""
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return next((found for key in one if (found := difference(one[key], other[key], f"{path}.{key}"))), None)
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):

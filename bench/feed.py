@@ -1,10 +1,10 @@
 """
-What a feed costs: the first page and a refresh, for few and many followees, beside a naive pull in the same run.
+Measures the first page and a refresh of feeds with few and many followees, and a naive implementation in the same run.
 
     python -m bench.feed
 
-The naive pull is one range a followee in one redis-py pipeline, merged in Python. Timelines are written directly, as
-`post.lua` would write them; only the articles that pages show get a hash.
+The naive implementation reads one range per followee in one redis-py pipeline and merges in Python. Timelines are
+written directly; only the articles that pages show get a hash.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[st
 
 
 async def timed(runs: Sequence[Callable[[], Awaitable[object]]]) -> tuple[list[float], list[int]]:
-    """The median time of each in milliseconds, run in turn, and how many commands it sent."""
+    """The median time of each in milliseconds, and the number of commands it sent."""
     times: list[list[float]] = [[] for _ in runs]
     commands = [0] * len(runs)
     for _ in range(ROUNDS):
@@ -105,7 +105,7 @@ async def page(store: Store, reader: str, *, unseen_only: bool) -> None:
 
 
 async def naive_pull(store: Store, redis: "Redis", names: Sequence[str]) -> None:
-    """As one would write it with redis-py: every timeline's newest, merged, and the articles of the first 25."""
+    """The usual way with redis-py: the newest of every timeline, merged, and the articles of the first 25."""
     timelines = [keys.timeline(store.site.home_of_user(name), name) for name in names]
     commands: list[Command] = [("ZRANGE", key, 0, 24, "REV", "WITHSCORES") for key in timelines]
     found = await piped(redis, commands)

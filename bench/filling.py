@@ -1,7 +1,7 @@
 """
-Fills a store in bulk with what `post.lua`, `vote.lua` and follows would have written, one at a time, in days.
+Fills a store in bulk with the same data that posts, votes and follows would write one by one.
 
-Posters post and viewers read; both vote. All articles are open to votes, and the same seed gives the same store.
+Posters and viewers vote; all articles are open to votes. The same seed gives the same store.
 """
 
 import random
@@ -20,7 +20,7 @@ POSTERS = [f"poster-{each}" for each in range(2_000)]
 VIEWERS = [f"viewer-{each}" for each in range(100)]
 GROUPS = [f"group-{each}" for each in range(20)]
 FOLLOWEES = 100
-VOTED = 20_000  # articles that others than their posters voted on, among the newest
+VOTED = 20_000  # newest articles that have other votes than the first
 MOST_VOTES = 60
 SPAN_MS = 5 * DAY * 1000
 AT_ONCE = 1_000
@@ -37,7 +37,7 @@ class Posted:
 
 
 async def fill(store: Store, count: int) -> list[str]:
-    """Write so many articles, and give the tokens of the viewers' sessions."""
+    """Write so many articles and return the tokens of the viewers."""
     chance = random.Random(1)
     articles = invented(chance, count, store.site.clock())
     karma = dict.fromkeys(POSTERS, 0)
@@ -55,8 +55,8 @@ def invented(chance: random.Random, count: int, now: int) -> Iterator[Posted]:
     for sequence in range(1, count + 1):
         poster = chance.choice(POSTERS)
         time = now - SPAN_MS + round((sequence - chance.random()) * SPAN_MS / count)
-        asked = chance.sample(voters, chance.randrange(MOST_VOTES)) if sequence > count - VOTED else []
-        others = [voter for voter in asked if voter != poster]
+        chosen = chance.sample(voters, chance.randrange(MOST_VOTES)) if sequence > count - VOTED else []
+        others = [voter for voter in chosen if voter != poster]
         cut = len(others) // 10
         groups = tuple(sorted(chance.sample(GROUPS, chance.randrange(3))))
         number = sequence * keys.SLOTS + keys.slot(poster)
@@ -89,7 +89,7 @@ def own(store: Store, posted: Posted) -> Iterator[Command]:
 
 
 def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
-    """What goes into each sorted set: values and members in turn."""
+    """Values and members of each sorted set, in turn."""
     found: defaultdict[str, list[str | float]] = defaultdict(list)
     for article in (posted.article for posted in batch):
         member = keys.member(article.number)

@@ -1,10 +1,10 @@
 """
-What an import costs: the summary that it prints itself, and the most memory that the process held.
+Measures an import: prints the summary of the import, and the peak memory of the process.
 
-    python -m bench.import_stories [FILE] [import's own options]
+    python -m bench.import_stories [FILE] [options of import]
 
-Without a file, 20 052 invented stories: in hosts, by authors and with points as unevenly spread as on a real site.
-The settings are those of the environment, but for the data directory, which is a new one.
+Without a file, 20 052 random stories, with hosts, authors and points as unevenly spread as on a real site. The settings
+are those of the environment, except for the data directory, which is new.
 """
 
 import csv
@@ -33,7 +33,7 @@ def run(arguments: list[str]) -> None:
             arguments = [str(invented(Path(folder) / "stories.csv")), *arguments]
         main(["import", *arguments])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # Linux counts in KiB
-    print(f"peak memory {peak} MiB, without Valkey's")
+    print(f"peak memory {peak} MiB, without Valkey")
 
 
 def invented(file: Path) -> Path:

@@ -1,6 +1,6 @@
 """
-The two limits. `handler` answers pages without any GraphQL: redis-py pipelines, dicts, orjson. `ready` sends bytes that
-were made before, whatever is asked: what uvicorn itself allows.
+Two lower bounds. `handler` serves pages without GraphQL: redis-py pipelines, dicts, orjson. `ready` sends the same
+prepared bytes to every request: the cost of uvicorn itself.
 """
 
 import os
@@ -20,10 +20,10 @@ redis = plain.connect()
 
 
 async def answer(request: Request) -> Response:
-    asked = orjson.loads(await request.body())["variables"]
-    name, index = plain.listing(asked.get("group"))
+    variables = orjson.loads(await request.body())["variables"]
+    name, index = plain.listing(variables.get("group"))
     viewer = await plain.viewer(redis, request.headers.get("authorization"))
-    places = await plain.page(redis, index, 25, asked.get("after"))
+    places = await plain.page(redis, index, 25, variables.get("after"))
     shown = places[:25]
     numbers = [int(member) for member, _ in shown]
     stored = await plain.articles(redis, numbers)

@@ -1,8 +1,8 @@
 """
-The load, in a process of its own: connections that each send the next request as soon as they have an answer.
+Generates load in a separate process: each connection sends its next request as soon as it has a response.
 
-Reads a `Job` as JSON from standard input and writes a `Load` as JSON. Answers are counted and looked at for errors,
-and not parsed, so that the load costs little beside what it measures.
+Reads a `Job` as JSON from standard input and writes a `Load` as JSON. Responses are searched for errors but not parsed,
+so that the load takes little CPU time.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What was answered; percentiles in milliseconds, `failed` with a status other than 200 or with errors."""
+    """Responses with percentiles in milliseconds; `failed` counts those with errors or another status than 200."""
 
     answers: int
     failed: int
@@ -38,7 +38,7 @@ class Load:
 
 @dataclass(slots=True)
 class Tally:
-    """What all connections share: requests, the end of the run, and what was seen."""
+    """Shared by all connections: requests, the end of the run, and results."""
 
     requests: list[bytes]
     until: float
@@ -82,7 +82,7 @@ class Client(asyncio.Protocol):
 
 
 def is_whole(answer: bytes) -> bool:
-    """Whether all of an answer is here: by its length, or by its last chunk."""
+    """Whether a response is complete: by its length, or by its last chunk."""
     end = answer.find(b"\r\n\r\n")
     if end < 0:
         return False

@@ -3,10 +3,9 @@ What orders cost: a page of each at growing sizes, a vote against the number of 
 
     python -m bench.orders [SIZE ...]
 
-Of a page the store's time is measured, for its places alone, as its articles cost the same in every order; and of first
-pages the time until a whole one is answered, without HTTP. Articles are written directly, as `post.lua` would write
-them, one a minute, with votes as unevenly spread as on a real site; of their hashes only those that are shown or voted
-on are whole.
+For pages, the server time of reading the places is measured, because reading the articles costs the same in every
+order. For first pages, the time of a complete response without HTTP is measured, too. Articles are written directly,
+one a minute, with votes as unevenly spread as on a real site; only those that are shown or voted on are complete.
 """
 
 import asyncio
@@ -62,7 +61,7 @@ async def main(sizes: Sequence[int]) -> None:
             title="Pages of 25: µs of the server's time",
         )
         whole = Table(
-            "order", *(f"{size:,}" for size in sizes), title="First pages of 25, whole: µs until they are answered"
+            "order", *(f"{size:,}" for size in sizes), title="Complete first pages of 25: µs until the response"
         )
         columns: dict[tuple[str, int], dict[Order, float]] = {}
         waits: dict[int, dict[Order, float]] = {}
@@ -82,8 +81,8 @@ async def main(sizes: Sequence[int]) -> None:
 
 
 async def votes(store: Store, url: str) -> None:
-    """The cost of a vote, by how many orders are kept, on a site of 20,000 articles."""
-    table = Table("orders kept", "without a group", "in one", "in three", title="A vote: µs of the server's time")
+    """The cost of a vote by the number of orders, on a site of 20,000 articles."""
+    table = Table("orders", "without a group", "in one", "in three", title="A vote: µs of the server's time")
     for count in range(1, len(Order) + 1):
         await store.site.redis.run(("FLUSHALL",))
         await fill(store, SIZES[1])
@@ -94,7 +93,7 @@ async def votes(store: Store, url: str) -> None:
 
 
 async def fill(store: Store, size: int) -> float:
-    """Write articles; gives the memory that their places in the site's indexes take."""
+    """Write articles and return the memory of an article in the indexes of the site."""
     chance = random.Random(size)
     connection, before = store.site.redis, await memory(store)
     hashes: list[Command] = []
@@ -135,7 +134,7 @@ async def page_times(store: Store, size: int, depth: float) -> dict[Order, float
 
 
 async def window(store: Store, order: Order, size: int, depth: float) -> Window:
-    """The first page, the last, or the one beyond an article with votes that was posted in the middle."""
+    """The first page, the last, or the one after an article with votes in the middle."""
     if depth in (0, 1):
         return Window(25, upwards=depth == 1)
     connection, time, votes = store.site.redis, keys.index(0, "time"), keys.index(0, "votes")
@@ -152,7 +151,7 @@ async def page(store: Store, order: Order, window: Window) -> None:
 
 
 async def wait(store: Store, order: Order) -> float:
-    """Until a whole first page is answered: the median, in microseconds, once it was asked for some times."""
+    """Median time of a complete first page, in microseconds."""
     (shown,) = await Reads(store, None).pages([(listings.whole(store.site, order), Window(25))])
     fields = (
         "title",
@@ -182,7 +181,7 @@ async def wait(store: Store, order: Order) -> float:
 
 
 async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) -> float:
-    """The least of some turns, as others use the machine too, each of a new article."""
+    """The minimum of several measurements, because other programs use the machine, each with a new article."""
     store = await Store.open(url, orders=orders, clock=lambda: NOW)
     times = []
     for turn in range(TURNS):
@@ -200,7 +199,7 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
 
 
 async def server_time(store: Store, runs: Sequence[Callable[[], Awaitable[object]]]) -> float:
-    """Of all scripts of a run, in microseconds, as the server counts it: the mean, after one that does not count."""
+    """Mean time of all scripts of a run in microseconds, as the server counts it, without the first run."""
     await runs[0]()
     await store.site.redis.run(("CONFIG", "RESETSTAT"))
     for run in runs[1:]:

@@ -1,4 +1,4 @@
-"""What the Python peers read and write: redis.asyncio as its guide shows it, each batch one pipeline."""
+"""Reads and writes of the Python peers: redis.asyncio as in its documentation, one pipeline for each batch."""
 
 import os
 import time

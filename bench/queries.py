@@ -1,4 +1,4 @@
-"""What is asked: the documents, and for each query the requests that the load sends in turn."""
+"""The documents, and for each query the requests that the load sends in turn."""
 
 import random
 from collections.abc import Callable
@@ -39,7 +39,7 @@ Request = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What requests are made of: the tokens of the viewers, and the first places of the site and of each group."""
+    """The data for requests: tokens of the viewers, and the first places of the site and of each group."""
 
     tokens: list[str]
     places: dict[str, list[Position]]
@@ -47,7 +47,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`writes` says that a server is measured while no other runs, for all listen to what changes."""
+    """If a query `writes`, each server is measured while no other runs, because all receive the events of changes."""
 
     name: str
     requests: Callable[[Ground], list[Request]]
@@ -73,7 +73,7 @@ def request(document: str, token: str, **variables: object) -> Request:
 
 
 def unequal(requests: list[Request]) -> list[Request]:
-    """The same questions in requests that differ by a variable which nothing uses, so that each is executed."""
+    """The same requests with a different value of an unused variable each, so that each is executed."""
     repeated = zip(range(max(UNEQUAL, len(requests))), cycle(requests))
     return [(_marked(body, number), token) for number, (body, token) in repeated]
 
@@ -89,7 +89,7 @@ def page(ground: Ground) -> list[Request]:
 
 
 def fallback(ground: Ground) -> list[Request]:
-    """The page with a question about the schema, which no plan answers."""
+    """The page with a field of introspection, which is not compiled."""
     return [request(FALLBACK, ground.tokens[0])]
 
 
@@ -124,12 +124,12 @@ def varied_page(ground: Ground, chance: random.Random) -> Request:
 
 
 def alone(places: list[Position]) -> list[Position]:
-    """Those with a value of their own: peers page by value, and would pass over equals."""
+    """Places with a unique value: peers page by value and would skip equal ones."""
     return [place for place, below in pairwise(places) if place.value != below.value] or places
 
 
 def vote(ground: Ground) -> list[Request]:
-    """Votes up and votes taken back, by all viewers on the first articles: nearly all of them change something."""
+    """Upvotes and votes taken back, by all viewers on the first articles; nearly all of them change something."""
     chance = random.Random(3)
     pairs = [(chance.choice(ground.tokens), chance.choice(ground.places["score"]).number) for _ in range(VARIED)]
     return [cast(number, token, value) for value in ("UP", "NONE") for token, number in pairs]

@@ -1,4 +1,4 @@
-"""Measuring: all servers of a query in turn, round by round, so that what disturbs the machine disturbs all alike."""
+"""Measures all servers of a query in turn, in several rounds, so that disturbances affect all of them equally."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ CONNECTIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run measures, and how; `unequal` says that no request is like another, so that none is coalesced."""
+    """What a run measures, and how. If `unequal`, all requests differ, so that none is coalesced."""
 
     peers: Sequence[Peer]
     rounds: int
@@ -33,7 +33,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One server in one round: a second's answers, milliseconds, microseconds of processor an answer, MiB."""
+    """One server in one round: responses per second, milliseconds, CPU microseconds per response, MiB."""
 
     rate: float
     p50: float
@@ -47,7 +47,7 @@ Samples = dict[str, list[Sample]]  # by peer, one a round
 
 
 def measure(plan: Plan, queries: Sequence[Query], ground: Ground) -> Iterator[tuple[Query, Samples]]:
-    """Compare all answers of all servers; then let each of them answer each query for some seconds in every round."""
+    """Compare the answers of all servers, then measure each server with each query in every round."""
     asked = {query.name: query.requests(ground) for query in queries}
     if plan.unequal:
         asked = {name: unequal(requests) for name, requests in asked.items()}
@@ -64,7 +64,7 @@ def measure(plan: Plan, queries: Sequence[Query], ground: Ground) -> Iterator[tu
 
 @contextmanager
 def started(plan: Plan, page: Request) -> Iterator[list[Server]]:
-    """All servers, the project first; one of the limits starts with the bytes of its answer."""
+    """Start all servers, the project first; the peer `ready` gets the bytes of its response."""
     with ExitStack() as stack:
         ours = stack.enter_context(running(plan, plan.peers[0]))
         (plan.folder / "ready").write_bytes(orjson.dumps(ask(ours, page)))
@@ -85,14 +85,14 @@ def together(plan: Plan, requests: list[Request], started: list[Server]) -> Samp
 
 
 def turns(plan: Plan, started: list[Server]) -> Iterator[Server]:
-    """Every server once a round, each round beginning with another."""
+    """Measure every server once a round. Each round begins with another server."""
     for turn in range(plan.rounds):
         first = turn % len(started)
         yield from started[first:] + started[:first]
 
 
 def alone(plan: Plan, requests: list[Request], peers: list[Peer]) -> Samples:
-    """Each in turn with no other running: the project would hear of what its peers write, and take time for it."""
+    """Measure each server while no other runs: the project would receive the events of its peers' writes."""
     samples: Samples = {peer.name: [] for peer in peers}
     for _ in range(plan.rounds):
         for peer in peers:

@@ -1,4 +1,4 @@
-"""The project and its peers as processes on a core of their own, and what they cost there."""
+"""Runs the project and its peers as processes on one core, and measures their CPU time and memory."""
 
 import os
 import shutil
@@ -68,7 +68,7 @@ def before(folder: Path) -> Peer:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running peer. It may have children, who work for it."""
+    """A running peer, which may have child processes."""
 
     peer: Peer
     port: int
@@ -76,12 +76,12 @@ class Server:
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time that it and its children took so far."""
+        """CPU seconds of the process and its children so far."""
         return sum(sum(map(int, _stat(pid)[11:13])) for pid in self._processes()) / TICKS
 
     @property
     def memory(self) -> float:
-        """MiB, of which pages that processes share are counted in parts."""
+        """Memory in MiB. Pages that processes share are divided among them."""
         rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in self._processes()]
         return sum(int(text.split("\nPss:")[1].split()[0]) for text in rollups) / 1024
 
@@ -95,7 +95,7 @@ class Server:
 
 @contextmanager
 def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) -> Iterator[Server]:
-    """Keep a peer on its core, or with more workers on all cores, until the block ends."""
+    """Run a peer on its core, or on all cores if it has several workers."""
     port = _free_port()
     cores = {SERVER_CORE} if workers == 1 else set(CORES)
     ours = {"UPVOTE_PORT": str(port), "UPVOTE_WORKERS": str(workers), "UPVOTE_RATE_LIMITS": "off"}
@@ -122,7 +122,7 @@ def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) ->
 
 
 def why_missing(peer: Peer) -> str | None:
-    """Install what a peer needs; a reason where that is not possible."""
+    """Install what a peer needs. Returns why this is not possible, or None."""
     if not peer.is_node or (NODE / "node_modules" / ".package-lock.json").exists():
         return None
     if not (shutil.which("node") and (npm := shutil.which("npm"))):

@@ -1,4 +1,4 @@
-"""A stock Strawberry application: types, async resolvers, DataLoaders over redis.asyncio pipelines, no more."""
+"""A plain Strawberry application: types, async resolvers, DataLoaders over redis.asyncio pipelines."""
 
 from enum import Enum
 from functools import partial

@@ -1,6 +1,6 @@
 """
-What subscriptions cost one process: the time from a vote to the last of all who watch the article, the memory that a
-subscriber takes, and how many messages a ranking sends while votes rain on it.
+Measures subscriptions of one process: the time from a vote until the last subscriber of the article has a message, the
+memory of a subscriber, and the number of messages of a ranking that changes constantly.
 
     python -m bench.subscriptions [SUBSCRIBERS]
 
@@ -44,7 +44,7 @@ NEXT = b'"type":"next"'
 
 
 class Subscriber(asyncio.Protocol):
-    """A socket that counts what it is sent and reads none of it, to cost little beside what is measured."""
+    """A socket that counts messages without parsing them, so that it takes little CPU time."""
 
     def __init__(self) -> None:
         self.messages = 0
@@ -177,13 +177,13 @@ def serving(redis_url: str) -> Iterator[tuple[int, int]]:
 
 
 def processor(process: int) -> float:
-    """What a process has used, in seconds."""
+    """CPU seconds that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(process: int) -> int:
-    """What a process holds, in KiB."""
+    """Memory of a process in KiB."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0])
 

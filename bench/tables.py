@@ -1,8 +1,8 @@
 """
-What was measured, as tables in Markdown.
+Tables of measurements in Markdown.
 
-"By CPU" compares what a request takes of the server's core, which tells more than a second's answers where others use
-the machine too; "spread" is between the best and the worst round, in parts of the median.
+"By CPU" compares the CPU time of a request, which is less disturbed by other programs than responses per second.
+"Spread" is the difference between the best and the worst round, relative to the median.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def ahead(ours: list[Sample], theirs: list[Sample]) -> tuple[float, float]:
-    """How many times as many answers a second ours gives, and how many times as much of a core theirs takes for one."""
+    """Our responses per second relative to theirs, and their CPU time per response relative to ours."""
     pairs = list(zip(ours, theirs, strict=True))
     return median(one.rate / other.rate for one, other in pairs), median(other.cpu / one.cpu for one, other in pairs)
 

@@ -1,4 +1,4 @@
-"""What is asked of the project, beside what a run has found."""
+"""Targets of the project, compared with the results of a run."""
 
 from collections.abc import Iterator, Mapping
 from statistics import median
@@ -9,7 +9,7 @@ from bench.tables import ahead, markdown
 OURS = "upvote"
 VARIED_KEEPS = 0.8
 OF_PAGES = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))
-AHEAD = (  # query, peer, how many times as fast the project has to be
+AHEAD = (  # query, peer, minimum ratio
     *(("page", peer, times) for peer, times in OF_PAGES),
     *(("varied", peer, VARIED_KEEPS * times) for peer, times in OF_PAGES),
     ("vote", "strawberry", 12.0),
@@ -20,12 +20,12 @@ MOST_P99 = 3.0  # times p50
 
 
 def judged(run: Mapping[str, Samples]) -> str:
-    """A table in Markdown: of a run, each query with the samples of its servers, those targets that it can tell of."""
-    return markdown(["target", "asked", "a second", "by CPU"], _rows(run))
+    """A Markdown table of the targets for which the run has results."""
+    return markdown(["target", "required", "per second", "by CPU"], _rows(run))
 
 
 def growth(sizes: Mapping[int, Mapping[str, Samples]]) -> str:
-    """A table in Markdown: what each query costs each server at each number of articles, in parts of the first."""
+    """A Markdown table of the cost of each query at each number of articles, relative to the first number."""
     smallest, *_ = sizes.values()
     head = ["query", "server", *(f"{articles} articles" for articles in sizes)]
     return markdown(
@@ -44,10 +44,10 @@ def _rows(run: Mapping[str, Samples]) -> Iterator[list[str]]:
             yield [f"`{query}`, times {peer}", f"{times:.2g}", *map(written, ahead(found[OURS], found[peer]))]
     if "page" in run and "varied" in run:
         kept = ahead(run["varied"][OURS], run["page"][OURS])
-        yield ["`varied`, parts of `page`", f"{VARIED_KEEPS:g}", *map(written, kept)]
+        yield ["`varied`, relative to `page`", f"{VARIED_KEEPS:g}", *map(written, kept)]
     for query, found in run.items():
         slowest = median(each.p99 / each.p50 for each in found[OURS])
-        yield [f"`{query}`, p99 in parts of p50", f"at most {MOST_P99:g}", written(slowest), ""]
+        yield [f"`{query}`, p99 relative to p50", f"at most {MOST_P99:g}", written(slowest), ""]
 
 
 def written(ratio: float) -> str:

@@ -22,11 +22,11 @@ async def run(site: Site, script: Script, p: int, actor: Actor, *arguments: Argu
 
 def command(site: Site, script: Script, p: int, actor: Actor, *arguments: Argument) -> Command:
     name_and_digest = (actor, "") if isinstance(actor, str) else ("", actor.digest)
-    return script.command(keys.home(p, ORDERS), *name_and_digest, site.clock(), *_weights(site.policy), *arguments)
+    return script.command(keys.home(p, ORDERS), *name_and_digest, site.clock(), *weights(site.policy), *arguments)
 
 
 @lru_cache
-def _weights(policy: Policy) -> tuple[Argument, ...]:
+def weights(policy: Policy) -> tuple[Argument, ...]:
     """ARGV 4 to 6 of `prelude.lua`; the voting window in milliseconds."""
-    weights = f"{policy.vote_score!r} {policy.hot_seconds!r} {policy.best_z!r}"
-    return (weights, policy.good_votes, policy.voting_window * 1000)
+    of_orders = f"{policy.vote_score!r} {policy.hot_seconds!r} {policy.best_z!r}"
+    return (of_orders, policy.good_votes, policy.voting_window * 1000)

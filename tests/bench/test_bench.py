@@ -29,7 +29,7 @@ PEERS = ["upvote", "strawberry", "hand", "handler", "ready"]
 BRIEFLY = ["--seconds", "0.1", "--rounds", "1", "--articles", "300"]
 
 
-def test_python_peers_answer_as_the_project_and_are_measured():
+def test_python_peers_give_the_same_answers_and_are_measured():
     command = [sys.executable, "-m", "bench", *BRIEFLY, "--peers", ",".join(PEERS)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
@@ -41,8 +41,8 @@ def test_python_peers_answer_as_the_project_and_are_measured():
 
 
 @pytest.mark.parametrize("partitions", [1])
-async def test_fallback_is_one(store: Store):
-    """Else its row would be about something else."""
+async def test_fallback_query_is_not_compiled(store: Store):
+    """Otherwise its row would measure something else."""
     operation = Operations(SCHEMA, Limits(), SizedCache(10_000_000)).find(FALLBACK, None)
     execution = Execution(SCHEMA)
 
@@ -50,7 +50,7 @@ async def test_fallback_is_one(store: Store):
     assert "compiled" not in ways and "error" not in ways
 
 
-def test_targets_are_told_from_samples():
+def test_targets_are_computed_from_samples():
     def samples(rate: float) -> list[Sample]:
         return [Sample(rate, 1, 4, 1e6 / rate, 50, 0)]
 
@@ -60,9 +60,9 @@ def test_targets_are_told_from_samples():
     assert [line.split(" | ") for line in judged(run).splitlines()[2:]] == [
         ["| `page`, times strawberry", "45", "9.00", "9.00 |"],
         ["| `page`, times hand", "0.71", "0.90", "0.90 |"],
-        ["| `varied`, parts of `page`", "0.8", "0.50", "0.50 |"],
-        ["| `page`, p99 in parts of p50", "at most 3", "4.00", " |"],
-        ["| `varied`, p99 in parts of p50", "at most 3", "4.00", " |"],
+        ["| `varied`, relative to `page`", "0.8", "0.50", "0.50 |"],
+        ["| `page`, p99 relative to p50", "at most 3", "4.00", " |"],
+        ["| `varied`, p99 relative to p50", "at most 3", "4.00", " |"],
     ]
 
 
