@@ -16,14 +16,14 @@ class SubscriberTooSlow(Exception):
     """More articles wait to be sent than a subscriber may have pending."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"more than {most} articles wait to be sent: subscribe anew")
+        super().__init__(f"more than {most} articles wait to be sent: subscribe again")
 
 
 class TooManyRankings(Exception):
     """The rankings that an address subscribes to have too many places. Each of them is read again when it changes."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"the rankings that this address watches would have more than {most} places")
+        super().__init__(f"the rankings of this address would have more than {most} places")
 
 
 def for_each(parents: Sequence[P], value: Callable[[P], T]) -> list[T | BadInput]:

@@ -16,9 +16,8 @@ def maintained_order(site: Site, order: Order | None) -> Order:
     """
     order = order or Order.SCORE
     if order not in site.rankings.orders:
-        raise BadInput(
-            f"{order.name} is not kept here; kept are {', '.join(each.name for each in site.rankings.orders)}"
-        )
+        valid = ", ".join(each.name for each in site.rankings.orders)
+        raise BadInput(f"{order.name} is not maintained here; valid orders are {valid}")
     return order
 
 

@@ -53,7 +53,7 @@ async def post(
 async def edit_article(context: Context, article_id: str, **changes: str | None) -> Article:
     """Change the fields that are given. Null removes a link or content."""
     if "title" in changes and changes["title"] is None:
-        raise Invalid("a title cannot be taken away", "title")
+        raise Invalid("a title cannot be removed", "title")
     texts = {field: text or "" for field, text in changes.items()}
     number = node_ids.input_article_number(article_id)
     return await context.write(context.store.articles.edit(number, context.actor(), texts))

@@ -148,11 +148,11 @@ def decode_cursor(listing: str, cursor: str) -> list[str]:
         BadInput: the text is not a cursor, or belongs to another listing.
     """
     if len(cursor) > MAX_CURSOR:
-        raise BadInput("this is no cursor")
+        raise BadInput("this is not a valid cursor")
     try:
         name, *parts = b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode().split("|")
     except ValueError as error:
-        raise BadInput("this is no cursor") from error
+        raise BadInput("this is not a valid cursor") from error
     if name != listing:
         raise BadInput("this cursor belongs to another listing")
     return parts
@@ -162,7 +162,7 @@ def decode_name(listing: str, cursor: str, pattern: re.Pattern[str]) -> str:
     """The name in a cursor of a listing that is sorted by name."""
     parts = decode_cursor(listing, cursor)
     if len(parts) != 1 or not pattern.fullmatch(parts[0]):
-        raise BadInput("this is no cursor")
+        raise BadInput("this is not a valid cursor")
     return parts[0]
 
 
@@ -172,10 +172,10 @@ def decode_position(listing: str, cursor: str, format: CursorFormat) -> CursorPo
         position = Position(_value(value, format), member)
         at = _instant(more[0]) if more else None
     except ValueError as error:
-        raise BadInput("this is no cursor") from error
+        raise BadInput("this is not a valid cursor") from error
     is_pinned = more[1:] == [PINNED]
     if not format.member.fullmatch(member) or not (is_pinned or len(more) == format.decays):
-        raise BadInput("this is no cursor")
+        raise BadInput("this is not a valid cursor")
     return CursorPosition(position, at, is_pinned)
 
 
@@ -400,8 +400,8 @@ def _cached_connection(
     connection = _article_connection(name, page, total, articles)
     if all([article.is_cacheable for article in articles if article]):
         size = PAGE_BYTES + PLACE_BYTES * len(numbers) + records.size_of(articles)
-        kept = connection._replace(is_cacheable=True, held_bytes=size)
-        PAGES.put(key, CachedPage(numbers, articles, kept), size)
+        cacheable = connection._replace(is_cacheable=True, held_bytes=size)
+        PAGES.put(key, CachedPage(numbers, articles, cacheable), size)
     return connection
 
 
@@ -431,17 +431,17 @@ async def _pinned_page(context: Context, listing: Listing, window: Window) -> Pa
     pins, the current listing continues from the position, and `extensions` of the response says so.
     """
     at = snapshots.shared_instant(context.now) if window.at is None else window.at
-    pinned, kept = snapshots.pinned_listing(context.store.site, listing, at), None
+    pinned, status = snapshots.pinned_listing(context.store.site, listing, at), None
     is_first = not window.beyond
     if is_first and not await context.reads.has_pin(pinned):
-        kept = await _pin(context, listing, at)
+        status = await _pin(context, listing, at)
     elif is_first and (viewer := await context.viewer()):
         (page,), posted = await gather(context.reads.pages([(pinned, window)]), context.reads.last_post(viewer))
         if posted is not None and snapshots.may_lack(at, posted):
-            at, kept = await _own_pin(context, listing)
+            at, status = await _own_pin(context, listing)
             pinned = snapshots.pinned_listing(context.store.site, listing, at)
     (page,) = await context.reads.pages([(pinned, window)])
-    if page.total or (is_first and kept != "refused"):
+    if page.total or (is_first and status != "refused"):
         return page._replace(at=at, is_pinned=True)
     context.note_expired_pin(listing.name)
     (page,) = await context.reads.pages([(snapshots.as_of(listing, at), window)])
@@ -457,6 +457,6 @@ async def _pin(context: Context, listing: Listing, at: int) -> PinStatus:
 async def _own_pin(context: Context, listing: Listing) -> tuple[int, PinStatus]:
     """Pin a listing at the first instant from now that has no pin yet."""
     at = context.now
-    while (kept := await _pin(context, listing, at)) == "known":
+    while (status := await _pin(context, listing, at)) == "known":
         at += 1
-    return at, kept
+    return at, status

@@ -29,7 +29,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | None]:
     found = {**articles, **users, **feeds, **_groups(ids)}
     for id in ids:
         if id not in found:
-            raise BadInput(f"this is no id: {id[:100]}")
+            raise BadInput(f"this is not a valid id: {id[:100]}")
     return [found[id] for id in ids]
 
 

@@ -1,4 +1,4 @@
-"""Asking the schema over the real endpoint, on a store whose clock the test sets."""
+"""Fixtures that query the schema over the real endpoint, with a store whose clock the test sets."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial

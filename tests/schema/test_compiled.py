@@ -101,7 +101,7 @@ VARIABLES: list[dict[str, Any]] = [
 
 
 async def filled(store: Store) -> str:
-    """A small busy store; returns the token of somebody who voted."""
+    """Fill a small store. Return the token of a user who voted."""
     token = (await store.users.register("vera", "correct horse")).token
     for name in ("alice", "Bob"):
         await registered(store, name)
@@ -142,7 +142,7 @@ async def by_strawberry(operation: Operation, variables: dict[str, Any], context
 
 
 def errors_of(result: ExecutionResult) -> list[Any]:
-    """Errors in one order: they come as they happen. Where one of them nulls all data, others may not be in time."""
+    """Sort errors, because their order varies. If one of them nulls all data, others may be missing."""
     errors = [error.formatted for error in result.errors or ()]
     return sorted(errors, key=str) if result.data is not None else [bool(errors)]
 
@@ -182,13 +182,13 @@ SOME_DATA = {
     odd=st.booleans(),
     cursor=st.sampled_from(["", *CURSORS]),
 )
-def test_generated_documents_are_answered_alike(running_valkey, text, odd, cursor):
+def test_generated_documents_have_equal_responses(running_valkey, text, odd, cursor):
     text = text if odd else plausible(text, cursor)
     asyncio.run(_check_document(running_valkey, text))
 
 
 def plausible(text: str, cursor: str) -> str:
-    """The same document with arguments that find something, where generated ones mostly do not."""
+    """The same document with arguments that exist in the store, unlike most generated ones."""
     text = re.sub(r'\bid: (?:"(?:[^"\\]|\\.)*"|-?\d+)', f'id: "{FIRST}"', text)
     text = re.sub(r'\b(username): "(?:[^"\\]|\\.)*"', 'username: "alice"', text)
     text = re.sub(r'\b(group|name): "(?:[^"\\]|\\.)*"', r'\1: "show"', text)
@@ -216,7 +216,7 @@ async def _check_document(url: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [RuntimeError("broken"), None])
-async def test_fault_in_a_batch_gives_the_answer_of_graphql_core(store, monkeypatch, fault):
+async def test_error_in_a_batch_gives_the_response_of_graphql_core(store, monkeypatch, fault):
     await filled(store)
     field = SCHEMA._schema.type_map["User"].fields["karma"].extensions["strawberry-definition"]
 
@@ -234,7 +234,7 @@ async def test_fault_in_a_batch_gives_the_answer_of_graphql_core(store, monkeypa
     assert "compiled" not in paths
 
 
-async def test_field_that_keeps_failing_is_given_up(store):
+async def test_plan_with_repeated_errors_is_not_used_again(store):
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles(first: 0) { totalCount } }", None)
     paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(20)]
@@ -277,7 +277,7 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-async def test_mutation_is_answered_alike_and_done_once(redis_url, partitions, monkeypatch):
+async def test_mutation_has_an_equal_response_and_is_executed_once(redis_url, partitions, monkeypatch):
     """Answers and effects of each mutation are the same by Strawberry, by graphql-core and compiled."""
     seen = []
     for compile_at, expected in ((None, {"strawberry"}), (10**9, {"new"}), (1, {"compiled", "mutation", "error"})):
@@ -307,7 +307,7 @@ async def _mutated(store: Store, execute: Any) -> tuple[list[bytes], set[str]]:
     return answers, paths
 
 
-async def test_fault_after_a_mutation_does_not_repeat_it(store, monkeypatch):
+async def test_error_after_a_mutation_does_not_repeat_it(store, monkeypatch):
     token = await filled(store)
     mutation = """mutation { post(input: {title: "once", content: "c"}) { article { title poster { karma } } } }"""
     operation, execution = OPERATIONS.find(mutation, None), Execution(SCHEMA)
@@ -331,7 +331,7 @@ async def _posted(store: Store) -> int:
     return sum(await store.site.redis.pipeline([("ZCARD", index) for index in indexes]))
 
 
-async def test_whatever_is_new_and_several_mutations_are_for_graphql_core(store):
+async def test_new_documents_and_several_mutations_are_executed_by_graphql_core(store):
     execution = Execution(SCHEMA)
     mutation = OPERATIONS.find("mutation { a: logOut { userErrors { code } } b: logOut { __typename } }", None)
     paths = [(await execution.execute(mutation, {}, Context(store))).execution_path for _ in range(2)]

@@ -10,7 +10,7 @@ def test_schema_file_is_the_printed_schema():
     assert schema.FILE.read_text() == schema.text(), "renew it: python -m server schema > schema/schema.graphql"
 
 
-def test_everything_is_described():
+def test_every_type_field_argument_and_value_has_a_description():
     missing = []
     for name, type in SCHEMA.type_map.items():
         if is_introspection_type(type) or is_specified_scalar_type(type):
@@ -27,7 +27,7 @@ def test_everything_is_described():
     assert missing == []
 
 
-def test_custom_scalars_say_what_specifies_them():
+def test_custom_scalars_have_a_specified_by_url():
     custom = [type for type in SCHEMA.type_map.values() if isinstance(type, GraphQLScalarType)]
     urls = {type.name: type.specified_by_url for type in custom if not is_specified_scalar_type(type)}
 

@@ -1,4 +1,4 @@
-"""What operations cost in round trips, counted at the socket and as `extensions` tell."""
+"""The cost of operations in round trips, counted at the socket and compared with `extensions`."""
 
 from collections.abc import AsyncIterator
 
@@ -70,7 +70,7 @@ async def test_page_with_standings_costs_three_round_trips(store, proxy, ask, al
     assert (await cost(ask, proxy, query, token))["roundTrips"] == 3
 
 
-async def test_vote_with_its_fresh_article_costs_one_round_trip(store, proxy, ask, alice, token):  # V9
+async def test_vote_and_its_article_cost_one_round_trip(store, proxy, ask, alice, token):  # V9
     posted = await post(store, alice)
     stats = await cost(ask, proxy, VOTE, token, id=posted.id)
 
@@ -78,11 +78,11 @@ async def test_vote_with_its_fresh_article_costs_one_round_trip(store, proxy, as
     assert stats == ({"roundTrips": 1, "commands": 1} if at_home else {"roundTrips": 2, "commands": 2})
 
 
-async def test_post_with_its_fresh_article_costs_one_round_trip(proxy, ask, token):  # A3
+async def test_post_and_its_article_cost_one_round_trip(proxy, ask, token):  # A3
     assert await cost(ask, proxy, POST, token) == {"roundTrips": 1, "commands": 1}
 
 
-async def test_each_thing_is_read_once(store, proxy, ask, alice, token):
+async def test_each_record_is_read_once(store, proxy, ask, alice, token):
     posted = await post(store, alice)
     twice = """query($id: ID!) {
       a: article(id: $id) { title viewerVote }
@@ -94,7 +94,7 @@ async def test_each_thing_is_read_once(store, proxy, ask, alice, token):
 
 
 async def test_count_of_a_feed_costs_one_round_trip_more_than_its_page(store, proxy, ask, alice, token):
-    """Whose articles it shows is known by then."""
+    """The posters of the feed are read with the page."""
     await post(store, alice)
     await store.follows.follow("vera", alice)
     page, counted = "{ feed { articles { nodes { title } } } }", "{ feed { articles { totalCount nodes { title } } } }"

@@ -1,4 +1,4 @@
-"""Cursors that nobody was given: what no place of a listing can have is refused, whatever the connection."""
+"""Forged cursors: an impossible position is refused, for each kind of connection."""
 
 from base64 import urlsafe_b64encode
 
@@ -30,7 +30,7 @@ BY_NAME = ["groups", "voters"]
 
 
 async def asked(ask, token, number, listing, *position):
-    """What two pages from a position are answered with, one on each side."""
+    """The responses for the pages after and before a position."""
     name = f"voters:{number}" if listing == "voters" else listing
     cursor = urlsafe_b64encode("|".join([name, *position]).encode()).decode()
     pages = (f'first: 5, after: "{cursor}"', f'last: 5, before: "{cursor}"')
@@ -38,7 +38,7 @@ async def asked(ask, token, number, listing, *position):
 
 
 def positions(listing):
-    """Places that a listing of this name cannot have."""
+    """Positions that are impossible in a listing."""
     if listing in BY_NAME:
         return [("",), ("a b",), ("x" * 51,), ("al", "ice"), ("alice", "1"), ("-\u00e4",)]
     member = "alice" if listing in OF_USERS else NUMBER
@@ -58,17 +58,20 @@ def positions(listing):
 
 
 @pytest.mark.parametrize("listing", LISTINGS)
-async def test_position_that_no_place_can_have_is_no_cursor(store, ask, alice, token, listing):  # L3
+async def test_cursor_with_an_impossible_position_is_refused(store, ask, alice, token, listing):  # L3
     number = (await post(store, alice, groups=["show"])).number
     for position in positions(listing):
         for answer in await asked(ask, token, number, listing, *position):
             (error,) = answer["errors"]
-            assert (error["extensions"]["code"], error["message"]) == ("BAD_USER_INPUT", "this is no cursor"), position
+            assert (error["extensions"]["code"], error["message"]) == (
+                "BAD_USER_INPUT",
+                "this is not a valid cursor",
+            ), position
 
 
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("pinned", [True, False])
-async def test_positions_at_the_ends_of_what_can_be_are_answered(store, ask, alice, token, order, pinned):  # L3
+async def test_cursor_with_an_extreme_position_is_accepted(store, ask, alice, token, order, pinned):  # L3
     for _ in range(3):
         await post(store, alice)
     ends = ["0", "1", "253402300799999"]

@@ -74,7 +74,7 @@ async def test_none_of_five_hundred_articles_is_lost(store, ask, alice, token): 
     assert await walk(ask, token, 100) == expected
 
 
-async def test_twenty_first_article_is_not_dropped(store, ask, alice, token):  # F7
+async def test_more_articles_than_a_page_are_not_dropped(store, ask, alice, token):  # F7
     await store.follows.follow("vera", alice)
     expected = [(await post(store, alice)).id for _ in range(45)][::-1]
     first = await ask(FEED, token, first=20)
@@ -85,7 +85,7 @@ async def test_twenty_first_article_is_not_dropped(store, ask, alice, token):  #
     assert [info(each)["hasNextPage"] for each in (first, second, third)] == [True, True, False]
 
 
-async def test_pages_go_on_below_the_last_article_of_a_followee(store, ask, alice, token, clock):  # F4
+async def test_pages_continue_below_the_last_article_of_a_followee(store, ask, alice, token, clock):  # F4
     await store.follows.follow("vera", alice)
     expected = []
     for poster in ("vera", "vera", "vera", alice):
@@ -95,7 +95,7 @@ async def test_pages_go_on_below_the_last_article_of_a_followee(store, ask, alic
     assert await walk(ask, token, 1) == expected
 
 
-async def test_fault_below_one_field_leaves_the_others_of_its_pipeline_whole(store, ask, alice, bob, token, redis):
+async def test_error_of_one_field_does_not_affect_others_of_its_pipeline(store, ask, alice, bob, token, redis):
     await post(store, alice)
     redis.set(keys.timeline(store.site.home_of_user(bob), bob), "no sorted set")
     query = """{ articles { nodes { title } } bob: user(username: "bob") { articles { nodes { id } } }
@@ -112,7 +112,7 @@ async def test_fault_below_one_field_leaves_the_others_of_its_pipeline_whole(sto
     }
 
 
-async def test_page_from_below_the_mark_shows_nothing_that_was_seen(store, ask, alice, token, clock):  # F10, L8
+async def test_unseen_page_has_no_article_below_the_mark(store, ask, alice, token, clock):  # F10, L8
     await store.follows.follow("vera", alice)
     posted = []
     for _ in range(5):
@@ -135,8 +135,8 @@ async def test_page_from_below_the_mark_shows_nothing_that_was_seen(store, ask, 
     assert (ids(seen_below), flags(seen_below)) == ([], (False, False))
 
 
-async def test_article_that_becomes_visible_later_is_not_jumped_over(store, ask, alice, bob, token, clock):  # F9
-    """The source marked the highest number it had seen, and lost what was numbered before and written after."""
+async def test_article_that_is_listed_late_is_not_skipped(store, ask, alice, bob, token, clock):  # F9
+    """A mark by number, as in the original, would lose an article that was numbered before and written after."""
     for followee in (alice, bob):
         await store.follows.follow("vera", followee)
     clock.advance(1)
@@ -152,7 +152,7 @@ async def test_article_that_becomes_visible_later_is_not_jumped_over(store, ask,
     assert ids(await ask(FEED, token, after=info(shown)["startCursor"])) == [late]
 
 
-async def test_reads_at_once_and_posts_meanwhile_neither_double_nor_lose(store, ask, alice, token):  # F6, F9
+async def test_concurrent_reads_and_posts_neither_repeat_nor_lose_articles(store, ask, alice, token):  # F6, F9
     await store.follows.follow("vera", alice)
     posted = [(await post(store, alice)).id for _ in range(60)]
 
@@ -166,9 +166,7 @@ async def test_reads_at_once_and_posts_meanwhile_neither_double_nor_lose(store, 
     assert await walk(ask, token, 25) == await walk(ask, token, 10) == (posted + later)[::-1]
 
 
-async def test_following_brings_older_articles_and_unfollowing_and_deleting_take_them(
-    store, ask, alice, bob, token
-):  # F8
+async def test_follow_adds_older_articles_and_unfollow_and_delete_remove_them(store, ask, alice, bob, token):  # F8
     old = await post(store, alice)
     other = await post(store, bob)
     await store.follows.follow("vera", alice)
@@ -235,7 +233,7 @@ async def test_mark_of_another_listing_is_refused(store, ask, alice, token):  # 
     "position",
     ["9e15|0000000000000001", "9e15|1", "nan|0000000000000001", "1.5|0000000000000001", "-1|0000000000000001"],
 )
-async def test_mark_that_no_article_can_have_is_refused(store, ask, alice, token, position):  # F10
+async def test_mark_with_an_impossible_position_is_refused(store, ask, alice, token, position):  # F10
     await store.follows.follow("vera", alice)
     await post(store, alice)
     forged = urlsafe_b64encode(f"feed:vera|{position}".encode()).decode()
@@ -247,7 +245,7 @@ async def test_mark_that_no_article_can_have_is_refused(store, ask, alice, token
 
 
 @pytest.mark.parametrize("stored", ["9000000000000000.0 1", "nan 1", "inf 1", "-5.0 1", "1.0", "odd", "1.0 a b", ""])
-async def test_stored_mark_that_no_article_can_have_is_none(store, ask, alice, token, redis, stored):  # F10
+async def test_invalid_stored_mark_is_ignored(store, ask, alice, token, redis, stored):  # F10
     await store.follows.follow("vera", alice)
     await post(store, alice)
     redis.hset(keys.user(store.site.home_of_user("vera"), "vera"), "seen", stored)
@@ -259,7 +257,7 @@ async def test_stored_mark_that_no_article_can_have_is_none(store, ask, alice, t
     assert marked == {"feed": {"unseenCount": 0, "seenThrough": "2016-08-04T11:52:00.000Z"}, "userErrors": []}
 
 
-async def test_follow_comes_back_with_the_user(store, ask, alice, token):  # F2, F11
+async def test_follow_returns_the_user(store, ask, alice, token):  # F2, F11
     follow, unfollow = FOLLOW % "followUser", FOLLOW % "unfollowUser"
     followed = (await ask(follow, token, id="user:ALICE"))["data"]["followUser"]
     again = (await ask(follow, token, id="user:alice"))["data"]["followUser"]
@@ -279,13 +277,13 @@ async def test_follow_comes_back_with_the_user(store, ask, alice, token):  # F2,
 @pytest.mark.parametrize(
     ("id", "code"), [("user:VERA", "SELF_FOLLOW"), ("user:nobody", "NOT_FOUND"), ("vera", "INVALID"), ("", "INVALID")]
 )
-async def test_refused_follow_says_why(ask, token, id, code):  # F2
+async def test_refused_follow_has_a_code(ask, token, id, code):  # F2
     answer = (await ask(FOLLOW % "followUser", token, id=id))["data"]["followUser"]
 
     assert answer == {"changed": False, "user": None, "userErrors": [{"code": code, "field": ["input", "userId"]}]}
 
 
-async def test_page_of_users_knows_whom_the_viewer_follows_in_one_pipeline(store, ask, alice, bob, token):
+async def test_viewer_is_following_of_a_page_of_users_is_one_pipeline(store, ask, alice, bob, token):
     for fan in (alice, bob):
         await store.follows.follow(fan, "vera")
     await store.follows.follow("vera", bob)

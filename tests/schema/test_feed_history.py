@@ -1,4 +1,4 @@
-"""Feeds under random histories, against a model that knows all: every list equal, nothing doubled, nothing lost."""
+"""Feeds after random histories, compared with a model: equal lists, no article repeated or lost."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ actions = st.one_of(
 
 
 class Model:
-    """Everything that was posted and is left, by (time, number), and who follows whom."""
+    """All articles by (time, number), and all follows."""
 
     def __init__(self) -> None:
         self.posted: list[tuple[int, int, str]] = []
@@ -116,7 +116,7 @@ async def _check_counts(store, model, reader):
 
 
 async def _walk(store, reader, size, up, unseen):
-    """The whole feed page by page, down from the top or up from the bottom; flags must be right on every page."""
+    """The whole feed page by page, downwards or upwards. Checks the flags of each page."""
     walked, cursor, count = [], None, None
     while True:
         connection = await _page(store, reader, size, cursor, up, unseen)

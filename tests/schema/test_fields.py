@@ -1,4 +1,4 @@
-"""Fields made of resolvers: what a resolver's parameters say of it, and what they do not."""
+"""Fields made from resolvers: kinds of resolvers and options."""
 
 from dataclasses import dataclass
 

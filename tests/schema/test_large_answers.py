@@ -1,4 +1,4 @@
-"""Answers that repeat long contents are refused before they are built, whichever way they are executed."""
+"""Responses that are too large, because long contents are repeated, are refused by each executor."""
 
 import pytest
 
@@ -36,7 +36,7 @@ async def long_articles(store):
 
 
 @pytest.mark.parametrize("text", REPEATED.values(), ids=REPEATED.keys())
-async def test_contents_that_are_repeated_count_each_time(store, long_articles, text):
+async def test_repeated_contents_count_each_time(store, long_articles, text):
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find(text, None)
     for _ in range(4):
@@ -44,7 +44,7 @@ async def test_contents_that_are_repeated_count_each_time(store, long_articles, 
             await execution.execute(operation, {}, Context(store))
 
 
-async def test_contents_within_the_limit_are_answered_in_each_way(store, long_articles):
+async def test_contents_within_the_limit_are_returned_by_each_executor(store, long_articles):
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles { nodes { content viewerVote poster { username } } } }", None)
 
@@ -53,7 +53,7 @@ async def test_contents_within_the_limit_are_answered_in_each_way(store, long_ar
     assert ways == ["new", "compiled", "compiled", "compiled"]
 
 
-def test_content_costs_what_it_may_weigh():
+def test_cost_of_content_is_its_maximum_size():
     operations = Operations(SCHEMA, document_limits(Settings()), SizedCache(1_000_000))
 
     assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 11

@@ -1,4 +1,4 @@
-"""A mutation that was carried out is answered, whatever fails or hangs below it."""
+"""A mutation that was executed has a response, even if a field below it fails or times out."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ SECONDS = 0.3
 
 @pytest.fixture
 async def http(store):
-    """The endpoint, with little time for each answer."""
+    """The endpoint, with a short timeout."""
 
     def open_context(client: Client) -> Context:
         return Context(store, client.token)
@@ -46,7 +46,7 @@ async def fail(*given):
 
 
 @pytest.mark.parametrize(("below", "code"), [(hang, "TIMEOUT"), (fail, "UNAVAILABLE")])
-async def test_post_is_answered_with_what_is_there(store, http, token, monkeypatch, below, code, caplog):
+async def test_timed_out_post_returns_what_was_resolved(store, http, token, monkeypatch, below, code, caplog):
     monkeypatch.setattr(Reads, "voters", below)
 
     for number in range(3):
@@ -59,7 +59,7 @@ async def test_post_is_answered_with_what_is_there(store, http, token, monkeypat
     assert caplog.records == []
 
 
-async def test_mutation_that_was_not_reached_is_not_carried_out(store, http, token, monkeypatch):
+async def test_mutation_after_the_timeout_is_not_executed(store, http, token, monkeypatch):
     monkeypatch.setattr(Reads, "voters", hang)
 
     for number in range(2):
@@ -69,7 +69,7 @@ async def test_mutation_that_was_not_reached_is_not_carried_out(store, http, tok
         assert await posted(store) == number + 1
 
 
-async def test_mutation_that_hangs_itself_is_refused(store, http, token, monkeypatch):
+async def test_mutation_that_times_out_itself_is_an_error(store, http, token, monkeypatch):
     monkeypatch.setattr(type(store.articles), "post", hang)
 
     for _ in range(3):

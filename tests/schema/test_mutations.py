@@ -70,7 +70,7 @@ async def test_refused_registration_names_the_field(ask, token):
     assert [(error["code"], error["field"]) for error in short["userErrors"]] == [("INVALID", ["input", "password"])]
 
 
-async def test_posted_article_comes_back(ask, token):  # A3, A7
+async def test_post_returns_the_article(ask, token):  # A3, A7
     wanted = {"title": "a title", "link": "https://example.com/", "idempotencyKey": "my key"}
     first = (await ask(POST, token, input=wanted))["data"]["post"]
     again = (await ask(POST, token, input=wanted))["data"]["post"]
@@ -82,7 +82,7 @@ async def test_posted_article_comes_back(ask, token):  # A3, A7
     assert [error["code"] for error in other["userErrors"]] == ["IDEMPOTENCY_MISMATCH"]
 
 
-async def test_vote_comes_back_with_the_article_as_it_stands(store, ask, alice, token):  # V3
+async def test_vote_returns_the_changed_article(store, ask, alice, token):  # V3
     id = (await post(store, alice)).id
     answers = [
         (await ask(VOTE, token, input={"articleId": id, **given}))["data"]["vote"]
@@ -96,7 +96,7 @@ async def test_vote_comes_back_with_the_article_as_it_stands(store, ask, alice, 
     ]
 
 
-async def test_late_vote_says_when_voting_closed(store, ask, alice, clock):  # V5
+async def test_late_vote_returns_when_voting_closed(store, ask, alice, clock):  # V5
     id = (await post(store, alice)).id
     clock.advance(WEEK + 1)
     token = (await store.users.register("vera", "correct horse")).token
@@ -117,7 +117,7 @@ async def test_late_vote_says_when_voting_closed(store, ask, alice, clock):  # V
     }
 
 
-async def test_edit_keeps_what_is_left_out_and_clears_what_is_null(ask, token, clock):
+async def test_edit_keeps_fields_that_are_left_out_and_clears_null_fields(ask, token, clock):
     wanted = {"title": "a title", "link": "https://example.com/", "content": "a text"}
     id = (await ask(POST, token, input=wanted))["data"]["post"]["article"]["id"]
     clock.advance(1)
@@ -138,7 +138,7 @@ async def test_edit_keeps_what_is_left_out_and_clears_what_is_null(ask, token, c
     assert [(error["code"], error["field"]) for error in untitled["userErrors"]] == [("INVALID", ["input", "title"])]
 
 
-async def test_regroup_and_delete_come_back(ask, token):  # G1
+async def test_regroup_and_delete_return_their_results(ask, token):  # G1
     id = (await ask(POST, token, input={"title": "a title", "link": "https://example.com/"}))["data"]["post"][
         "article"
     ]["id"]
@@ -163,7 +163,7 @@ async def test_regroup_and_delete_come_back(ask, token):  # G1
     ],
 )
 @pytest.mark.parametrize("token", [None, "A" * 46, "nonsense"])
-async def test_whoever_is_not_logged_in_changes_nothing(store, ask, alice, redis, mutation, extra, token):
+async def test_mutation_without_a_session_changes_nothing(store, ask, alice, redis, mutation, extra, token):
     id = (await post(store, alice)).id
     before = everything(redis)
     given = extra if mutation is POST else {"articleId": id, **extra}
@@ -195,7 +195,7 @@ async def test_malformed_id_is_refused(ask, token, redis, mutation, extra, id): 
     assert everything(redis) == before
 
 
-async def test_mutations_of_one_request_see_each_other(store, ask, alice, token):
+async def test_mutation_sees_the_changes_of_earlier_ones_in_the_request(store, ask, alice, token):
     id = (await post(store, alice)).id
     answer = await ask(
         """mutation($id: ID!) {
@@ -214,7 +214,7 @@ async def test_mutations_of_one_request_see_each_other(store, ask, alice, token)
     assert (await store.articles.vote(int(id[8:]), "vera", Vote.DOWN)).changed is False
 
 
-async def test_change_of_password_answers_with_the_user(ask, token):
+async def test_change_of_password_returns_the_user(ask, token):
     change = """mutation($old: String!, $new: String!) {
       changePassword(input: {currentPassword: $old, newPassword: $new}) {
         user { username } userErrors { code field } query { viewer { username } } } }"""

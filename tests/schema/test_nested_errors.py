@@ -1,4 +1,4 @@
-"""Errors in nested fields: an answer comes at once, says what is wrong at its own path, and leaves nothing behind."""
+"""Errors in nested fields: each has its own path, and no task or log line is left."""
 
 import asyncio
 import gc
@@ -36,7 +36,7 @@ DOCUMENTS = {
 
 @pytest.fixture
 async def uncached(redis_url, partitions):
-    """A store of several groups that keeps nothing in memory, so that each read takes its time."""
+    """A store with several groups and without a client-side cache, so that each read takes a round trip."""
     store = await Store.open(redis_url, partitions=partitions, clock=Clock(), cached_keys=0)
     yield store
     await store.close()
@@ -50,7 +50,7 @@ async def with_groups(store: Store) -> str:
 
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
-async def test_answer_comes_and_nothing_is_logged(uncached, text, caplog):
+async def test_nested_errors_give_a_response_and_no_log_line(uncached, text, caplog):
     token = await with_groups(uncached)
     operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
     with warnings.catch_warnings(record=True) as warned:
@@ -66,7 +66,7 @@ async def test_answer_comes_and_nothing_is_logged(uncached, text, caplog):
 
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
-async def test_cancelled_execution_leaves_nothing_behind(uncached, text, caplog):
+async def test_cancelled_execution_leaves_no_task_and_no_log_line(uncached, text, caplog):
     token = await with_groups(uncached)
     operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
     with warnings.catch_warnings(record=True) as warned:
@@ -84,13 +84,13 @@ async def test_cancelled_execution_leaves_nothing_behind(uncached, text, caplog)
 
 
 async def settled() -> None:
-    """Let what was left behind come to its end, and be collected: then Python says what it has to say of it."""
+    """Finish and collect what is left, so that Python logs errors that were never retrieved."""
     for _ in range(20):
         await asyncio.sleep(0)
     gc.collect()
 
 
-async def test_cursor_of_one_parent_is_an_error_of_the_others_alone(store, ask, token):
+async def test_cursor_of_one_parent_is_an_error_for_other_parents(store, ask, token):
     await with_listings(store, token)
     (cursor,) = await cursors(ask, token, '{ user(username: "alice") { articles(first: 1) { edges { cursor } } } }')
     asked = """query($after: String) { nodes(ids: ["user:alice", "user:Bob", "user:alice"]) {
@@ -121,7 +121,7 @@ async def test_nullable_field_of_another_parent_is_null(store, ask, token):
 
 
 @pytest.mark.parametrize("field", ["followers", "following"])
-async def test_cursor_of_a_follower_is_of_one_user(store, ask, token, field):
+async def test_cursor_of_followers_belongs_to_one_user(store, ask, token, field):
     await with_listings(store, token)
     (cursor,) = await cursors(
         ask, token, f'{{ user(username: "vera") {{ {field}(first: 1) {{ edges {{ cursor }} }} }} }}'
@@ -135,7 +135,7 @@ async def test_cursor_of_a_follower_is_of_one_user(store, ask, token, field):
         assert [path for path, *_ in told(answer)] == [["nodes", 0, field]]
 
 
-async def test_pinned_cursor_of_one_group_is_an_error_of_the_others_alone(store, ask, token):
+async def test_pinned_cursor_of_one_group_is_an_error_for_other_groups(store, ask, token):
     await with_listings(store, token)
     first = '{ group(name: "ask") { articles(first: 1, pinned: true) { edges { cursor } } } }'
     (cursor,) = await cursors(ask, token, first)
@@ -160,11 +160,11 @@ async def with_listings(store: Store, token: str) -> None:
 
 
 async def cursors(ask, token, query) -> list[str]:
-    """All cursors of an answer."""
+    """All cursors of a response."""
     return re.findall(r"'cursor': '([^']*)'", str((await ask(query, token))["data"]))
 
 
 def told(answer) -> list[tuple[list[object], str, str]]:
-    """Where, with which code and what an answer says of its errors, in the order of their places."""
+    """Path, code and message of each error of a response, sorted by path."""
     errors = sorted(answer["errors"], key=lambda error: str(error["path"]))
     return [(error["path"], error["extensions"]["code"], error["message"]) for error in errors]

@@ -24,7 +24,7 @@ async def asked(ask, **variables):
     return [node["id"] for node in page["nodes"]], page["pageInfo"]
 
 
-async def test_pages_of_gravity_fit_together_as_time_goes_by(store, ask, alice, bob, clock):  # issue 8
+async def test_pages_by_gravity_are_consistent_over_time(store, ask, alice, bob, clock):  # issue 8
     posted = []
     for turn in range(6):
         posted.append(await post(store, alice))
@@ -47,7 +47,7 @@ async def test_pages_of_gravity_fit_together_as_time_goes_by(store, ask, alice, 
     assert end["hasNextPage"] is False
 
 
-async def test_standing_says_where_and_why(ask, store, alice, bob, clock):
+async def test_standing_has_the_rank_and_its_terms(ask, store, alice, bob, clock):
     low = await post(store, alice, groups=["show"])
     clock.advance(1000)
     high = await post(store, bob)
@@ -66,17 +66,17 @@ async def test_standing_says_where_and_why(ask, store, alice, bob, clock):
     assert (higher["standing"]["rank"], higher["standing"]["votesToNextRank"]) == (1, None)
 
 
-async def test_cursor_of_no_instant_is_refused(ask):
+async def test_gravity_cursor_without_an_instant_is_refused(ask):
     for instant in ("soon", "-1", str(2**60), "1|2"):
         cursor = urlsafe_b64encode(f"gravity|1.0|3011197992960749|{instant}".encode()).decode().rstrip("=")
         answer = await ask(PAGE, order="GRAVITY", after=cursor)
-        assert answer["errors"][0]["message"] == "this is no cursor"
+        assert answer["errors"][0]["message"] == "this is not a valid cursor"
 
 
-async def test_order_that_is_not_kept_is_refused_by_name(ask, store, alice):
+async def test_order_that_is_not_maintained_is_refused(ask, store, alice):
     article = await post(store, alice, groups=["show"])
     await reindex.reindex(store.site, [Order.TIME, Order.GRAVITY], lambda count: None)
-    message = "SCORE is not kept here; kept are TIME, GRAVITY"
+    message = "SCORE is not maintained here; valid orders are TIME, GRAVITY"
     queries = [
         "{ articles { totalCount } }",
         "{ articles(order: SCORE, pinned: true) { totalCount } }",
@@ -96,7 +96,7 @@ async def test_order_that_is_not_kept_is_refused_by_name(ask, store, alice):
         assert nodes == [{"standing": {"rank": 1}}]
 
 
-async def test_standing_in_a_group_goes_by_its_weights(ask, store, alice, bob, clock):
+async def test_standing_in_a_group_uses_the_weights_of_the_group(ask, store, alice, bob, clock):
     article = await post(store, alice, groups=["show"])
     await store.articles.vote(article.number, bob, Vote.UP)
     weights = {"vote_score": 100.0, "gravity_age": 1.0}

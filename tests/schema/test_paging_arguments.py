@@ -1,4 +1,4 @@
-"""Wrong paging arguments are refused whatever there is to page through: nothing, nobody, or what is forgotten."""
+"""Wrong paging arguments are refused even if the listing is empty or deleted."""
 
 import pytest
 
@@ -15,7 +15,7 @@ WRONG = [
     (f'last: 1, after: "{OTHER}"', "after goes with first; last goes with before"),
     (f'before: "{OTHER}"', "before goes with last"),
     (f'after: "{OTHER}"', "this cursor belongs to another listing"),
-    ('after: "?"', "this is no cursor"),
+    ('after: "?"', "this is not a valid cursor"),
 ]
 FIELDS = {
     "articles": "{ articles(%s) { totalCount } }",
@@ -33,7 +33,7 @@ VOTERS = '{ article(id: "%s") { voters(%s) { totalCount } } }'
 
 
 @pytest.mark.parametrize("field", FIELDS)
-async def test_wrong_arguments_are_refused_where_there_is_nothing(ask, token, field):
+async def test_wrong_arguments_are_refused_for_empty_listings(ask, token, field):
     for arguments, message in WRONG:
         answer = await ask(FIELDS[field] % arguments, token)
         assert [error["message"] for error in answer["errors"]] == [message]

@@ -1,4 +1,4 @@
-"""Pinned pages (issue 8)."""
+"""Pinned pages: the order of a listing does not change while a client reads it."""
 
 import asyncio
 import random
@@ -37,7 +37,7 @@ async def filled(store, *people) -> list[int]:
 
 @pytest.mark.parametrize("order", [Order.SCORE, Order.GRAVITY])
 @pytest.mark.parametrize("group", [None, "show"])
-async def test_every_article_is_seen_once_under_a_storm_of_votes(store, ask, alice, bob, clock, order, group):
+async def test_pinned_pages_have_every_article_once_under_many_votes(store, ask, alice, bob, clock, order, group):
     numbers = await filled(store, alice, bob)
     chance = random.Random(order.value)
     about = {"order": order.name, "group": group}
@@ -85,7 +85,7 @@ async def test_readers_of_the_same_second_share_a_pin(store, ask, alice, bob, cl
     assert all(0 < redis.pttl(key) <= 600_000 for key in pinned)
 
 
-async def test_expired_pin_goes_on_from_the_last_value_and_says_so(store, ask, alice, bob, redis):
+async def test_expired_pin_continues_from_the_last_position_with_a_note(store, ask, alice, bob, redis):
     await filled(store, alice, bob)
     for order in ("SCORE", "GRAVITY"):
         whole, _, _ = await asked(ask, order=order, first=100)
@@ -102,7 +102,7 @@ async def test_nothing_to_pin_is_an_empty_page(ask, redis):
     assert list(redis.scan_iter("pin:*")) == []
 
 
-async def test_page_of_nothing_but_deleted_articles_goes_on(store, ask, alice, bob):
+async def test_page_of_deleted_articles_has_cursors_to_continue(store, ask, alice, bob):
     numbers = (await filled(store, alice, bob))[::-1]
     about = {"order": "TIME"}
     _, info, _ = await asked(ask, **about, first=5)
@@ -132,7 +132,7 @@ async def test_own_post_is_in_a_pin_made_after_it(store, ask, alice, bob, token,
     assert len(list(redis.scan_iter("pin:*"))) == 3
 
 
-async def test_pin_is_shared_with_who_posted_long_ago(store, ask, alice, token, clock, redis):
+async def test_pin_is_shared_with_a_user_who_posted_long_ago(store, ask, alice, token, clock, redis):
     await post(store, alice)
     await post(store, "vera")
     clock.advance(60)
@@ -156,7 +156,7 @@ def test_pin_costs_what_it_copies():
 
 
 @pytest.mark.parametrize("partitions", [1], indirect=True)
-async def test_process_keeps_no_more_pins_than_it_may(store, ask, alice, clock, redis, monkeypatch):
+async def test_number_of_pins_of_a_process_is_limited(store, ask, alice, clock, redis, monkeypatch):
     monkeypatch.setattr(snapshots, "MAX_PINS", 2)
     await post(store, alice)
     notes = []

@@ -20,7 +20,7 @@ WEEK = 7 * 86_400
 LONG_CURSOR = urlsafe_b64encode(b"score|0." + b"0" * 400 + b"|1773").decode().rstrip("=")
 
 
-async def test_article_shows_all_its_fields(store, ask, alice, bob, clock, token):  # A1
+async def test_article_has_all_its_fields(store, ask, alice, bob, clock, token):  # A1
     posted = await post(store, alice, "a title", ["show", "ask"])
     await store.articles.vote(posted.number, bob, Vote.DOWN)
     answer = await ask(
@@ -58,7 +58,7 @@ async def test_article_shows_all_its_fields(store, ask, alice, bob, clock, token
     }
 
 
-async def test_counts_stay_when_the_voters_are_forgotten(store, ask, alice, clock):  # V6
+async def test_counts_remain_when_voters_are_deleted(store, ask, alice, clock):  # V6
     posted = await post(store, alice)
     seen = "query($id: ID!) { article(id: $id) { votes viewerVote isVotingOpen voters { totalCount } } }"
     clock.advance(WEEK)
@@ -170,7 +170,7 @@ async def test_users_articles_newest_first(store, ask, alice, bob):  # F3
     assert answer["data"]["user"]["articles"] == {"totalCount": 2, "nodes": [{"id": mine[2]}, {"id": mine[0]}]}
 
 
-async def test_viewer_is_who_the_token_belongs_to(ask, token):
+async def test_viewer_is_the_user_of_the_token(ask, token):
     assert (await ask("{ viewer { username } }", token))["data"]["viewer"] == {"username": "vera"}
     assert (await ask("{ viewer { username } }"))["data"]["viewer"] is None
     assert (await ask("{ viewer { username } }", "A" * 46))["data"]["viewer"] is None
@@ -188,10 +188,10 @@ async def test_viewer_is_who_the_token_belongs_to(ask, token):
         ("{ articles(page: 0) { totalCount } }", "page counts from 1, not 0"),
         ('{ articles(page: 1, after: "x") { totalCount } }', "page excludes after, before and last"),
         ('{ articles(after: "") { totalCount } }', "this cursor belongs to another listing"),
-        ('{ articles(after: "\\u00e4") { totalCount } }', "this is no cursor"),
-        ('{ articles(after: "c2NvcmU") { totalCount } }', "this is no cursor"),
-        ('{ articles(after: "c2NvcmV8bmFufDE") { totalCount } }', "this is no cursor"),
-        (f'{{ articles(after: "{LONG_CURSOR}") {{ totalCount }} }}', "this is no cursor"),
+        ('{ articles(after: "\\u00e4") { totalCount } }', "this is not a valid cursor"),
+        ('{ articles(after: "c2NvcmU") { totalCount } }', "this is not a valid cursor"),
+        ('{ articles(after: "c2NvcmV8bmFufDE") { totalCount } }', "this is not a valid cursor"),
+        (f'{{ articles(after: "{LONG_CURSOR}") {{ totalCount }} }}', "this is not a valid cursor"),
         (
             '{ articles(order: TIME, after: "c2NvcmV8MS4wfDE") { totalCount } }',
             "this cursor belongs to another listing",
@@ -201,8 +201,8 @@ async def test_viewer_is_who_the_token_belongs_to(ask, token):
         ('{ article(id: "1541") { id } }', "an article's id looks like article:1541, not 1541"),
         ('{ article(id: "article:99999999999999999") { id } }', "an article's id looks like article:1541"),
         ('{ article(id: "article:\u0661") { id } }', "an article's id looks like article:1541"),
-        ('{ node(id: "story:1") { id } }', "this is no id: story:1"),
-        ('{ nodes(ids: ["group:a b"]) { id } }', "this is no id: group:a b"),
+        ('{ node(id: "story:1") { id } }', "this is not a valid id: story:1"),
+        ('{ nodes(ids: ["group:a b"]) { id } }', "this is not a valid id: group:a b"),
         ('{ user(username: "a b") { id } }', "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
         ('{ frontPage(date: "2016-13-01") { totalCount } }', None),
         ('{ frontPage(date: "2016") { totalCount } }', None),
@@ -210,7 +210,7 @@ async def test_viewer_is_who_the_token_belongs_to(ask, token):
         ('{ articles(first: "1") { totalCount } }', None),
     ],
 )
-async def test_bad_input_is_told_what_and_where(ask, query, message):  # L2
+async def test_bad_input_has_a_message_and_a_path(ask, query, message):  # L2
     answer = await ask(query)
 
     (error,) = answer["errors"]
@@ -226,7 +226,7 @@ async def test_more_than_a_hundred_ids_are_refused(ask):
     assert answer["errors"][0]["message"] == "at most 100 ids at once, not 101"
 
 
-async def test_cursor_of_one_user_is_not_taken_for_another(store, ask, alice, bob):  # L3
+async def test_cursor_of_one_user_is_refused_for_another(store, ask, alice, bob):  # L3
     for poster in (alice, bob):
         await post(store, poster)
     query = """query($name: String!, $after: String) {

@@ -80,7 +80,7 @@ NODES = {"Articles": "Article", "Users": "User", "Groups": "Group"}
 
 
 class Writer:
-    """Writes one document; a field stands once in each selection, so that nothing conflicts."""
+    """Writes one document. Each selection has a field once, so that no fields conflict."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
@@ -118,7 +118,7 @@ def outline(result: ExecutionResult) -> bytes:
 
 
 def known_part(data: Any, path: list[str | int]) -> list[str | int]:
-    """A path as far as there is anything."""
+    """A path up to the first null."""
     for place, key in enumerate(path):
         if data is None:
             return path[:place]
@@ -127,7 +127,7 @@ def known_part(data: Any, path: list[str | int]) -> list[str | int]:
 
 
 @pytest.mark.parametrize("partitions", [1, 8], indirect=True)
-async def test_errors_at_random_places_are_answered_alike(uncached, caplog):
+async def test_errors_at_random_places_give_equal_responses(uncached, caplog):
     token, seed = await with_groups(uncached), randbits(32)
     reached = 0
     for number in range(seed, seed + DOCUMENTS):
@@ -139,7 +139,7 @@ async def test_errors_at_random_places_are_answered_alike(uncached, caplog):
 
 
 async def _answers(store: Any, token: str, text: str, seed: int, caplog: Any) -> list[bytes]:
-    """What Strawberry answers, what the first execution answers, and what later ones do."""
+    """The responses of Strawberry, of the first execution and of later ones."""
     operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

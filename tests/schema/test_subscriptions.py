@@ -1,4 +1,4 @@
-"""Subscriptions as clients read them, over a real socket; and as generators, where the reader is slow."""
+"""Subscriptions over a WebSocket, and as generators where the reader is slow."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ RANKING = """subscription($order: ArticleOrder, $group: String, $first: Int) {
 
 
 class Subscriber:
-    """The reading end of one subscription on a socket of its own."""
+    """A client with one subscription on its own WebSocket."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -57,7 +57,7 @@ class Subscriber:
         return json.loads(await asyncio.wait_for(self._socket.recv(), PATIENCE))
 
     async def heard(self) -> Any:
-        """The value of the one field that was subscribed to."""
+        """The value of the subscribed field."""
         message = await self.message()
         assert message["type"] == "next" and "errors" not in message["payload"], message
         (value,) = message["payload"]["data"].values()
@@ -91,7 +91,7 @@ async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[L
 
 @pytest.fixture
 async def url(store: Store, live: Live) -> AsyncIterator[str]:
-    """Where a server answers from this very loop."""
+    """The URL of a server in the loop of the test."""
 
     def open_context(client: Client) -> Context:
         return Context(store, client.token, live)
@@ -128,7 +128,7 @@ async def listen(store: Store, url: str, live: Live) -> AsyncIterator[Listen]:
 
 
 async def answered(store: Store) -> None:
-    """Wait until what is read by now is answered, and what is about to be read, as whoever begins to listen does."""
+    """Wait for the replies of reads that are sent now or in the next ticks, as a new subscription does."""
     for _ in range(3):
         await store.site.redis.ping()
 
@@ -143,7 +143,7 @@ async def ranked(store: Store, order: Order, group: str | None, first: int) -> l
 
 
 def folded(listing: dict[str, int], moves: Any) -> dict[str, int]:
-    """A listing, place by article, after moves."""
+    """The places by article after moves."""
     left = {move["articleId"] for move in moves if move["to"] is None}
     placed = {move["articleId"]: move["to"] for move in moves if move["to"] is not None}
     return {id: place for id, place in (listing | placed).items() if id not in left}
@@ -175,7 +175,7 @@ async def test_article_is_sent_after_each_vote_edit_and_regroup(store, listen, a
     ]
 
 
-async def test_what_changes_nothing_sends_nothing(store, listen, alice, bob):
+async def test_command_without_a_change_sends_nothing(store, listen, alice, bob):
     article, other = await post(store, alice), await post(store, alice)
     subscriber = await listen(CHANGED, id=article.id)
     await store.articles.vote(article.number, alice, Vote.UP)
@@ -221,7 +221,7 @@ async def test_wrong_subscription_ends_with_a_clear_error(url, live, query, vari
     assert listeners(live) == 0
 
 
-async def test_new_articles_are_sent_of_the_site_or_of_one_group(store, listen, live, alice, bob):
+async def test_new_articles_of_the_site_or_of_one_group_are_sent(store, listen, live, alice, bob):
     everything, show = await listen(POSTED), await listen(POSTED, group="Show")
     first = await post(store, alice, groups=["ask"])
     await heard_all(store, live.events)
@@ -232,7 +232,7 @@ async def test_new_articles_are_sent_of_the_site_or_of_one_group(store, listen, 
     assert (await show.heard())["id"] == second.id
 
 
-async def test_feed_is_right_while_the_viewer_follows_and_unfollows(store, listen, live, alice, bob, token):
+async def test_feed_subscription_follows_changes_of_followed_users(store, listen, live, alice, bob, token):
     subscriber, heard = await listen(FED, token), []
     for change, followee in [
         (store.follows.unfollow, alice),
@@ -252,7 +252,7 @@ async def test_feed_is_right_while_the_viewer_follows_and_unfollows(store, liste
     assert heard == [["vera"], ["Alice", "vera"], ["Alice", "bob", "vera"], ["bob", "vera"]]
 
 
-async def test_feed_ends_with_its_session(store, listen, ask, token):
+async def test_feed_subscription_ends_with_its_session(store, listen, ask, token):
     subscriber = await listen(FED, token)
     await ask("mutation { logOut { userErrors { code } } }", token)
     await post(store, "vera")
@@ -260,7 +260,7 @@ async def test_feed_ends_with_its_session(store, listen, ask, token):
     assert await subscriber.refusal() == ("UNAUTHENTICATED", "log in first")
 
 
-async def test_ranking_is_sent_as_it_stands_and_then_as_it_moves(store, listen, clock, alice, bob):
+async def test_ranking_is_sent_at_once_and_after_each_change(store, listen, clock, alice, bob):
     first, second, third = [await post(store, alice, groups=["show"]) for _ in range(3)]
     subscriber = await listen(RANKING, group="show", first=2)
     sent = [await subscriber.heard()]
@@ -287,7 +287,7 @@ async def test_ranking_is_sent_as_it_stands_and_then_as_it_moves(store, listen, 
 
 
 @pytest.mark.parametrize(("order", "group"), [(Order.SCORE, None), (Order.VOTES, "show"), (Order.TIME, "ask")])
-async def test_folding_all_moves_gives_what_a_fresh_query_lists(store, listen, clock, alice, bob, order, group):
+async def test_applying_all_moves_gives_the_result_of_a_query(store, listen, clock, alice, bob, order, group):
     chance = random.Random(f"{order} {group}")
     posted = [await post(store, alice, groups=["show"]) for _ in range(8)]
     subscriber = await listen(RANKING, order=order.name, group=group, first=5)
@@ -316,7 +316,7 @@ async def change(store: Store, chance: random.Random, posted: list[Any], poster:
             await store.articles.vote(article.number, f"voter-{chance.randrange(9)}", chance.choice(list(Vote)))
 
 
-async def test_votes_of_a_tick_are_one_message(store, live, alice):
+async def test_votes_within_one_interval_are_one_message(store, live, alice):
     loop = asyncio.get_running_loop()
     first, second = await post(store, alice), await post(store, alice)
     rising = [first, second] * 25  # the one that is behind gets two votes and leads
@@ -370,8 +370,8 @@ async def test_slow_reader_of_new_articles_gets_each_of_them_once(store, live, a
         assert (await anext(posts)).number == last.number
 
 
-async def test_posts_while_a_subscription_begins_are_heard(store, live, alice, monkeypatch):
-    """It listens before it looks at what is there: what is posted between the two is there, and yet new."""
+async def test_posts_while_a_subscription_starts_are_sent(store, live, alice, monkeypatch):
+    """A subscription listens before it reads the listing: an article posted in between is in both."""
     pages = Reads.pages
 
     async def posting(self: Reads, wanted: Any) -> Any:
@@ -386,7 +386,7 @@ async def test_posts_while_a_subscription_begins_are_heard(store, live, alice, m
         assert (await anext(posts)).number == posted[0].number
 
 
-async def test_who_leaves_too_many_articles_waiting_is_told(store, live, url, alice, monkeypatch):
+async def test_subscription_with_too_many_pending_articles_ends_with_an_error(store, live, url, alice, monkeypatch):
     monkeypatch.setattr("resolvers.subscriptions.MOST_PENDING", 150)
     async with aclosing(subscriptions.article_posted(Context(store, live=live))) as posts:
         reading = asyncio.create_task(anext(posts))
@@ -401,7 +401,7 @@ async def test_who_leaves_too_many_articles_waiting_is_told(store, live, url, al
 
 
 @pytest.mark.parametrize("media", ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"])
-async def test_stream_of_who_is_too_slow_ends_with_an_error(live, url, alice, store, media, monkeypatch):
+async def test_stream_of_a_slow_client_ends_with_an_error(live, url, alice, store, media, monkeypatch):
     monkeypatch.setattr("resolvers.subscriptions.MOST_PENDING", -1)
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         query = {"query": "subscription { articlePosted { id } }"}
@@ -415,7 +415,7 @@ async def test_stream_of_who_is_too_slow_ends_with_an_error(live, url, alice, st
     assert said.rstrip().endswith("event: complete\ndata:" if media.startswith("text") else "--graphql--")
 
 
-async def test_socket_of_who_is_too_slow_is_told_so(live, listen, alice, monkeypatch):
+async def test_websocket_of_a_slow_client_receives_an_error(live, listen, alice, monkeypatch):
     monkeypatch.setattr("resolvers.subscriptions.MOST_PENDING", -1)
     subscriber = await listen(POSTED)
     live.events.dispatch(Event(EventKind.MISSED))
@@ -423,8 +423,8 @@ async def test_socket_of_who_is_too_slow_is_told_so(live, listen, alice, monkeyp
     assert (await subscriber.refusal())[0] == "SUBSCRIBER_TOO_SLOW"
 
 
-async def test_crowd_of_posts_is_heard_by_each_subscriber_once(store, listen, live, alice, bob, token):
-    """More at once than a mailbox holds, while the server has to answer all of its subscribers."""
+async def test_many_posts_are_sent_to_each_subscriber_once(store, listen, live, alice, bob, token):
+    """More posts at once than a mailbox holds."""
     for followee in (alice, bob):
         await store.follows.follow("vera", followee)
     subscribers = [await listen(POSTED) for _ in range(3)] + [await listen(FED_IDS, token) for _ in range(2)]
@@ -438,7 +438,7 @@ async def test_crowd_of_posts_is_heard_by_each_subscriber_once(store, listen, li
     assert [(await each.heard())["id"] for each in subscribers] == [last.id] * 5
 
 
-async def test_slow_reader_of_a_ranking_can_fold_its_moves(store, live, alice, clock):
+async def test_slow_reader_of_a_ranking_can_apply_its_moves(store, live, alice, clock):
     async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.TIME, None, 3)) as rankings:
         assert (await anext(rankings)).moves == []
         async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.TIME, None, 3)) as others:
@@ -452,7 +452,7 @@ async def test_slow_reader_of_a_ranking_can_fold_its_moves(store, live, alice, c
     assert [article.id for article in latest.articles] == [move.article_id for move in latest.moves]
 
 
-async def test_ranking_by_age_moves_by_itself(store, live, clock, alice, bob, monkeypatch):
+async def test_ranking_by_age_changes_without_events(store, live, clock, alice, bob, monkeypatch):
     monkeypatch.setattr("resolvers.live.DECAY_INTERVAL", 0.01)
     older = await post(store, alice)
     for voter in (bob, "voter"):
@@ -469,7 +469,7 @@ async def test_ranking_by_age_moves_by_itself(store, live, clock, alice, bob, mo
     assert [article.number for article in second.articles] == [older.number, newer.number]
 
 
-async def test_address_watches_so_many_places_of_different_rankings(store, redis_url, partitions, alice):
+async def test_places_of_rankings_per_address_are_limited(store, redis_url, partitions, alice):
     async with events.connect(redis_url, partitions) as heard:
         live = Live(store, heard, ranking_places=110)
 
@@ -488,7 +488,7 @@ async def test_address_watches_so_many_places_of_different_rankings(store, redis
             await anext(again)
 
 
-async def test_fault_in_reading_a_ranking_ends_its_subscriptions(store, live, monkeypatch):
+async def test_error_in_reading_a_ranking_ends_its_subscriptions(store, live, monkeypatch):
     monkeypatch.setattr("resolvers.live.RankedArticles", None)
     async with aclosing(subscriptions.ranking_changed(Context(store, live=live))) as rankings:
         with pytest.raises(TypeError):
@@ -496,9 +496,7 @@ async def test_fault_in_reading_a_ranking_ends_its_subscriptions(store, live, mo
     assert live._rankings == {}
 
 
-async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(
-    store, listen, alice, bob, token, redis, monkeypatch
-):
+async def test_current_state_is_sent_after_a_lost_connection(store, listen, alice, bob, token, redis, monkeypatch):
     article = await post(store, alice)
     gone = await post(store, alice)
     changed, completed = await listen(CHANGED, id=article.id), await listen(CHANGED, id=gone.id)
@@ -529,8 +527,8 @@ async def test_after_a_lost_connection_subscribers_are_sent_the_present_state(
     assert (await posted.heard())["id"] == last.id
 
 
-async def test_subscription_outlives_a_store_that_does_not_answer(store, live, alice, monkeypatch):
-    """An event is heard, and then the store fails twice before what it says can be read."""
+async def test_subscription_continues_after_the_store_was_unavailable(store, live, alice, monkeypatch):
+    """An event arrives, and then the store fails twice."""
     article = await post(store, alice)
     replies, failures = type(store.site.redis).replies, iter([True, True])
 
@@ -550,9 +548,7 @@ async def test_subscription_outlives_a_store_that_does_not_answer(store, live, a
 
 
 @pytest.mark.one_server
-async def test_all_subscribers_of_a_process_share_one_connection_and_one_reading(
-    store, listen, live, alice, bob, redis
-):
+async def test_subscribers_of_a_process_share_one_connection_and_one_read(store, listen, live, alice, bob, redis):
     article = await post(store, alice)
     subscribers = [await listen(CHANGED, id=article.id) for _ in range(5)]
     redis.config_resetstat()
@@ -563,7 +559,7 @@ async def test_all_subscribers_of_a_process_share_one_connection_and_one_reading
     assert redis.info("commandstats")["cmdstat_hgetall"]["calls"] == 2  # the script's and ours
 
 
-async def test_nothing_is_left_of_subscribers_who_left(store, listen, live, url, alice, token):
+async def test_closed_subscriptions_leave_no_tasks_and_no_listeners(store, listen, live, url, alice, token):
     article = await post(store, alice)
     async with subscribed(url, CHANGED, id=article.id):
         pass
@@ -585,8 +581,8 @@ def names() -> list[str]:
     return sorted(task.get_coro().__qualname__ for task in asyncio.all_tasks())
 
 
-def test_two_servers_of_one_store_hear_each_other(redis_url, tmp_path):
-    """Two processes; a third one would be no different."""
+def test_two_servers_of_one_store_receive_each_others_events(redis_url, tmp_path):
+    """Two processes, one of them with two workers."""
     with serving(tmp_path, redis_url=redis_url) as one, serving(tmp_path, redis_url=redis_url, workers=2) as two:
         asyncio.run(vote_here_and_hear_there(one, two))
 

@@ -27,7 +27,10 @@ def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess
 def test_commands_change_what_a_server_answers(tmp_path):
     with serving(tmp_path, orders="SCORE,HOT") as live:
         live.ask(POST, live.ask(REGISTER)["data"]["register"]["token"])
-        assert live.ask(PAGE % "TIME")["errors"][0]["message"] == "TIME is not kept here; kept are SCORE, HOT"
+        assert (
+            live.ask(PAGE % "TIME")["errors"][0]["message"]
+            == "TIME is not maintained here; valid orders are SCORE, HOT"
+        )
 
         reindexed = command("reindex", data_dir=tmp_path, orders="SCORE,TIME")
         assert (reindexed.stdout, reindexed.stderr) == ("orders: SCORE, TIME\n", "")
