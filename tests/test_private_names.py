@@ -91,13 +91,15 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
         "strawberry.types.scalar": "ScalarDefinition",
     },
     "server/http_limits/protocols.py": {
-        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol",
+        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle",
         "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
             "_should_upgrade _unset_keepalive_if_required app app_state client cycle handle_websocket_upgrade "
             "headers logger loop on_headers_complete on_message_complete parser timeout_keep_alive "
             "timeout_keep_alive_handler timeout_keep_alive_task transport url"
         ),
-        "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": ("keep_alive response_complete response_started"),
+        "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
+            "disconnected keep_alive message_event response_complete response_started"
+        ),
         "uvicorn.protocols.websockets.websockets_sansio_impl": "WebSocketsSansIOProtocol",
         "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (
             "app_state client close_sent close_timeout conn frames handle_cont handle_ping handshake_complete "

@@ -4,11 +4,12 @@ unread answers, WebSocket control frames. Parsing requests and writing responses
 """
 
 from asyncio import TimerHandle, Transport
+from collections import deque
 from functools import partial
 from typing import Any
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
@@ -38,6 +39,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._head_bytes = 0  # of an incomplete head, at least
         self._headers = 0  # of the request, without trailers
         self._request_timer: TimerHandle | None = None
+        self._earlier: deque[RequestResponseCycle] = deque()  # unfinished when a pipelined request came
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -57,6 +59,9 @@ class LimitedHttp(HttpToolsProtocol):
         self._limiter.unread_answers.remove(address_of(self.client), self._unread)
         if self._is_admitted:
             self._limiter.release(address_of(self.client))
+        for cycle in self._earlier:  # uvicorn tells only the last one, and a write to a closed transport fails
+            cycle.disconnected = True
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -113,9 +118,16 @@ class LimitedHttp(HttpToolsProtocol):
         self._is_upgrade_ignored = self.parser.should_upgrade() and self._is_other_upgrade()
         if self._is_upgrade_ignored:
             return
+        if not self._is_idle():
+            self._remember_earlier(self.cycle)
         super().on_headers_complete()
         if self._is_stopping and self.cycle is not None:
             self.cycle.keep_alive = False
+
+    def _remember_earlier(self, cycle: RequestResponseCycle) -> None:
+        while self._earlier and self._earlier[0].response_complete:
+            self._earlier.popleft()
+        self._earlier.append(cycle)
 
     def _is_other_upgrade(self) -> bool:
         return not self._should_upgrade() and self.parser.get_method() != b"CONNECT"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from server.http_limits.connections import ConnectionLimiter
-from tests.engine.sample import running, serving
+from tests.engine.sample import running, serving, until
 
 BODY = b'{"query": "{ hello }"}'
 HEAD = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -238,3 +238,17 @@ async def test_header_with_a_line_break_is_not_sent(odd_server):
         await talk.say(b"GET /split HTTP/1.1\r\nHost: x\r\n\r\n")
 
         assert await talk.rest() == b""
+
+
+async def test_all_pipelined_requests_see_a_disconnect():
+    seen = []
+
+    async def waiting(scope, receive, send):
+        await receive()
+        seen.append((await receive())["type"])
+
+    with running(waiting, ConnectionLimiter()) as server:
+        async with talking(server) as talk:
+            await talk.say(REQUEST * 3)
+            await asyncio.sleep(0.1)
+        await until(lambda: seen == ["http.disconnect"])
