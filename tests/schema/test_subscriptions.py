@@ -33,7 +33,7 @@ from tests.engine.sample import until
 from tests.server.conftest import serving
 from tests.servers import PATIENCE
 from tests.store.reading import post
-from tests.store.test_events import heard_all
+from tests.store.test_events import receive_all
 
 pytestmark = pytest.mark.routed
 
@@ -114,7 +114,7 @@ async def listen(store: Store, url: str, live: Live) -> AsyncIterator[Listen]:
     opened = []
 
     async def listen(query: str, token: str | None = None, **variables: Any) -> Subscriber:
-        await heard_all(store, live.events)
+        await receive_all(store, live.events)
         before = listeners(live)
         opened.append(subscribed(url, query, token, **variables))
         subscriber = await opened[-1].__aenter__()
@@ -224,7 +224,7 @@ async def test_wrong_subscription_ends_with_a_clear_error(url, live, query, vari
 async def test_new_articles_of_the_site_or_of_one_group_are_sent(store, listen, live, alice, bob):
     everything, show = await listen(POSTED), await listen(POSTED, group="Show")
     first = await post(store, alice, groups=["ask"])
-    await heard_all(store, live.events)
+    await receive_all(store, live.events)
     second = await post(store, bob, groups=["show", "ask"])
 
     assert await everything.heard() == {"id": first.id, "poster": {"username": "Alice"}}
@@ -243,7 +243,7 @@ async def test_feed_subscription_follows_changes_of_followed_users(store, listen
         await change("vera", followee)
         for poster in (alice, bob, "vera"):
             await post(store, poster)
-            await heard_all(store, live.events)
+            await receive_all(store, live.events)
         posters = []
         while "vera" not in posters:
             posters.append((await subscriber.heard())["poster"]["username"])
@@ -347,7 +347,7 @@ async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alic
         assert (await reading).votes == 2
         for each in range(200):
             await store.articles.vote(article.number, f"voter-{each}", Vote.UP)
-        await heard_all(store, live.events)
+        await receive_all(store, live.events)
 
         assert (await anext(changes)).votes == 202
         await store.articles.vote(article.number, "last", Vote.UP)
@@ -363,7 +363,7 @@ async def test_slow_reader_of_new_articles_gets_each_of_them_once(store, live, a
         for _ in range(2):
             posted = [(await post(store, alice)).number for _ in range(2 * CAPACITY + 10)]
             clock.advance(40)
-            await heard_all(store, live.events)
+            await receive_all(store, live.events)
             assert sorted([(await anext(posts)).number for _ in posted]) == sorted(posted)
 
         last = await post(store, alice)
@@ -377,7 +377,7 @@ async def test_posts_while_a_subscription_starts_are_sent(store, live, alice, mo
     async def posting(self: Reads, wanted: Any) -> Any:
         monkeypatch.setattr(Reads, "pages", pages)
         posted.append(await post(store, alice))
-        await heard_all(store, live.events)
+        await receive_all(store, live.events)
         return await pages(self, wanted)
 
     posted: list[Article] = []
@@ -394,7 +394,7 @@ async def test_subscription_with_too_many_pending_articles_ends_with_an_error(st
         await post(store, alice)
         await reading
         await asyncio.gather(*[post(store, alice) for _ in range(300)])
-        await heard_all(store, live.events)
+        await receive_all(store, live.events)
 
         with pytest.raises(SubscriberTooSlow, match="more than 150 articles wait to be sent"):
             await anext(posts)

@@ -1,4 +1,4 @@
-"""What tests of the store share: an ear for what its scripts publish."""
+"""Fixtures of the store's tests: the events that scripts publish."""
 
 from collections.abc import Callable, Iterator
 
@@ -8,22 +8,23 @@ from redis import Redis
 from store import keys
 from tests.conftest import servers_of
 
-Said = Callable[[], list[str]]
+Published = Callable[[], list[str]]
+LAST = "last message"
 
 
 @pytest.fixture
-def said(redis: Redis, partitions: int) -> Iterator[Said]:
-    """`said()` gives what was published since it was last called."""
-    ear = redis.pubsub(ignore_subscribe_messages=True)
-    ear.subscribe("said", *(keys.events(p) for p in range(partitions)))
+def published(redis: Redis, partitions: int) -> Iterator[Published]:
+    """`published()` returns the messages published since its last call."""
+    subscriber = redis.pubsub(ignore_subscribe_messages=True)
+    subscriber.subscribe("last", *(keys.events(p) for p in range(partitions)))
 
-    def said() -> list[str]:
+    def published() -> list[str]:
         found = []
         for server in servers_of(redis):
-            redis.execute_command("PUBLISH", "said", "that is all", **server)
-            found += iter(lambda: (ear.get_message(timeout=5) or {}).get("data"), "that is all")
+            redis.execute_command("PUBLISH", "last", LAST, **server)
+            found += iter(lambda: (subscriber.get_message(timeout=5) or {}).get("data"), LAST)
         return [message for message in found if message]
 
-    said()
-    yield said
-    ear.close()
+    published()
+    yield published
+    subscriber.close()
