@@ -4,15 +4,15 @@ SOURCES = caches engine store resolvers schema server tests bench
 
 .PHONY: serve demo install check format test test-slow test-cluster soak bench lock explorer
 
-serve: .venv/serve.stamp  ## start the server, and a store of its own under ./data
+serve: .venv/serve.stamp  ## start the server with a Valkey of its own, which stores data in ./data
 	$(BIN)/python -m server serve
 
-demo: .venv/serve.stamp  ## serve a store filled with a small sample
+demo: .venv/serve.stamp  ## serve a small sample from a temporary store
 	$(BIN)/python -m server demo
 
-install: .venv/dev.stamp  ## everything that serving, checking and testing need
+install: .venv/dev.stamp  ## install everything for serving, checking and testing
 
-check: .venv/dev.stamp  ## format, lint and types
+check: .venv/dev.stamp  ## check format, lint and types
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
@@ -34,7 +34,7 @@ test-cluster: check  ## every test that has a meaning there, on a cluster of six
 soak: .venv/dev.stamp  ## random operations beside a model; SEED=1 again, MINUTES=60 longer, PART=chaos or PART=memory
 	$(BIN)/python -m tests.soak$(if $(PART),.$(PART)) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
-bench: .venv/dev.stamp  ## run beside other servers, with Node 20 beside those of Node too; most of an hour
+bench: .venv/dev.stamp  ## compare with other servers, with Node 20 also with those of Node; takes most of an hour
 	$(BIN)/python -m bench --workers 1,2
 	$(BIN)/python -m bench page varied --articles 1000 --peers strawberry,mercurius,scripted,hand
 

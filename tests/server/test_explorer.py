@@ -75,7 +75,7 @@ async def test_files_named_by_content_are_kept_for_ever(client):
         assert file.content == (explorer.STATIC / Path(path).name).read_bytes()
 
 
-async def test_file_comes_uncompressed_to_who_cannot_inflate(client):
+async def test_file_is_not_compressed_for_clients_without_gzip(client):
     licences = await client.get("/explorer/THIRD-PARTY-LICENCES.txt", headers={"Accept-Encoding": "identity"})
 
     assert "Content-Encoding" not in licences.headers

@@ -141,7 +141,7 @@ def post_and_vote(url: str, token: str, done: threading.Event) -> None:
         (["nothing"], "upvote: [Errno 2] No such file or directory: '{}/nothing'"),
     ],
 )
-def test_command_says_what_stops_it(arguments, said, tmp_path, monkeypatch, capsys):
+def test_command_reports_its_error(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("UPVOTE_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "nonsense").write_text("nonsense")
 

@@ -180,7 +180,7 @@ async def _partitions(url: str) -> int:
     return store.site.partitions
 
 
-def test_command_says_what_stops_it(file, tmp_path):
+def test_command_reports_its_error(file, tmp_path):
     nothing = command(tmp_path / "nothing.csv", data_dir=tmp_path / "data")
 
     assert nothing.returncode == 2

@@ -158,8 +158,8 @@ def test_move_that_fails_lets_the_store_go_on(filled, empty, monkeypatch):
         move(filled, empty.redis_url, None)
 
 
-def test_write_in_between_is_noticed(filled, empty, monkeypatch):
-    """As when whoever moves was stopped for longer than the marks last."""
+def test_write_during_a_move_is_detected(filled, empty, monkeypatch):
+    """The lock may expire if the move is suspended for too long."""
     real = Restoration.put
 
     async def slow(restoration: Restoration, records: list[list[object]]) -> None:
@@ -190,7 +190,7 @@ def test_store_in_use_is_not_moved_into(filled):
         ([], "one of the arguments --to --undo is required"),
     ],
 )
-def test_wrong_place_is_said(arguments, said, capsys):
+def test_invalid_arguments_are_reported(arguments, said, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["move", *arguments])
 

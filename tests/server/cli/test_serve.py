@@ -22,7 +22,7 @@ def run(*arguments, **settings):
     return subprocess.run(command, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
 
 
-def test_start_says_where_things_are(live, tmp_path):
+def test_start_prints_addresses_and_data(live, tmp_path):
     with serving(tmp_path) as other:
         assert [line.split()[0] for line in other.printed] == ["explorer", "endpoint", "data"]
         assert other.printed[0].split()[1] == f"{other.url}/"
@@ -48,7 +48,7 @@ def test_start_says_where_things_are(live, tmp_path):
     ],
 )
 @pytest.mark.parametrize("accept", ["*/*", "text/html"])
-def test_no_answer_is_taken_for_another_type_than_it_says(live, request_line, accept):
+def test_every_response_forbids_content_sniffing(live, request_line, accept):
     parts = urlsplit(live.url)
     with socket.create_connection((parts.hostname, parts.port)) as client:
         lines = (f"{request_line} HTTP/1.1", "Host: x", f"Accept: {accept}", "Connection: close")
@@ -59,7 +59,7 @@ def test_no_answer_is_taken_for_another_type_than_it_says(live, request_line, ac
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_everything_is_there_after_a_restart(tmp_path, by):
+def test_data_survives_a_restart(tmp_path, by):
     with serving(tmp_path) as first:
         token = first.ask(REGISTER)["data"]["register"]["token"]
         first.ask(POST, token)
@@ -81,7 +81,7 @@ def test_own_valkey_ends_with_the_server(tmp_path):
         assert url.startswith("unix://")
 
 
-def test_second_server_on_the_same_data_says_so_and_stops(tmp_path):
+def test_second_server_on_the_same_data_is_refused(tmp_path):
     with serving(tmp_path):
         second = run("serve", port=0, data_dir=tmp_path)
 
@@ -89,7 +89,7 @@ def test_second_server_on_the_same_data_says_so_and_stops(tmp_path):
     assert second.stderr == f"upvote: another server uses the data in {tmp_path}\n"
 
 
-def test_address_in_use_is_said(live, tmp_path):
+def test_address_in_use_is_reported(live, tmp_path):
     second = run("serve", port=live.url.rpartition(":")[2], data_dir=tmp_path)
 
     assert second.returncode == 2
@@ -117,7 +117,7 @@ def test_server_that_runs_already_is_used(tmp_path, redis_url):
     assert refused.stderr == "upvote: UPVOTE_PARTITIONS is 8, but this store was created with 4\n"
 
 
-def test_store_that_does_not_answer_is_said(tmp_path):
+def test_unreachable_store_is_reported(tmp_path):
     refused = run("serve", port=0, redis_url=f"unix://{tmp_path}/nothing")
 
     assert refused.returncode == 2
@@ -219,7 +219,7 @@ def test_health(live):
     assert httpx.get(f"{live.url}/readyz").json() == {"status": "ok", "store": "answers"}
 
 
-def test_store_that_went_away_is_told_and_comes_back(tmp_path):
+def test_readiness_follows_the_store(tmp_path):
     store = Server(tmp_path / "data", {"appendonly": "yes"})
     with running(store), serving(tmp_path, redis_url=store.url) as live:
         assert live.ask(TITLES)["data"]["articles"] == {"nodes": []}
@@ -238,13 +238,13 @@ def test_schema_command_prints_the_contract():
     assert run("schema").stdout == schema.FILE.read_text()
 
 
-def test_installed_command_knows_its_way():
+def test_help_is_printed():
     assert subprocess.run([sys.executable, "-m", "server", "--help"], cwd=ROOT, capture_output=True).returncode == 0
 
 
 @pytest.mark.one_server
-def test_store_without_memory_is_read_as_ever_and_refuses_writes(redis, redis_url, tmp_path):
-    """By those too whose session is to be renewed, and whose first page is to be pinned."""
+def test_store_out_of_memory_is_readable_and_refuses_writes(redis, redis_url, tmp_path):
+    """Reads work even if they would renew a session or create a pin."""
     with serving(tmp_path, redis_url=redis_url, session_ttl=24, rate_limits="on") as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)

@@ -55,7 +55,7 @@ def test_story_is_read_from_csv_and_json_lines(found, content):
     assert found(content) == [STORY]
 
 
-def test_name_of_a_file_tells_json_lines_too(found):
+def test_json_lines_are_recognised_by_file_name(found):
     assert found("[]\n" + line(), "stories.jsonl") == [
         BadLine(1, "this is not a JSON object"),
         STORY,
@@ -108,7 +108,7 @@ def test_points_below_one_count_as_one(found, points):
         ({"created_at": "2016-08-04T11:52:00.001Z"}, "created_at is before 1970 or in the future"),
     ],
 )
-def test_line_that_breaks_a_rule_is_told_and_the_others_are_read(found, changes, reason):
+def test_invalid_line_is_reported_and_the_others_are_read(found, changes, reason):
     assert found(line(**changes) + line()) == [BadLine(1, reason), STORY]
 
 
@@ -122,7 +122,7 @@ def test_line_that_breaks_a_rule_is_told_and_the_others_are_read(found, changes,
         (LINE.replace("A year", "A\0year"), "title has a character that is not allowed at place 2"),
     ],
 )
-def test_bad_line_of_csv_is_told_and_the_others_are_read(found, content, reason):
+def test_bad_line_of_csv_is_reported_and_the_others_are_read(found, content, reason):
     assert found(HEADER + content + LINE) == [BadLine(2, reason), STORY]
 
 
@@ -152,7 +152,7 @@ def test_numbers_of_lines_count_quoted_newlines(found):
     assert found(HEADER + quoted + "nonsense\n") == [STORY, BadLine(5, "it has 1 columns, the first line has 7")]
 
 
-def test_bytes_that_are_no_utf_8_are_told(found):
+def test_bytes_that_are_not_utf_8_are_reported(found):
     bad = LINE.encode().replace(b"A year", b"A y\xe9ar")
 
     assert found(HEADER.encode() + bad + LINE.encode()) == [
@@ -164,7 +164,7 @@ def test_bytes_that_are_no_utf_8_are_told(found):
 @pytest.mark.parametrize(
     "text", ["{", "[]", '"7"', '{"id": NaN}', line(title="a").replace('"a"', '"\\ud800"'), "[" * 99_999]
 )
-def test_line_that_is_no_json_object_is_told(found, text):
+def test_line_that_is_not_a_json_object_is_reported(found, text):
     bad, story = found(line() + text.rstrip("\n") + "\n" + line(id=8))[1:]
 
     assert bad.number == 2
@@ -172,7 +172,7 @@ def test_line_that_is_no_json_object_is_told(found, text):
     assert story.id == "8"
 
 
-def test_second_story_of_an_id_is_told(found):
+def test_second_story_with_the_same_id_is_reported(found):
     assert found(line() + line(title="Another")) == [STORY, BadLine(2, "line 1 has a story with the same id")]
 
 
@@ -211,7 +211,7 @@ def grouped(*titles_and_links):
         ("On Show HN", ()),
     ],
 )
-def test_title_tells_what_is_asked_or_shown(title, groups):
+def test_title_decides_the_groups_ask_and_show(title, groups):
     assert grouped((title, "")) == [groups]
 
 

@@ -29,7 +29,7 @@ def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess
     )
 
 
-def test_store_that_is_whole_is_said(settings, capsys):
+def test_consistent_store_is_reported_as_such(settings, capsys):
     assert verify(settings, repair=False) == 0
     assert capsys.readouterr().out == "nothing is broken\n"
 
@@ -84,7 +84,7 @@ def test_what_cannot_be_repaired_is_printed_and_left(settings, redis, capsys):
     assert redis.get(b"\xff\nodd") == "odd"
 
 
-def test_new_policy_is_taken_over(settings, redis, capsys):
+def test_repair_rebuilds_indexes_for_a_new_policy(settings, redis, capsys):
     assert verify(settings, repair=False) == 0
     changed = settings.model_copy(update={"vote_score": 100.0})
     capsys.readouterr()
@@ -96,7 +96,7 @@ def test_new_policy_is_taken_over(settings, redis, capsys):
     assert verify(changed, repair=False) == 0
 
 
-def test_our_own_valkey_is_verified(tmp_path):
+def test_valkey_of_a_server_is_verified(tmp_path):
     with serving(tmp_path) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
@@ -107,7 +107,7 @@ def test_our_own_valkey_is_verified(tmp_path):
         assert (verified.returncode, verified.stdout, verified.stderr) == (0, "nothing is broken\n", "")
 
 
-def test_server_may_go_on_meanwhile(tmp_path, redis_url, redis):
+def test_repair_works_while_a_server_runs(tmp_path, redis_url, redis):
     with serving(tmp_path, redis_url=redis_url, partitions=8) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
@@ -120,7 +120,7 @@ def test_server_may_go_on_meanwhile(tmp_path, redis_url, redis):
     assert listed == [{"title": "Redis in Action"}]
 
 
-def test_store_that_does_not_answer_is_said(tmp_path):
+def test_unreachable_store_is_reported(tmp_path):
     refused = command(redis_url=f"unix://{tmp_path}/nothing")
 
     assert refused.returncode == 2

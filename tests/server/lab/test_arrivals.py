@@ -9,7 +9,7 @@ def story(votes: int, name: str = "12224879") -> Story:
     return Story(name, "a title", "", "ne0phyte", POSTED, votes)
 
 
-def test_first_vote_comes_with_the_story_and_each_vote_once():
+def test_first_vote_is_at_the_posting_time_and_each_vote_once():
     assert list(arrivals(story(1), 4, WEEK, 1)) == [POSTED]
 
     votes = arrivals(story(500), 4, WEEK, 1)
