@@ -4,7 +4,7 @@ from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Hashable
 from typing import TypeAlias
 
-from engine.limits.answer_size import AnswerTooLarge
+from engine.errors import AnswerTooLarge
 from engine.responses import EncodedResult
 
 Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting request executes for itself

@@ -2,7 +2,8 @@
 Errors and their codes, which clients read in `extensions.code`.
 
     Exception
-    └── Refused     a request that is not executed: its response has errors and no data
+    └── Refused             a request that is not executed: its response has errors and no data
+        └── AnswerTooLarge  its result exceeds the size limit
 
 Any other exception is the error of a field. If its class has no code, it is a fault: it is logged once and masked.
 """
@@ -70,6 +71,12 @@ def error_entry(reason: str | GraphQLError, code: str) -> dict[str, Any]:
     formatted: dict[str, Any] = {**reason.formatted}
     formatted["extensions"] = {**(reason.extensions or {}), "code": code}
     return formatted
+
+
+class AnswerTooLarge(Refused):
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        super().__init__(Code.ANSWER_TOO_LARGE, f"the answer is larger than {limit} bytes: ask for less at once")
 
 
 class ErrorFormatter:

@@ -17,14 +17,13 @@ from graphql import ExecutionResult, OperationType
 
 from engine.coalescing import Coalescer
 from engine.compiler.execution import EventSource, Execution, Result
+from engine.compiler.plan import Outcomes
 from engine.documents import Operation, Operations, PersistedDocuments
-from engine.errors import Code, ErrorFormatter, Refused
+from engine.errors import AnswerTooLarge, Code, ErrorFormatter, Refused
 from engine.interfaces import Context, Observation, Observer, OpenContext, ViewerKey
-from engine.limits.answer_size import AnswerTooLarge
 from engine.limits.cost import check_cost
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import RateLimiter
-from engine.outcomes import Outcomes
 from engine.requests import Client, GraphQLRequest, Headers, OperationRequest, PreparedOperation, client_of
 from engine.responses import EncodedResult, encode
 
@@ -152,7 +151,7 @@ class RequestHandler:
         except CancelledError:
             if not outcomes or not self.timeouts.is_over(current_task()):
                 raise
-        outcomes.late = f"not answered within {self.timeouts.seconds:g} seconds"
+        outcomes.timeout = f"not answered within {self.timeouts.seconds:g} seconds"
         observation.execution_path = "error"
         return await self.execution.go_on(*arguments)
 

@@ -3,6 +3,7 @@
 from asyncio import gather
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ import strawberry
 from graphql import (
     DirectiveNode,
     ExecutionResult,
+    GraphQLResolveInfo,
     OperationType,
     VariableNode,
     Visitor,
@@ -23,12 +25,11 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from engine.compiler.arguments import VariableCoercion
 from engine.compiler.compile import compile_operation
 from engine.compiler.json_templates import TemplateCache
-from engine.compiler.plan import NotCompilable, Plan, dispose
+from engine.compiler.plan import Budget, NotCompilable, Outcomes, Plan, dispose
 from engine.documents import MAX_ERRORS, Operation
-from engine.errors import Code, Refused
+from engine.errors import AnswerTooLarge, Code, Refused
 from engine.interfaces import Context
-from engine.limits.answer_size import MAX_ANSWER, AnswerTooLarge, Budget
-from engine.outcomes import CarriedOut, Outcomes
+from engine.limits.documents import MAX_ANSWER
 
 Variables: TypeAlias = dict[str, Any]
 
@@ -160,7 +161,7 @@ class Execution:
             raw_variable_values=variables,
             operation_name=operation.name,
             max_coercion_errors=MAX_ERRORS,
-            middleware=[CarriedOut(outcomes)] if outcomes is not None and is_mutation else None,
+            middleware=[ResolveRootOnce(outcomes)] if outcomes is not None and is_mutation else None,
             outcomes=outcomes,
             hide_suggestions=self._hide_suggestions,
             operation_extensions=None,
@@ -292,7 +293,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
     async def with_abort_signal(self, awaitable: Awaitable[Any]) -> Any:
         """Called by graphql-core for every awaitable value."""
         if self._outcomes is not None:
-            self._outcomes.check_late()
+            self._outcomes.check_timeout()
         return await awaitable
 
     def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
@@ -327,3 +328,15 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         for future in left:
             future.cancel()
         gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._expected))
+
+
+class ResolveRootOnce:
+    """Middleware of graphql-core that resolves each root field once."""
+
+    def __init__(self, outcomes: Outcomes) -> None:
+        self._outcomes = outcomes
+
+    def resolve(self, following: Callable[..., Any], source: Any, info: GraphQLResolveInfo[Any], **given: Any) -> Any:
+        if info.path.prev:
+            return following(source, info, **given)
+        return self._outcomes.value(info.path.key, partial(following, source, info, **given))

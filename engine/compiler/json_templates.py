@@ -14,8 +14,18 @@ from typing import Any
 import orjson
 
 from caches import Usage
-from engine.compiler.plan import MARK, Column, Field, Level, Pending, Placeholders, Run, all_ready, gather_columns
-from engine.limits.answer_size import Budget
+from engine.compiler.plan import (
+    MARK,
+    Budget,
+    Column,
+    Field,
+    Level,
+    Pending,
+    Placeholders,
+    Run,
+    all_ready,
+    gather_columns,
+)
 
 MOST = 32_000_000  # bytes of all templates, unless a cache budget says otherwise
 OVERHEAD = 600  # bytes of a template beside its text and its record, and of each of its placeholders

@@ -6,21 +6,24 @@ and its values, a column, are completed together.
 from asyncio import CancelledError, Future, ensure_future, gather
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import CORO_CREATED, getcoroutinestate
+from inspect import CORO_CREATED, getcoroutinestate, isawaitable
 from types import CoroutineType
 from typing import Any, Protocol
 
 import orjson
+from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 
-from engine.limits.answer_size import PUNCTUATION, Budget
-from engine.outcomes import Outcomes
+from engine.errors import AnswerTooLarge, Code
+from engine.limits.documents import MAX_ANSWER
 
 Column = list[Any]
 Pending = Column | Awaitable[Column]
 Arguments = Mapping[str, Any]
 Placeholders = dict[int, Column]  # by field number, the parents whose values fill the placeholders of a JSON template
 MARK = b"\0"  # on both sides of a field number in a template; JSON never has this byte
+PUNCTUATION = 3  # bytes around a value: quotes and a comma
+MIN_CHARACTERS = 4_096  # from here on the UTF-8 bytes of texts are counted, and not their characters
 
 
 class NotCompilable(Exception):
@@ -31,6 +34,109 @@ class FieldArguments(Protocol):
     """The arguments of a field, as a function of the operation's variables."""
 
     def values(self, variables: VariableValues) -> Arguments: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The value of a field, or its exception."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    def get(self) -> Any:
+        if self.error:
+            raise self.error
+        return self.value
+
+
+class Outcomes:
+    """
+    The outcomes of a mutation's root fields by response key, so that each field is executed once.
+
+    If a nested field fails in a plan, graphql-core executes the operation again, with the outcomes of the plan. After a
+    timeout it does so as well, but executes no further field: `timeout` is then the message of their errors.
+    """
+
+    __slots__ = ("_known", "timeout")
+
+    def __init__(self) -> None:
+        self._known: dict[str | int, Outcome] = {}
+        self.timeout: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether any root field was executed."""
+        return bool(self._known)
+
+    def value(self, key: str | int, resolve: Callable[[], Any]) -> Any:
+        """Return the outcome of a root field; resolve it unless that was done before."""
+        known = self._known.get(key)
+        if known:
+            return known.get()
+        self.check_timeout()
+        try:
+            value = resolve()
+        except Exception as error:
+            self._known[key] = Outcome(error=error)
+            raise
+        if isawaitable(value):
+            return self.record(key, value)
+        self._known[key] = Outcome(value)
+        return value
+
+    async def record(self, key: str | int, pending: Awaitable[Any]) -> Any:
+        try:
+            self._known[key] = Outcome(await pending)
+        except Exception as error:
+            self._known[key] = Outcome(error=error)
+        return self._known[key].get()
+
+    def check_timeout(self) -> None:
+        """
+        Raises:
+            GraphQLError: the time limit of the operation is exceeded.
+        """
+        if self.timeout:
+            raise GraphQLError(self.timeout, extensions={"code": str(Code.TIMED_OUT)})
+
+
+class Budget:
+    """Counts the bytes of one result, at most `limit`."""
+
+    __slots__ = ("limit", "size")
+
+    def __init__(self, limit: int = MAX_ANSWER) -> None:
+        self.limit = limit
+        self.size = 0
+
+    def add(self, size: int) -> None:
+        """
+        Raises:
+            AnswerTooLarge: the size exceeds the limit.
+        """
+        self.size += size
+        if self.size > self.limit:
+            raise AnswerTooLarge(self.limit)
+
+    def add_texts(self, values: Sequence[str]) -> None:
+        """Count texts in UTF-8, without JSON's escapes."""
+        characters = sum(map(len, values))
+        self.add(characters + PUNCTUATION * len(values))
+        if characters > MIN_CHARACTERS and not all(map(str.isascii, values)):
+            self.add(sum([len(value.encode(errors="surrogatepass")) for value in values]) - characters)
+
+    def add_data(self, data: Any) -> None:
+        """Count the data of a result, as dicts and lists."""
+        waiting = [data]
+        while waiting:
+            value = waiting.pop()
+            kind = type(value)
+            if kind is str:
+                self.add(len(value) + PUNCTUATION if value.isascii() else len(value.encode(errors="surrogatepass")))
+            elif kind is dict:
+                self.add(sum(map(len, value)) + PUNCTUATION * len(value))
+                waiting.extend(value.values())
+            elif kind is list:
+                waiting.extend(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ async def root(function: Callable[..., Any], place: int, parents: Column, run: R
 
 async def mutation_root(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Column:
     """As `root`, and the outcome is recorded: the field must not be executed twice."""
-    return [await run.outcomes.carry_out(key, function(run.context, **run.arguments[place]))]
+    return [await run.outcomes.record(key, function(run.context, **run.arguments[place]))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from graphql import (
 )
 
 from engine.errors import Code, Refused
-from engine.limits.answer_size import MAX_ANSWER
 from engine.limits.cost import INTROSPECTION, Weights
 
 DEFAULT_WEIGHTS = Weights()
+MAX_ANSWER = 10_000_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)

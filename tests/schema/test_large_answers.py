@@ -6,8 +6,7 @@ from caches import SizedCache
 from engine import Limits
 from engine.compiler.execution import Execution
 from engine.documents import Operations
-from engine.errors import Refused
-from engine.limits.answer_size import AnswerTooLarge
+from engine.errors import AnswerTooLarge, Refused
 from engine.limits.cost import check_cost
 from resolvers.context import Context
 from schema.schema import SCHEMA

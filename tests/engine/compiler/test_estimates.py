@@ -11,11 +11,9 @@ from graphql import Node, Token
 from caches import SizedCache
 from engine.compiler.execution import Execution
 from engine.compiler.json_templates import TemplateCache
-from engine.compiler.plan import Field, Level, NotCompilable, Plan
+from engine.compiler.plan import Budget, Field, Level, NotCompilable, Outcomes, Plan
 from engine.documents import Operations
-from engine.limits.answer_size import Budget
 from engine.limits.documents import Limits
-from engine.outcomes import Outcomes
 from engine.requests import RequestCache, parse_body
 from schema.schema import SCHEMA
 

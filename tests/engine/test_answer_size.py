@@ -12,9 +12,10 @@ from strawberry.types import Info
 from caches import SizedCache
 from engine import Client, Endpoint, Limits, RateLimiter
 from engine import handler as engines
+from engine.compiler.plan import Budget
 from engine.compiler.resolvers import RESOLVER, RootResolver
 from engine.documents import Operations
-from engine.limits.answer_size import AnswerTooLarge, Budget
+from engine.errors import AnswerTooLarge
 from engine.limits.cost import Weights
 from tests.engine.sample import CONTEXTS
 
