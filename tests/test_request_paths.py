@@ -171,7 +171,8 @@ def replaced(page: str, title: str, list_of_modules: str) -> str:
     section, after = re.split(r"(?=^## )|\Z", rest, maxsplit=1, flags=re.MULTILINE)
     introduction, _, end = section.partition("- `")
     closing = re.split(r"\n(?!- `)", end, maxsplit=1)[-1] if end else ""
-    return before + heading + introduction + list_of_modules + "\n" + closing + after
+    parts = [introduction + list_of_modules, closing.strip("\n")]
+    return before + heading + "\n\n".join(part for part in parts if part) + "\n\n" + after
 
 
 def main() -> None:
