@@ -48,6 +48,7 @@ class Reads:
         self._login_read = login
         self._login: Login | None = None
         self._results: dict[Read[Any], Any] = {}
+        self._sent: dict[Read[Any], Awaitable[object]] = {}
         self._loader = DataLoader(partial(_send, store.site.redis, self._results), cache=False)
         self._started = monotonic()
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
@@ -224,14 +225,21 @@ class Reads:
         """
         wanted = list(reads)
         missing: list[Read[Any]] = [read for read in wanted if read not in self._results]
-        if missing:
-            if self._login_read and not self._login and self._login_read not in self._results:
-                missing.append(self._login_read)
-            await shield(self._loader.load(missing))
+        if missing and self._login_read and not self._login and self._login_read not in self._results:
+            missing.append(self._login_read)
+        for batch in self._batches_of(missing):
+            await shield(batch)
         results = [self._results[read] for read in wanted]
         if Failure in map(type, results):
             raise next(result.error for result in results if type(result) is Failure)
         return results
+
+    def _batches_of(self, reads: Sequence[Read[Any]]) -> Iterable[Awaitable[object]]:
+        """What the results of reads come with: batches that are on their way, and one more for the other reads."""
+        unsent = [read for read in reads if read not in self._sent]
+        if unsent:
+            self._sent.update(dict.fromkeys(unsent, self._loader.load(unsent)))
+        return dict.fromkeys(map(self._sent.__getitem__, reads))
 
 
 async def _send(

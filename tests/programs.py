@@ -3,6 +3,7 @@ Programs that some tests need besides Python's. What is missing is installed whe
 skipped and says why, but on CI it fails.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -24,8 +25,10 @@ def node_modules(folder: Path) -> Path:
     """Install what the folder's package-lock.json names, unless it is there, and return the folder's node_modules."""
     modules, lock = folder / "node_modules", folder / "package-lock.json"
     installed = modules / ".package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
-        run(program("npm"), "ci", "--prefix", str(folder))
+    with lock.open() as locked:  # tests run in two processes, and both may want it
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+            run(program("npm"), "ci", "--prefix", str(folder))
     return modules
 
 
