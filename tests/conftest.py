@@ -5,7 +5,9 @@ Tests that are about more than one partition are marked `routed` and run with 8 
 run on a cluster of six, in stores of 16 partitions.
 """
 
+import gc
 import os
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
@@ -115,6 +117,18 @@ def clients(redis: "Redis", **filters: str) -> list[dict[str, str]]:
     if not isinstance(redis, RedisCluster):
         return redis.client_list(**filters)
     return [client for found in redis.client_list(**filters, target_nodes="all").values() for client in found]
+
+
+@pytest.fixture
+def collected() -> Iterator[None]:
+    """
+    Free what a test leaves. graphql-core does not await some coroutines beside an error; the warnings of these would
+    come in a later test.
+    """
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from store.store import Store
 from tests.conftest import Clock, client, registered
 from tests.store.reading import post
 
-pytestmark = pytest.mark.routed
+pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
 
 OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 

@@ -14,6 +14,8 @@ from engine.documents import Operations
 from resolvers.context import Context
 from schema.fields import command_field, field_of, root_field
 
+pytestmark = pytest.mark.usefixtures("collected")
+
 
 @dataclass
 class Counter:

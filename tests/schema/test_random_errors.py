@@ -21,7 +21,7 @@ from tests.schema.test_compiled import CURSORS, OPERATIONS
 from tests.schema.test_nested_errors import settled, uncached, with_groups
 from tests.servers import PATIENCE
 
-pytestmark = pytest.mark.routed
+pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
 
 assert uncached  # a fixture
 

@@ -26,6 +26,8 @@ from engine.documents import Operations
 from tests.engine.sample import Opened
 from tests.servers import PATIENCE
 
+pytestmark = pytest.mark.usefixtures("collected")
+
 Loud = NewType("Loud", str)
 
 
