@@ -82,15 +82,15 @@ async def regroup_article(
 
 
 async def follow_user(context: Context, user_id: str) -> Followed:
-    username = node_ids.input_username(user_id)
-    followed = await context.write(context.store.follows.follow(context.actor(), username))
+    actor, username = context.actor(), node_ids.input_username(user_id)
+    followed = await context.write(context.store.follows.follow(actor, username))
     context.reads.prime_login(followed.follower)
     return followed
 
 
 async def unfollow_user(context: Context, user_id: str) -> Followed:
-    username = node_ids.input_username(user_id)
-    followed = await context.write(context.store.follows.unfollow(context.actor(), username))
+    actor, username = context.actor(), node_ids.input_username(user_id)
+    followed = await context.write(context.store.follows.unfollow(actor, username))
     context.reads.prime_login(followed.follower)
     return followed
 

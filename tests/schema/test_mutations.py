@@ -229,3 +229,10 @@ async def test_change_of_password_returns_the_user(ask, token):
     invalid = {"code": "INVALID", "field": ["input", "newPassword"]}
     assert short["data"]["changePassword"] == refused | {"userErrors": [invalid]}
     assert right["data"]["changePassword"] == {"user": vera, "query": {"viewer": vera}, "userErrors": []}
+
+
+@pytest.mark.parametrize("mutation", ["followUser", "unfollowUser"])
+async def test_log_in_is_required_before_the_id_is_looked_at(ask, mutation):
+    asked = f'mutation {{ {mutation}(input: {{userId: "nobody"}}) {{ userErrors {{ code }} }} }}'
+
+    assert (await ask(asked))["data"][mutation]["userErrors"] == [{"code": "UNAUTHENTICATED"}]
