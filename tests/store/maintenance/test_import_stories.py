@@ -71,11 +71,11 @@ async def test_story_that_was_imported_before_is_not_changed(store, story, redis
     assert everything(redis) == before
 
 
-async def test_import_is_published_once(store, story, said):
+async def test_import_is_published_once(store, story, published):
     await import_batch(store, [story])
     await import_batch(store, [story])
 
-    assert said() == [f"imported {(await the_article(store)).number} Marlow show"]
+    assert published() == [f"imported {(await the_article(store)).number} Marlow show"]
 
 
 async def test_deleted_story_is_not_imported_again(store, story):
