@@ -105,12 +105,12 @@ class Sessions:
         End a session. One round trip.
 
         Raises:
-            Unauthenticated: there is no such session.
+            Unauthenticated: the session has ended, or there is none.
             StoreUnavailable: the store is closed for writes, because it is being moved or was moved; the session is
                 still open in the other store.
         """
-        p = session.slot % self._site.partitions
-        (status,) = await self._site.redis.run(END_SESSION.command([self._key(session), keys.closed(p)]))
+        script_keys = [self._key(session), keys.closed(session.slot % self._site.partitions)]
+        (status,) = await self._site.redis.run(END_SESSION.command(script_keys, self._site.clock()))
         if status == "missing":
             raise Unauthenticated
 

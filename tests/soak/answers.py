@@ -356,13 +356,17 @@ def _unseen(request: Request, feed: Feed) -> int:
     return min(sum(mark is None or key > mark for key in keys), 1_000)
 
 
+class Rank(int):
+    """A number made of an article and of what stands above it, which the server reads one after the other."""
+
+
 @dataclass(frozen=True)
 class Standing:
     order: str
-    rank: int
+    rank: Rank
     value: float
     terms: formulas.Terms
-    missing: int | None
+    missing: Rank | None
 
 
 def _standing(request: Request, article: Article, order: str | None = "SCORE", group: str | None = None) -> Any:
@@ -377,7 +381,7 @@ def _standing(request: Request, article: Article, order: str | None = "SCORE", g
     up, down = len(article.up), len(article.down)
     parts = formulas.terms(model.policy, order, article.posted_at, up, down, shown)
     missing = _missing(request, article, order, above[-1]) if above else None
-    return Standing(order, len(above) + 1, shown, parts, missing)
+    return Standing(order, Rank(len(above) + 1), shown, parts, None if missing is None else Rank(missing))
 
 
 def _missing(request: Request, article: Article, order: str, goal: Any) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from math import isclose
 from typing import Any
 
-from tests.soak.answers import Answer
+from tests.soak.answers import Answer, Rank
 from tests.soak.pages import Position
 
 Path = tuple[str | int, ...]
@@ -77,6 +77,8 @@ def is_between(got: Any, before: Any, after: Any) -> bool:
     """Whether each value is one of those before and after a write: what overlaps it may see either."""
     if isinstance(before, Position) or isinstance(after, Position):
         return got is None or isinstance(got, str)
+    if isinstance(before, Rank) or isinstance(after, Rank):
+        return got is None or (isinstance(got, int) and got > 0)
     if isinstance(got, dict):
         either = [each for each in (before, after) if isinstance(each, dict) and each.keys() == got.keys()]
         return bool(either) and all(is_between(got[name], either[0][name], either[-1][name]) for name in got)

@@ -166,6 +166,8 @@ async def test_session_ends_unless_it_is_used(store, clock):
         await store.sessions.username(session)
     with pytest.raises(Unauthenticated):
         await store.articles.post(session, Draft("a title", "https://example.com/"))
+    with pytest.raises(Unauthenticated):
+        await store.sessions.close(session)
 
 
 @pytest.mark.parametrize("token", ["", "x", "\u00e4" * 46, "A" * 46, "A" * 45, "A" * 10_000, "../..", "=" * 46])

@@ -7,7 +7,7 @@ import resource
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -41,11 +41,12 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path, left: int = 0) -> Path:
-    """Leave so many bytes of room."""
+    """Leave so many bytes of room, also while a server writes to the same disk."""
     file = folder / OTHER
-    size = disk.free_bytes(folder) - left
     with file.open("wb") as opened:
-        os.posix_fallocate(opened.fileno(), 0, size)
+        while not opened.seek(0, os.SEEK_END):
+            with suppress(OSError):  # the server took some of it meanwhile
+                os.posix_fallocate(opened.fileno(), 0, disk.free_bytes(folder) - left)
     return file
 
 
