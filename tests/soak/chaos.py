@@ -31,6 +31,7 @@ import httpx
 from redis import Redis
 
 from tests.servers import free_port
+from tests.soak.processes import Process, processes_below
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0  # seconds that healing may take
@@ -160,7 +161,7 @@ class Server:
         await self.close_log()
         return code
 
-    def workers(self) -> "list[Process]":
+    def workers(self) -> list[Process]:
         assert self.process is not None
         return [each for each in processes_below(self.process.pid)[1:] if "multiprocessing" in each.command()]
 
@@ -170,41 +171,6 @@ class Server:
 
     def redis(self) -> "Redis":
         return Redis(unix_socket_path=(self.data_dir / "address").read_text(), decode_responses=True, socket_timeout=5)
-
-
-@dataclass(frozen=True)
-class Process:
-    """`started` tells it from a later process with the same id."""
-
-    pid: int
-    started: str
-
-    def is_alive(self) -> bool:
-        with suppress(OSError):
-            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-            return fields[19] == self.started and fields[0] != "Z"
-        return False
-
-    def command(self) -> str:
-        with suppress(OSError):
-            return Path(f"/proc/{self.pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-        return ""
-
-
-def processes_below(pid: int) -> list[Process]:
-    """A process, then all that descend from it."""
-    parents: dict[int, list[Process]] = {}
-    root = None
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            process = Process(int(stat.parent.name), fields[19])
-            parents.setdefault(int(fields[1]), []).append(process)
-            root = process if process.pid == pid else root
-    found = [root] if root else []
-    for process in found:
-        found += parents.get(process.pid, [])
-    return found
 
 
 class Chaos:

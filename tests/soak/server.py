@@ -10,13 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 from redis import Redis
+
+from tests.soak.processes import processes_below
 
 ROOT = Path(__file__).parents[2]
 CONNECTIONS = 24
@@ -110,11 +111,11 @@ class Server:
     async def kill(self) -> None:
         """End every process of it at once, the Valkey too, without a word."""
         assert self.process is not None
-        everyone = [self.process.pid, *descendants(self.process.pid)]
-        for pid in everyone:
-            signal_to(pid, signal.SIGSTOP)  # so that nobody starts anybody anew
-        for pid in everyone:
-            signal_to(pid, signal.SIGKILL)
+        everyone = processes_below(self.process.pid)
+        for process in everyone:
+            process.send(signal.SIGSTOP)  # so that nobody starts anybody anew
+        for process in everyone:
+            process.send(signal.SIGKILL)
         for connection in self.connections:
             connection.close()
         await asyncio.to_thread(self._wait)
@@ -141,8 +142,8 @@ class Server:
         try:
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            for pid in [self.process.pid, *descendants(self.process.pid)]:
-                signal_to(pid, signal.SIGKILL)
+            for process in processes_below(self.process.pid):
+                process.send(signal.SIGKILL)
             raise Unanswered("the server does not end") from None
         finally:
             if self.process.stdout:
@@ -190,26 +191,3 @@ class Connection:
         except BaseException:
             self.close()
             raise
-
-
-def descendants(pid: int) -> list[int]:
-    """All processes below one, as /proc has them."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue  # it has ended meanwhile
-            children.setdefault(parent, []).append(int(entry.name))
-    found, waiting = [], [pid]
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found += below
-        waiting += below
-    return found
-
-
-def signal_to(pid: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, number)
