@@ -29,6 +29,9 @@ class Endpoint:
     `codes` maps expected exceptions, with their subclasses, to the `extensions.code` that clients read. Sizes are in
     bytes or characters, times in seconds. `budget` limits the memory of all caches together.
 
+    A WebSocket may have `max_operations` at a time; another one is refused with `TOO_MANY_OPERATIONS`. Messages beyond
+    `max_messages` a second are read later.
+
     `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
     that arrive at the same time are executed once. Without it every query is executed.
 
@@ -52,8 +55,8 @@ class Endpoint:
         budget: CacheBudget | None = None,
         max_body: int = 100_000,
         max_message: int = 64_000,
-        max_messages: int = 100,
-        max_subscriptions: int = 20,
+        max_messages: int = 200,
+        max_operations: int = 100,
         init_timeout: float = 5.0,
         keep_alive: float = 12.0,
         observer: Observer | None = None,
@@ -83,7 +86,7 @@ class Endpoint:
         bodies, query_strings = RequestCache(parse_body, requests), RequestCache(parse_query_string, requests)
         self._http = HTTPTransport(handler, bodies, query_strings, explorer_path, max_body, keep_alive)
         self._websocket = WebSocketTransport(
-            handler, frozenset(allowed_origins), max_message, max_subscriptions, init_timeout, max_messages
+            handler, frozenset(allowed_origins), max_message, max_operations, init_timeout, max_messages
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

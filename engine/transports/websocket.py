@@ -27,7 +27,6 @@ PROTOCOL = "graphql-transport-ws"
 
 
 class CloseCode(IntEnum):
-    TOO_FAST = 1008
     TOO_BIG = 1009
     STOPPING = 1012
     BAD_REQUEST = 4400
@@ -52,7 +51,7 @@ class WebSocketTransport:
     handler: RequestHandler
     allowed_origins: frozenset[str]
     max_message: int
-    max_subscriptions: int
+    max_operations: int  # at a time
     init_timeout: float
     max_messages: int  # a second
 
@@ -73,7 +72,7 @@ class WebSocketTransport:
         await WebSocketSession(self, client, request_id, receive, send, stopping_of(scope)).run()
 
     def too_many(self) -> Refused:
-        return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.max_subscriptions} operations on one socket")
+        return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.max_operations} operations on one socket")
 
     def _is_allowed_origin(self, headers: Headers) -> bool:
         """Browsers send the origin of the page: a page of another site must not open a connection for its visitor."""
@@ -84,19 +83,24 @@ class WebSocketTransport:
         return host == headers.get(b"host") or origin.decode("latin-1") in self.allowed_origins
 
 
-class MessageRateLimit:
-    """Limits the messages of each second."""
+class MessageRate:
+    """Counts the messages of each second."""
 
     def __init__(self, max_messages: int) -> None:
         self._max_messages = max_messages
         self._second, self._messages = 0, 0
 
-    def count(self) -> None:
+    def is_exceeded(self) -> bool:
+        """Count a message; whether there are more than `max_messages` in this second."""
         second = int(monotonic())
         self._messages = self._messages + 1 if second == self._second else 1
         self._second = second
-        if self._messages > self._max_messages:
-            raise ProtocolError(CloseCode.TOO_FAST, f"more than {self._max_messages} messages a second")
+        return self._messages > self._max_messages
+
+    async def wait(self) -> None:
+        """Count a message; if it exceeds the rate, wait until the next second, in which it counts."""
+        while self.is_exceeded():  # noqa: ASYNC110 - no event tells that a second is over
+            await asyncio.sleep(1 - monotonic() % 1)
 
 
 class WebSocketSession:
@@ -118,7 +122,7 @@ class WebSocketSession:
         self._receive = receive
         self._send = send
         self._is_ready = False
-        self._message_rate = MessageRateLimit(transport.max_messages)
+        self._message_rate = MessageRate(transport.max_messages)
         self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
@@ -141,7 +145,7 @@ class WebSocketSession:
     async def _read_messages(self) -> None:
         async with asyncio.timeout(self._transport.init_timeout) as deadline:
             while (frame := await self._receive())["type"] == "websocket.receive":
-                self._message_rate.count()
+                await self._message_rate.wait()  # meanwhile nothing more is read from the connection
                 await self._handle(read_message(frame, self._transport.max_message), deadline)
 
     async def _finish(self) -> None:
@@ -188,7 +192,7 @@ class WebSocketSession:
             request = parse_request(message.get("payload"))
         except Refused as refused:
             raise ProtocolError(CloseCode.BAD_REQUEST, refused.errors[0]["message"]) from None
-        if len(self._tasks) < self._transport.max_subscriptions:
+        if len(self._tasks) < self._transport.max_operations:
             self._tasks[identifier] = asyncio.create_task(self._operate(identifier, request))
         else:
             await self._send_text(error_message(encode(identifier), self._transport.too_many()))

@@ -16,7 +16,7 @@ from websockets.frames import CloseCode, Frame
 from engine import Code
 from engine.errors import Refused
 from engine.shutdown import STOPPING, announce
-from engine.transports.websocket import MessageRateLimit, ProtocolError
+from engine.transports.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
 from server.http_limits.unread_answers import send_within
 
@@ -198,7 +198,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     def __init__(self, limiter: ConnectionLimiter, **given: Any) -> None:
         super().__init__(**given)
         self._limiter = limiter
-        self._pings = MessageRateLimit(MAX_PINGS)
+        self._pings = MessageRate(MAX_PINGS)
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -227,10 +227,8 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         await self._unread.send(len(message.get("text") or ""), partial(super().send, message))
 
     def handle_ping(self) -> None:
-        try:
-            self._pings.count()
-        except ProtocolError as closed:
-            self._fail(closed.reason)
+        if self._pings.is_exceeded():
+            self._fail(f"more than {MAX_PINGS} pings a second")
         super().handle_ping()
 
     def handle_cont(self, event: Frame) -> None:

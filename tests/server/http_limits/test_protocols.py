@@ -262,7 +262,7 @@ async def test_too_many_pings_close_the_websocket(server):
         with pytest.raises(ConnectionClosedError) as closed:
             await client.recv()
 
-    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "more than 100 messages a second")
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "more than 100 pings a second")
 
 
 async def test_too_many_fragments_close_the_websocket(server):
