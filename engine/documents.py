@@ -136,10 +136,14 @@ class Operations:
 
 
 class PersistedDocuments:
-    """Documents by id: the trusted ones, and those that clients have sent with an id, in a cache."""
+    """
+    Documents by id: the trusted ones, and those that clients have sent with an id, in a cache.
+
+    Ids are those of requests, which have no prefix; the ids of trusted documents may have one.
+    """
 
     def __init__(self, trusted: Mapping[str, str], only_trusted: bool, cache: SizedCache[str, str]) -> None:
-        self._trusted = trusted
+        self._trusted = {without_prefix(document_id): text for document_id, text in trusted.items()}
         self._trusted_texts = frozenset(trusted.values())
         self._only_trusted = only_trusted
         self._cache = cache
@@ -188,7 +192,12 @@ def read_trusted_documents(path: Path) -> dict[str, str]:
         raise ValueError(f"{path}: not JSON: {error}") from None
     if not isinstance(documents, dict) or not all(isinstance(text, str) for text in documents.values()):
         raise ValueError(f"{path}: not an object of documents by their hashes")
-    return {document_id.removeprefix("sha256:"): text for document_id, text in documents.items()}
+    return documents
+
+
+def without_prefix(document_id: str) -> str:
+    """`sha256:HASH`, the form in GraphQL over HTTP, and `HASH` name the same document."""
+    return document_id.removeprefix("sha256:")
 
 
 def select_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:

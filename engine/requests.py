@@ -13,7 +13,7 @@ import orjson
 from graphql import OperationType
 
 from caches import SizedCache
-from engine.documents import Operation
+from engine.documents import Operation, without_prefix
 from engine.errors import Code, Refused
 
 Headers: TypeAlias = Mapping[bytes, bytes]
@@ -169,9 +169,9 @@ def document_id(payload: dict[str, Any]) -> str | None:
     persisted = mapping(payload, "extensions").get("persistedQuery")
     if persisted is None:
         identifier = text(payload, "documentId")
-        return identifier and identifier.removeprefix("sha256:")
+        return None if identifier is None else without_prefix(identifier)
     if isinstance(persisted, dict) and persisted.get("version") == 1 and isinstance(persisted.get("sha256Hash"), str):
-        return str(persisted["sha256Hash"])
+        return without_prefix(persisted["sha256Hash"])
     raise Refused(Code.BAD_REQUEST, "`extensions.persistedQuery` is not an object with version 1 and a sha256Hash")
 
 

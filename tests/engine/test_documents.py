@@ -1,15 +1,19 @@
 """Persisted documents: Apollo's persisted queries, `documentId`, and trusted documents."""
 
+import json
+from contextlib import asynccontextmanager
 from hashlib import md5, sha256
 
 import httpx
 import pytest
 
 from engine import read_trusted_documents
-from tests.engine.sample import serving
+from tests.engine.sample import Server, serving
+from tests.engine.transports.messages import initialise, receive, send
 from tests.engine.transports.test_http import code
 
 HELLO = "query Hello { hello }"
+BYE = 'query Bye { hello(name: "and bye") }'
 ECHO = 'query Echo { echo(id: "1") }'
 
 
@@ -33,15 +37,38 @@ async def test_unknown_document_is_requested_and_then_cached(http):
     assert after.json() == {"data": {"hello": "hello world"}}
 
 
-async def test_cached_document_is_found_by_get_and_by_document_id(http):
-    await http.post("", json={"query": HELLO, "extensions": persisted(digest(HELLO))})
+PREFIXES = ("", "sha256:")
 
-    by_extension = await http.get(
-        "", params={"extensions": f'{{"persistedQuery":{{"version":1,"sha256Hash":"{digest(HELLO)}"}}}}'}
-    )
-    by_id = await http.get("", params={"documentId": f"sha256:{digest(HELLO)}"})
 
-    assert by_extension.json() == by_id.json() == {"data": {"hello": "hello world"}}
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("stored_with", PREFIXES)
+async def test_cached_document_is_found_wherever_its_hash_stands_with_or_without_prefix(http, stored_with, prefix):
+    text = f"query Stored{len(stored_with)}{len(prefix)} {{ hello }}"
+    identifier = prefix + digest(text)
+    stored = await http.post("", json={"query": text, "extensions": persisted(stored_with + digest(text))})
+
+    answers = [
+        stored,
+        await http.get("", params={"extensions": json.dumps(persisted(identifier))}),
+        await http.get("", params={"documentId": identifier}),
+        await http.post("", json={"extensions": persisted(identifier)}),
+        await http.post("", json={"documentId": identifier}),
+    ]
+    async with websocket(http) as socket:
+        for rest in ({"documentId": identifier}, {"extensions": persisted(identifier)}):
+            await send(socket, id=str(rest), type="subscribe", payload=rest)
+            answers.append(await receive(socket))
+            assert (await receive(socket))["type"] == "complete"
+
+    assert [each.json() for each in answers[:5]] == [{"data": {"hello": "hello world"}}] * 5
+    assert [each["payload"] for each in answers[5:]] == [{"data": {"hello": "hello world"}}] * 2
+
+
+@asynccontextmanager
+async def websocket(http):
+    async with Server(http.base_url.port).socket() as socket:
+        await initialise(socket)
+        yield socket
 
 
 async def test_document_with_another_hash_is_a_bad_request(http):
@@ -67,7 +94,7 @@ async def test_status_of_an_unknown_document_depends_on_the_media_type(ask, http
 
 @pytest.fixture(scope="module")
 def trusting():
-    trusted = {digest(HELLO): HELLO, md5(ECHO.encode()).hexdigest(): ECHO}
+    trusted = {digest(HELLO): HELLO, f"sha256:{digest(BYE)}": BYE, md5(ECHO.encode()).hexdigest(): ECHO}
     with serving(trusted_documents=trusted, only_trusted=True) as server, httpx.Client(base_url=server.url) as client:
         yield client
 
@@ -78,12 +105,25 @@ def trusting():
         {"documentId": f"sha256:{digest(HELLO)}"},
         {"documentId": digest(HELLO)},
         {"extensions": persisted(digest(HELLO))},
+        {"extensions": persisted(f"sha256:{digest(HELLO)}")},
         {"extensions": persisted(digest(HELLO)), "query": HELLO},
+        {"extensions": persisted(f"sha256:{digest(HELLO)}"), "query": HELLO},
+        {"documentId": f"sha256:{digest(HELLO)}", "query": HELLO},
         {"query": HELLO},
     ],
 )
 def test_trusted_document_is_executed(trusting, request_body):
     assert trusting.post("", json=request_body).json() == {"data": {"hello": "hello world"}}
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_document_trusted_under_a_prefixed_hash_is_found(trusting, prefix):
+    for request_body in ({"documentId": prefix + digest(BYE)}, {"extensions": persisted(prefix + digest(BYE))}):
+        assert trusting.post("", json=request_body).json() == {"data": {"hello": "hello and bye"}}
+        as_parameters = {
+            name: each if isinstance(each, str) else json.dumps(each) for name, each in request_body.items()
+        }
+        assert trusting.get("", params=as_parameters).json() == {"data": {"hello": "hello and bye"}}
 
 
 def test_trusted_document_is_found_by_relays_md5(trusting):
@@ -104,14 +144,6 @@ def test_other_documents_are_not_cached(trusting):
 
     assert code(sent) == "QUERY_NOT_IN_SAFELIST"
     assert code(named) == "PERSISTED_QUERY_NOT_IN_LIST"
-
-
-@pytest.mark.parametrize("prefix", ["", "sha256:"])
-def test_manifests_are_read_with_or_without_a_hash_prefix(tmp_path, prefix):
-    file = tmp_path / "persisted-documents.json"
-    file.write_text(f'{{"{prefix}{digest(HELLO)}": "{HELLO}"}}')
-
-    assert read_trusted_documents(file) == {digest(HELLO): HELLO}
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "{"])

@@ -12,14 +12,17 @@ from tests.server.observability.test_logs import digest
 
 HELLO = "query Hello { __typename }"
 TRUSTED = {"documentId": f"sha256:{digest(HELLO)}"}
+BARE = {"documentId": digest(HELLO)}
+PERSISTED = {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": f"sha256:{digest(HELLO)}"}}}
 OTHER = {"query": "{ __typename }"}
 FRIEND, STRANGER = "https://friend.example", "https://stranger.example"
 
 
-@pytest.fixture
-def documents(tmp_path):
+@pytest.fixture(params=["", "sha256:"])
+def documents(tmp_path, request):
+    """A manifest whose keys have a prefix or none."""
     file = tmp_path / "persisted-documents.json"
-    file.write_text(json.dumps({digest(HELLO): HELLO}))
+    file.write_text(json.dumps({request.param + digest(HELLO): HELLO}))
     return file
 
 
@@ -39,7 +42,9 @@ def test_trusted_documents_of_the_command_line_reach_every_worker(tmp_path, docu
 
 def test_trusted_documents_of_the_environment_are_known(tmp_path, documents):
     with serving(tmp_path / "data", trusted_documents=documents) as live:
-        assert asked(live, TRUSTED) == asked(live, OTHER) == {"__typename": "Query"}
+        answers = [asked(live, request) for request in (TRUSTED, BARE, PERSISTED, OTHER)]
+
+    assert answers == [{"__typename": "Query"}] * 4
 
 
 @pytest.mark.parametrize(
