@@ -2,13 +2,13 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = caches engine store resolvers schema server tests bench
 
-.PHONY: serve demo install check format test test-slow test-cluster soak bench lock explorer
+.PHONY: serve demo install check format test test-slow test-cluster soak bench docs lock explorer
 
 serve: .venv/serve.stamp  ## start the server with a Valkey of its own, which stores data in ./data
-	$(BIN)/python -m server serve
+	$(BIN)/upvote serve
 
 demo: .venv/serve.stamp  ## serve a small sample from a temporary store
-	$(BIN)/python -m server demo
+	$(BIN)/upvote demo
 
 install: .venv/dev.stamp  ## install everything for serving, checking and testing
 
@@ -38,6 +38,9 @@ bench: .venv/dev.stamp  ## compare with other servers, with Node 20 also with th
 	$(BIN)/python -m bench --workers 1,2
 	$(BIN)/python -m bench page varied --articles 1000 --peers strawberry,mercurius,scripted,hand
 
+docs: .venv/dev.stamp  ## build the documentation into ./site; `make docs SERVE=1` serves it at http://127.0.0.1:8001/
+	$(BIN)/mkdocs $(if $(SERVE),serve --dev-addr 127.0.0.1:8001,build --strict)
+
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(LOCK) --extra lab --extra tracing --group dev pyproject.toml -o requirements-dev.lock
@@ -45,19 +48,24 @@ lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
 	cd server/explorer/build && npm ci && npm run build
 
+WITH_NEWER = make $(MAKECMDGOALS) PYTHON=python3.12
 TWO_AT_ONCE = --numprocesses 2 --dist loadfile
 LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
-.venv/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Upvote needs Python 3.11 or newer, this is " + sys.version)'
-	$(PYTHON) -m venv .venv
+# `venv` writes pip last, so an environment without it is incomplete
+.venv/bin/pip:
+	@command -v $(PYTHON) >/dev/null || { echo 'There is no $(PYTHON): install Python 3.11 or newer' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo 'Upvote needs Python 3.11 or newer, and $(PYTHON) is older: type $(WITH_NEWER)' >&2; exit 1; }
+	@$(PYTHON) -m venv --clear .venv || \
+		{ echo 'On Debian and Ubuntu: apt install $(notdir $(PYTHON))-venv. Then run make again' >&2; exit 1; }
 
-.venv/serve.stamp: requirements.lock pyproject.toml | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+.venv/serve.stamp: requirements.lock pyproject.toml | .venv/bin/pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q -x node_modules caches engine store resolvers schema server
 	touch $@
 
 .venv/dev.stamp: requirements-dev.lock .venv/serve.stamp
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	touch $@

@@ -67,7 +67,7 @@ def test_subscription_is_sent_what_a_vote_changes(tmp_path):
 
 
 def test_lab_says_of_the_sample_what_is_shown_of_other_stories(capsys, monkeypatch):
-    (command,) = re.findall(r"^    python -m server (lab .+)$", README, re.MULTILINE)
+    (command,) = re.findall(r"^    \.venv/bin/upvote (lab .+)$", README, re.MULTILINE)
     (shown,) = re.findall(r"^    \d+ stories of .*\n(?:    .*\n|\n)+", README, re.MULTILINE)
     monkeypatch.chdir(ROOT)
 

@@ -7,7 +7,7 @@ SCHEMA = build_schema(schema.text())
 
 
 def test_schema_file_is_the_printed_schema():
-    assert schema.FILE.read_text() == schema.text(), "renew it: python -m server schema > schema/schema.graphql"
+    assert schema.FILE.read_text() == schema.text(), "renew it: .venv/bin/upvote schema > schema/schema.graphql"
 
 
 def test_every_type_field_argument_and_value_has_a_description():
