@@ -25,8 +25,8 @@ from resolvers.context import Context
 from server.managed_valkey import server
 from store import keys
 from store.articles import Draft
+from store.client import Command
 from store.client.client import current_usage
-from store.client.commands import Command
 from store.records import Feed, Position
 from store.store import Store
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from store import keys
-from store.client.commands import Command
+from store.client import Command
 from store.ranking.formulas import DAY, Order
 from store.records import Article
 from store.store import Store

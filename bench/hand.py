@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from bench import plain
 from schema.scalars import write_instant
 from store import keys
+from store.client import Command
 from store.client.client import RedisClient
-from store.client.commands import Command
 
 FIELDS = ("title", "link", "up", "down", "poster", "time", "groups")
 SIZE = 25

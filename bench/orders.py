@@ -30,7 +30,7 @@ from resolvers.dataloader import Reads
 from schema.schema import SCHEMA
 from server.managed_valkey import server
 from store import actor_scripts, keys, listings
-from store.client.commands import Command
+from store.client import Command
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Article, Position, Vote

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from store import keys
-from store.client.commands import Argument, Command
+from store.client import Argument, Command
 from store.ranking.formulas import ORDERS, Policy
 from store.scripts.registry import Script
 from store.sessions import Actor

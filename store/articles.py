@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from store import actor_scripts, records, validation
-from store.client.commands import Argument
+from store.client import Argument
 from store.errors import Forbidden, IdempotencyMismatch, Invalid, NotFound, Refusal, Unauthenticated, VotingClosed
 from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote

@@ -18,8 +18,8 @@ Exceptions of the store.
     └── RebuildOvertaken        another rebuild of the same indexes has begun
 """
 
-from store.client.errors import StoreError as StoreError
-from store.client.errors import StoreUnavailable as StoreUnavailable
+from store.client import StoreError as StoreError
+from store.client import StoreUnavailable as StoreUnavailable
 
 
 class Refusal(Exception):

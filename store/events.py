@@ -13,8 +13,7 @@ from enum import Enum
 from typing import NoReturn, Self
 
 from store import keys
-from store.client import urls
-from store.client.errors import Unreachable
+from store.client import Unreachable, urls
 from store.client.pubsub import Subscriber
 
 CAPACITY = 100  # pending events of a mailbox

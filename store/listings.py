@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from caches import memo, shared_cache
 from store import keys
-from store.client.commands import encoded
+from store.client.connection import encoded
 from store.queries import Read
 from store.ranking import gravity
 from store.ranking.formulas import Order

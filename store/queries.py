@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from caches import shared_cache
 from store import keys, records
-from store.client.commands import Command
+from store.client import Command
 from store.client.tracking_cache import TrackingCache
 from store.records import VOTES_BY_VALUE, Vote
 from store.scripts.registry import VOTER_VOTES

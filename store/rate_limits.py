@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from store import keys
-from store.client.commands import Command
+from store.client import Command
 from store.errors import RateLimited
 from store.scripts.registry import RATE_LIMIT
 from store.site import Site

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from caches import memo
 from store import keys
-from store.client.commands import encoded
+from store.client.connection import encoded
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
 from store.queries import Read
 from store.scripts.registry import END_SESSION, OPEN_SESSION, RENEW_SESSION

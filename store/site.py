@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from store import keys
+from store.client import Command
 from store.client.client import RedisClient
-from store.client.commands import Command
 from store.client.replication import MARK_LIFETIME
 from store.ranking.config import Rankings
 from store.ranking.formulas import Policy

@@ -7,8 +7,8 @@ from typing import Self
 
 from store import keys
 from store.articles import Articles
+from store.client import Command
 from store.client.client import RedisClient
-from store.client.commands import Command
 from store.client.replication import Replication
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions, TrackingCaches
 from store.errors import StoreMismatch

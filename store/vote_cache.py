@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from store import keys
-from store.client.commands import Command
+from store.client import Command
 from store.records import VOTES_BY_VALUE, Vote
 from store.scripts.registry import VOTER_VOTES
 

@@ -1,0 +1,16 @@
+"""The Redis client, which knows nothing of the rest of the store: what commands are, and its errors."""
+
+Argument = str | int | float
+Command = tuple[Argument, ...]  # the name of a Redis command, then its arguments
+
+
+class StoreError(Exception):
+    pass
+
+
+class StoreUnavailable(StoreError):
+    """The store does not answer in time, or refuses a command."""
+
+
+class Unreachable(Exception):
+    """No server answers at an address, or it rejects the login. The caller tries again or replies with LOST."""

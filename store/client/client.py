@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
@@ -10,11 +10,9 @@ from typing import Any
 
 from hiredis import ReplyError
 
-from store.client import retry, urls
+from store.client import Command, StoreUnavailable, urls
 from store.client.cluster import Cluster
-from store.client.commands import Command, as_eval
-from store.client.connection import Connection, NodeClient, Server, connect
-from store.client.errors import StoreUnavailable
+from store.client.connection import SCRIPTS, WRONG_SERVER, Connection, NodeClient, Server, connect, error_code
 from store.client.replication import ReplicatedWrites, Replication
 from store.client.sentinel import connect_to_primary
 from store.client.tracking_cache import CacheOptions, TrackingCache
@@ -23,6 +21,21 @@ from store.client.urls import Address, RedisURL, Topology
 RETRY_TIME = 2.0  # seconds that a pipeline may take in all, with its retries
 FAILOVER_RETRY_TIME = 4.0  # likewise, where another server may take over
 RETRY_PAUSES = (0.01, 0.25)  # seconds: before the first retry, and at most
+RETRYABLE = {
+    *("LOST", "CROWDED", "NOSCRIPT", "MOVED", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "LOADING", "BUSY"),
+    *("UNCONFIRMED", "NOREPLICAS", "UNBLOCKED"),
+}
+RETRY_AT_ONCE = {"NOSCRIPT", "MOVED"}  # no pause is needed before the first retry
+MESSAGES = {
+    "OOM": "the store is out of memory: it can be read only, and nothing was changed",
+    "MISCONF": "the store cannot write to its disk: it can be read only, and nothing was changed",
+    "NOPERM": "the store takes no writes: its disk has too little room, or its user may not write; nothing was changed",
+    "NOREPLICAS": "the store has too few replicas: nothing was changed",
+    "UNCONFIRMED": "too few replicas confirmed a change: it may hold or not, and is safe to be sent again",
+    "LOADING": "the store is starting",
+    "CLOSED": "the store is being moved, or was: it can be read only, and nothing was changed",
+    "CROWDED": "too many requests wait for the store",
+}
 
 
 @dataclass(slots=True)
@@ -67,8 +80,8 @@ class RedisClient:
         """Why one of these writes fails, if one does. One attempt, in one round trip."""
         replies = await self._server.send(writes)
         errors = [reply for reply in replies if type(reply) is ReplyError]
-        errors = [error for error in errors if retry.error_code(error) not in retry.RETRY_AT_ONCE]
-        return str(retry.to_exception(errors)) if errors else None
+        errors = [error for error in errors if error_code(error) not in RETRY_AT_ONCE]
+        return str(_exception(errors)) if errors else None
 
     def cache(self, key: str, since: float) -> TrackingCache | None:
         """
@@ -101,7 +114,7 @@ class RedisClient:
         if ReplyError in map(type, replies):
             await self._retry(server, commands, replies, started)
             if errors := [reply for reply in replies if type(reply) is ReplyError]:
-                raise retry.to_exception(errors)
+                raise _exception(errors)
         return replies
 
     async def replies(self, commands: Sequence[Command]) -> list[Any]:
@@ -111,7 +124,7 @@ class RedisClient:
         replies = await self._server.send(commands)
         if ReplyError in map(type, replies):
             await self._retry(self._server, commands, replies, started)
-            return [retry.to_exception([reply]) if type(reply) is ReplyError else reply for reply in replies]
+            return [_exception([reply]) if type(reply) is ReplyError else reply for reply in replies]
         return replies
 
     async def size(self) -> int:
@@ -132,10 +145,10 @@ class RedisClient:
         deadline = started + (RETRY_TIME if self._topology is Topology.SERVER else FAILOVER_RETRY_TIME)
         sent, pause = started, RETRY_PAUSES[0]
         while places := [place for place, reply in enumerate(replies) if _is_retryable(reply)]:
-            codes = {retry.error_code(replies[place]) for place in places}
-            if codes & retry.WRONG_SERVER:
+            codes = {error_code(replies[place]) for place in places}
+            if codes & WRONG_SERVER:
                 server.mark_stale(sent)
-            if sent > started or not codes <= retry.RETRY_AT_ONCE:
+            if sent > started or not codes <= RETRY_AT_ONCE:
                 await asyncio.sleep(pause * random.uniform(0.5, 1))
                 pause = min(2 * pause, RETRY_PAUSES[1])
             sent = monotonic()
@@ -175,9 +188,19 @@ async def _tracked(connection: Connection, cache: CacheOptions | None) -> Connec
     return connection
 
 
+def _exception(errors: Iterable[ReplyError]) -> StoreUnavailable:
+    """The exception for the error replies of a pipeline. Errors that no retry could mend take precedence."""
+    errors = sorted(errors, key=lambda error: error_code(error) in RETRYABLE)
+    code = error_code(errors[0])
+    default = "the store does not answer" if code in RETRYABLE else "the store refused a command"
+    exception = StoreUnavailable(MESSAGES.get(code, default))
+    exception.__cause__ = errors[0]
+    return exception
+
+
 def _is_alive(reply: Any) -> bool:
     """Whether a server that replies so to PING can be read: with a full disk it refuses even PING."""
-    return reply == "PONG" or (type(reply) is ReplyError and retry.error_code(reply) == "MISCONF")
+    return reply == "PONG" or (type(reply) is ReplyError and error_code(reply) == "MISCONF")
 
 
 def _count(commands: Sequence[Command]) -> None:
@@ -187,8 +210,11 @@ def _count(commands: Sequence[Command]) -> None:
 
 
 def _is_retryable(reply: Any) -> bool:
-    return type(reply) is ReplyError and retry.error_code(reply) in retry.RETRYABLE
+    return type(reply) is ReplyError and error_code(reply) in RETRYABLE
 
 
 def _retried(command: Command, error: ReplyError) -> Command:
-    return as_eval(command) if retry.error_code(error) == "NOSCRIPT" else command
+    """The command to send again: a script that the server does not know is sent with its text."""
+    if error_code(error) == "NOSCRIPT":
+        return ("EVAL", SCRIPTS[str(command[1])].text, *command[2:])
+    return command

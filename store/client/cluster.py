@@ -16,13 +16,16 @@ from typing import Any
 from hiredis import ReplyError
 
 from caches import memo
-from store.client.commands import Command, hash_tag, routing_key
+from store.client import Command
 from store.client.connection import Server, lost_replies
 from store.client.tracking_cache import TrackingCache
 from store.client.urls import Address
 
 HASH_SLOTS = 16_384
 SLOTS_TIMEOUT = 0.3  # seconds that a server has to answer CLUSTER SLOTS
+KEYLESS_COMMANDS = {
+    *("PING", "ECHO", "ASKING", "DBSIZE", "SCAN", "CLUSTER", "ROLE", "SCRIPT", "PUBLISH", "CLIENT", "INFO"),
+}
 
 
 class Cluster:
@@ -143,6 +146,21 @@ class Cluster:
 
 async def _no_server(commands: Sequence[Command]) -> list[Any]:
     return lost_replies(commands, "no server is known that has this slot")
+
+
+def routing_key(command: Command) -> str | None:
+    """The key that decides which server a command is sent to; None if any server will do."""
+    name = command[0]
+    if name == "EVALSHA" or name == "EVAL":
+        return str(command[3])
+    if name in KEYLESS_COMMANDS:
+        return None
+    return str(command[2 if name == "ZINTER" else 1])
+
+
+def hash_tag(key: str) -> str:
+    """The part of a key that decides its hash slot: the text between the first braces, or the whole key."""
+    return key.partition("{")[2].partition("}")[0] or key
 
 
 @memo(1_024, 400)

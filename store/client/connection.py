@@ -1,6 +1,7 @@
 """
 A connection to one Redis server, which all tasks of a process share, and the client that opens it again after a loss.
-Commands that are sent in one iteration of the event loop leave in one write; replies belong to them by their order.
+Commands, scripts among them, that are sent in one iteration of the event loop leave in one write; replies belong to
+them by their order.
 
 Why not redis-py: it opens the connection (addresses, TLS, login), but its pipelines take ten times the CPU of this
 protocol, in which hiredis alone reads replies (see bench/RESULTS.md).
@@ -11,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha1
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
@@ -19,12 +21,46 @@ from hiredis import PushNotification, ReplyError
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
-from store.client.commands import Command, encode
-from store.client.errors import Unreachable
+from store.client import Argument, Command, Unreachable
 from store.client.tracking_cache import TrackingCache
 
 TIMEOUT = 1.0  # seconds, to connect, to get a place in the queue, and to get a reply
 MAX_PENDING = 1_000  # batches without a reply; further ones wait for a place in the queue
+WRONG_SERVER = {"LOST", "MOVED", "CLUSTERDOWN", "MASTERDOWN", "READONLY"}  # another server may be the right one by now
+SCRIPTS: "dict[str, LuaScript]" = {}  # by SHA-1
+
+
+class LuaScript:
+    """A Lua script, which is sent as its SHA-1; a server that does not know it gets its text."""
+
+    def __init__(self, text: str, *, is_read_only: bool = False) -> None:
+        self.text = text
+        self.is_read_only = is_read_only
+        self.digest = sha1(text.encode(), usedforsecurity=False).hexdigest()
+        SCRIPTS[self.digest] = self
+
+    def command(self, keys: Sequence[str], *arguments: Argument) -> Command:
+        return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
+
+
+class EncodedCommand(tuple[Argument, ...]):
+    """A command that is encoded once and sent many times."""
+
+    text: bytes
+
+
+def encoded(command: Command) -> EncodedCommand:
+    made = EncodedCommand(command)
+    made.text = encode(command)
+    return made
+
+
+def encode(command: Command) -> bytes:
+    """A command in the Redis protocol."""
+    if isinstance(command, EncodedCommand):
+        return command.text
+    text: bytes = hiredis.pack_command(command)  # type: ignore[arg-type]  # its stubs say less than it takes
+    return text
 
 
 @dataclass(slots=True)
@@ -92,8 +128,11 @@ class Connection(asyncio.Protocol):
                 continue
             batch = self._pending[0]
             replies = batch.replies
-            if self.cache and (kind is dict or kind is list or kind is ReplyError):
-                self.cache.handle_reply(batch.commands[len(replies)], reply)
+            if self.cache:
+                if kind is dict or kind is list:
+                    self.cache.handle_reply(batch.commands[len(replies)], reply)
+                elif kind is ReplyError and error_code(reply) in WRONG_SERVER:
+                    self.cache.clear()
             replies.append(reply)
             if len(replies) == len(batch.commands):
                 self._finish(self._pending.popleft())
@@ -157,6 +196,11 @@ class Connection(asyncio.Protocol):
             self.close()
         else:
             self._timer = self._loop.call_later(left, self._check_timeout)
+
+
+def error_code(error: ReplyError) -> str:
+    text = str(error)
+    return "NOPERM" if text.startswith("ERR ACL failure in script") else text.partition(" ")[0]
 
 
 def lost_replies(commands: Sequence[Command], reason: object) -> list[Any]:

@@ -7,10 +7,9 @@ from time import monotonic
 
 import hiredis
 
+from store.client import Command, Unreachable
 from store.client.cluster import Cluster
-from store.client.commands import Command
 from store.client.connection import Connection, NodeClient, connect
-from store.client.errors import Unreachable
 from store.client.sentinel import connect_to_primary
 from store.client.urls import Address, RedisURL, Topology
 

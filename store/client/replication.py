@@ -8,13 +8,17 @@ from typing import Any
 
 from hiredis import ReplyError
 
-from store.client.commands import Command, hash_tag, is_write, routing_key
-from store.client.connection import MAX_PENDING, Connect, Connection, NodeClient, Server, lost_replies
-from store.client.errors import Unreachable
+from store.client import Command, Unreachable
+from store.client.cluster import KEYLESS_COMMANDS, hash_tag, routing_key
+from store.client.connection import MAX_PENDING, SCRIPTS, Connect, Connection, NodeClient, Server, lost_replies
 from store.client.tracking_cache import TrackingCache
 
 WAIT_TIME = 0.8  # seconds that replicas have to acknowledge: less than the timeout of a reply
 MARK_LIFETIME = 1000  # milliseconds
+READ_COMMANDS = KEYLESS_COMMANDS | {
+    *("GET", "HGET", "HMGET", "HGETALL", "HSCAN", "EXISTS", "TYPE", "PTTL", "SUNION", "SMEMBERS", "SCARD"),
+    *("ZRANGE", "ZCARD", "ZCOUNT", "ZSCORE", "ZMSCORE", "ZINTER", "ZSCAN"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +113,11 @@ class ReplicatedWrites:
         tags = [hash_tag(key) for command in commands if "{" in (key := routing_key(command) or "")]
         marking: list[Command] = [("SET", self._replication.mark_key(tag), 1, "PX", MARK_LIFETIME) for tag in tags[-1:]]
         return [("ASKING",), *marking] if ("ASKING",) in commands else marking
+
+
+def is_write(command: Command) -> bool:
+    """Whether a command may change something. Unknown commands count as writes."""
+    if command[0] == "EVALSHA":
+        script = SCRIPTS.get(str(command[1]))
+        return script is None or not script.is_read_only
+    return command[0] not in READ_COMMANDS

@@ -9,8 +9,8 @@ names the old primary.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 
+from store.client import Unreachable
 from store.client.connection import C, Connection, connect
-from store.client.errors import Unreachable
 from store.client.urls import Address, RedisURL
 
 

@@ -14,11 +14,8 @@ from sys import getsizeof
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
-from hiredis import ReplyError
-
 from caches import Usage
-from store.client.commands import Command
-from store.client.retry import WRONG_SERVER, error_code
+from store.client import Command
 
 Id = TypeVar("Id", bound=Hashable)
 T = TypeVar("T")
@@ -112,12 +109,9 @@ class TrackingCache:
         words = [word for prefix in dict.fromkeys(prefixes) for word in ("PREFIX", prefix)]
         return ("CLIENT", "TRACKING", "ON", "BCAST", *words)
 
-    def handle_reply(self, command: Command, reply: dict[str, str] | list[Any] | ReplyError) -> None:
-        """Cache a reply if it is worth it. An error that names another server empties the cache."""
-        if isinstance(reply, ReplyError):
-            if error_code(reply) in WRONG_SERVER:
-                self.clear()
-        elif isinstance(reply, list):
+    def handle_reply(self, command: Command, reply: dict[str, str] | list[Any]) -> None:
+        """Cache a reply if it is worth it."""
+        if isinstance(reply, list):
             for cache in self.reply_caches:
                 if cache.add(command, reply):
                     self._limit_replies()

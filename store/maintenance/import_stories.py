@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from store import actor_scripts, keys
-from store.client.commands import Command
+from store.client import Command
 from store.scripts.registry import IMPORT_STORY
 from store.store import Store
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from store import actor_scripts, keys
-from store.client.commands import Command
+from store.client import Command
 from store.errors import RebuildOvertaken
 from store.maintenance.scan import Progress
 from store.ranking.config import ORDERS_FIELD, PENDING_PREFIX, REINDEX_FIELD, orders_of, orders_to_write, weights_of

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from store import actor_scripts, keys, numbering
+from store.client import Command
 from store.client.client import RedisClient
-from store.client.commands import Command
 from store.errors import StoreMismatch
 from store.maintenance.dump import Record
 from store.ranking.config import ORDERS_FIELD, orders_of, orders_to_write

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from store import actor_scripts, key_kinds, keys, numbering
-from store.client.commands import Argument, Command
+from store.client import Argument, Command
 from store.key_kinds import Check, Key
 from store.maintenance import dangling_follows, scan
 from store.maintenance.scan import Progress

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from store import keys
-from store.client.commands import Argument
+from store.client import Argument
 from store.errors import StoreMismatch
 from store.site import Site
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from store.client.commands import Command
+from store.client import Command
 from store.queries import Read
 from store.records import PartitionPage, Position, parse_positions
 from store.scripts.registry import GRAVITY_PAGE, GRAVITY_RANK

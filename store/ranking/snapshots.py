@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from store import keys
-from store.client.commands import Argument
+from store.client import Argument
 from store.errors import StoreUnavailable
 from store.listings import Listing, Page
 from store.queries import Read

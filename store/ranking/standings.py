@@ -6,7 +6,7 @@ from math import log10
 from typing import Any
 
 from store import keys
-from store.client.commands import Argument
+from store.client import Argument
 from store.listings import Listing
 from store.queries import Read
 from store.ranking import gravity

@@ -5,7 +5,7 @@ The scripts of the store. A script is one Lua file, or several that are joined: 
 
 from pathlib import Path
 
-from store.client.commands import LuaScript
+from store.client.connection import LuaScript
 
 FOLDER = Path(__file__).parent
 
