@@ -1,16 +1,18 @@
 """Root fields of Mutation: each runs a command of the store. The schema turns refusals into `userErrors`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from resolvers import feeds, node_ids
 from resolvers.context import Context
 from resolvers.errors import BadInput
-from store import records
+from store import articles, records
 from store.articles import Draft, Posted, Voted
 from store.errors import Invalid
 from store.follows import Followed
 from store.records import Article, Feed, User, Vote
 from store.sessions import NewSession
+from store.validation import Faults
 
 
 async def register(context: Context, username: str, password: str) -> NewSession:
@@ -52,23 +54,21 @@ async def post(
 
 async def edit_article(context: Context, article_id: str, **changes: str | None) -> Article:
     """Change the fields that are given. Null removes a link or content."""
-    if "title" in changes and changes["title"] is None:
-        raise Invalid("a title cannot be removed", "title")
-    texts = {field: text or "" for field, text in changes.items()}
-    number = node_ids.input_article_number(article_id)
-    return await context.write(context.store.articles.edit(number, context.actor(), texts))
+    actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
+    number = _article_number(article_id, partial(articles.checked_changes, texts))
+    return await context.write(context.store.articles.edit(number, actor, texts))
 
 
 async def delete_article(context: Context, article_id: str) -> str:
     """Return the id of the deleted article."""
-    number = node_ids.input_article_number(article_id)
-    await context.write(context.store.articles.delete(number, context.actor()))
+    actor, number = context.actor(), node_ids.input_article_number(article_id)
+    await context.write(context.store.articles.delete(number, actor))
     return f"article:{number}"
 
 
 async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> Voted:
-    number, vote = node_ids.input_article_number(article_id), value or Vote.UP
-    voted = await context.write(context.store.articles.vote(number, context.actor(), vote))
+    actor, number, vote = context.actor(), node_ids.input_article_number(article_id), value or Vote.UP
+    voted = await context.write(context.store.articles.vote(number, actor, vote))
     context.reads.prime_login(voted.voter)
     context.reads.prime_vote(number, voted.voter, vote)
     return voted
@@ -77,8 +77,9 @@ async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) 
 async def regroup_article(
     context: Context, article_id: str, add: Sequence[str] | None = None, remove: Sequence[str] | None = None
 ) -> Article:
-    number = node_ids.input_article_number(article_id)
-    return await context.write(context.store.articles.regroup(number, context.actor(), add or (), remove or ()))
+    actor, added, removed = context.actor(), add or (), remove or ()
+    number = _article_number(article_id, partial(articles.checked_names, added, removed))
+    return await context.write(context.store.articles.regroup(number, actor, added, removed))
 
 
 async def follow_user(context: Context, user_id: str) -> Followed:
@@ -105,6 +106,18 @@ async def mark_feed_seen(context: Context, through: str) -> Feed:
         raise Invalid(str(error), "through") from error
     await context.write(context.store.follows.mark_seen(username, position))
     return feed
+
+
+def _article_number(article_id: str, check_others: Callable[[], object]) -> int:
+    """The number in `articleId`. If it is malformed, the refusal has the faults of the other values, too."""
+    faults = Faults()
+    with faults:
+        number = node_ids.input_article_number(article_id)
+    if faults:
+        with faults:
+            check_others()
+    faults.raise_any()
+    return number
 
 
 async def _post_within_limits(context: Context, draft: Draft, idempotency_key: str | None) -> Posted:

@@ -35,7 +35,8 @@ class Payload:
     """The fields of all payloads. Not a type of the schema itself."""
 
     user_errors: list[UserError] = strawberry.field(
-        default_factory=list, description="Why the mutation was refused; empty if it succeeded."
+        default_factory=list,
+        description="Why the mutation was refused: all invalid values of its input; empty if it succeeded.",
     )
     query: Query = field_of(query, "The query root, as of after the mutation.")
 
@@ -151,7 +152,7 @@ def mutation(resolver: Callable[..., Awaitable[Any]], payload: type[Any], input:
         try:
             return payload.of(await resolver(context, **given))
         except Refusal as refusal:
-            return payload(user_errors=[user_error(refusal)])
+            return payload(user_errors=[user_error(each) for each in (refusal, *refusal.others)])
 
     return command_field(command, input, description)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
@@ -204,4 +205,9 @@ def read_settings(**given: Any) -> Settings:
         shown = (
             "" if name == f"{PREFIX}REDIS_URL" else f"={str(fault['input'])[:MAX_SHOWN]}"
         )  # it may contain a password
-        raise WrongSetting(f"{name}{shown}: {fault['msg']}") from error
+        raise WrongSetting(f"{name}{shown}: {reason(fault)}") from error
+
+
+def reason(fault: ErrorDetails) -> str:
+    """What is wrong with a value, without the words that pydantic puts before the message of a ValueError."""
+    return str(fault["ctx"]["error"]) if fault["type"] == "value_error" else fault["msg"]

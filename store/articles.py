@@ -14,7 +14,9 @@ from store.records import Article, UncachedArticle, Vote
 from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE, Script
 from store.sessions import Actor, Sessions, actor_slot
 from store.site import Site
+from store.validation import Faults
 
+RULES = {"title": validation.title, "link": validation.link, "content": validation.content}
 RETRY_WINDOW = 10_000  # milliseconds in which the connection may send a post again
 
 
@@ -28,12 +30,20 @@ class Draft:
     groups: tuple[str, ...] = ()
 
     def checked(self) -> "Draft":
-        names = sorted(validation.groups(self.groups, "groups"))
-        if len(names) > GROUPS_PER_ARTICLE:
-            raise Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "groups")
-        link, content = self.link and validation.link(self.link), self.content and validation.content(self.content)
-        validation.link_or_content(link, content)
-        return Draft(validation.title(self.title), link, content, tuple(names))
+        faults = Faults()
+        with faults:
+            title = validation.title(self.title)
+        with faults:
+            link = self.link and validation.link(self.link)
+            validation.link_or_content(self.link, self.content)
+        with faults:
+            content = self.content and validation.content(self.content)
+        with faults:
+            names = sorted(validation.groups(self.groups, "groups"))
+            if len(names) > GROUPS_PER_ARTICLE:
+                raise Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "groups")
+        faults.raise_any()
+        return Draft(title, link, content, tuple(names))
 
     @property
     def digest(self) -> str:
@@ -69,14 +79,14 @@ class Articles:
         idempotency key with the same input returns the first article for a day.
 
         Raises:
-            Invalid: a value breaks a rule.
+            Invalid: values break rules; `others` has all faults but the first.
             IdempotencyMismatch: the key was used with other input.
             Unauthenticated: the session has ended.
         """
-        draft = draft.checked()
+        draft = _checked(draft, idempotency_key)
         key, lifetime = secrets.token_hex(32), RETRY_WINDOW
         if idempotency_key is not None:
-            key, lifetime = _digest(validation.idempotency_key(idempotency_key)), DAY * 1000
+            key, lifetime = _digest(idempotency_key), DAY * 1000
         slot = actor_slot(poster)
         status, *reply = await self._run(
             POST,
@@ -128,13 +138,11 @@ class Articles:
         One round trip; one more before it if the session is stored in another partition.
 
         Raises:
-            Invalid: a value breaks a rule, or neither link nor content would remain.
+            Invalid: values break rules (see `checked_changes`), or neither link nor content would remain.
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        checks = {"title": validation.title, "link": validation.link, "content": validation.content}
-        checked = {field: checks[field](text) if text or field == "title" else "" for field, text in changes.items()}
-        flat = [text for change in checked.items() for text in change]
+        flat = [text for change in checked_changes(changes).items() for text in change]
         return await self._change(EDIT, number, editor, *flat)
 
     async def regroup(self, number: int, regrouper: Actor, add: Iterable[str], remove: Iterable[str]) -> Article:
@@ -144,11 +152,11 @@ class Articles:
         One round trip; one more before it if the session is stored in another partition.
 
         Raises:
-            Invalid: a name breaks a rule, or the article would be in more than 10 groups.
+            Invalid: names break a rule (see `checked_names`), or the article would be in more than 10 groups.
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        added, removed = validation.groups(add, "add"), validation.groups(remove, "remove")
+        added, removed = checked_names(add, remove)
         names = (" ".join(added), " ".join(removed))
         return await self._change(REGROUP, number, regrouper, *names, GROUPS_PER_ARTICLE)
 
@@ -175,6 +183,48 @@ class Articles:
     async def _run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
         actor = await self._sessions.resolve(actor, p)
         return await actor_scripts.run(self._site, script, p, actor, *arguments)
+
+
+def checked_changes(changes: Mapping[str, str]) -> dict[str, str]:
+    """
+    The changes of an edit as they are stored.
+
+    Raises:
+        Invalid: values break rules; `others` has all faults but the first.
+    """
+    faults, checked = Faults(), {}
+    for field, text in changes.items():
+        with faults:
+            checked[field] = RULES[field](text) if text or field == "title" else ""
+    faults.raise_any()
+    return checked
+
+
+def checked_names(add: Iterable[str], remove: Iterable[str]) -> tuple[list[str], list[str]]:
+    """
+    The names of groups to add to and to remove from, as they are stored.
+
+    Raises:
+        Invalid: names break the rule; `others` has all faults but the first.
+    """
+    faults = Faults()
+    with faults:
+        added = validation.groups(add, "add")
+    with faults:
+        removed = validation.groups(remove, "remove")
+    faults.raise_any()
+    return added, removed
+
+
+def _checked(draft: Draft, idempotency_key: str | None) -> Draft:
+    faults = Faults()
+    with faults:
+        checked = draft.checked()
+    with faults:
+        if idempotency_key is not None:
+            validation.idempotency_key(idempotency_key)
+    faults.raise_any()
+    return checked
 
 
 def _article(number: int, flat: list[str]) -> Article:

@@ -18,12 +18,16 @@ Exceptions of the store.
     └── RebuildOvertaken        another rebuild of the same indexes has begun
 """
 
+from collections.abc import Sequence
+
 from store.client import StoreError as StoreError
 from store.client import StoreUnavailable as StoreUnavailable
 
 
 class Refusal(Exception):
-    """`field` is the path of the invalid value in the input."""
+    """`field` is the path of the invalid value in the input. `others` are further refusals of the same input."""
+
+    others: "Sequence[Refusal]" = ()
 
     def __init__(self, message: str, *field: str) -> None:
         super().__init__(message)

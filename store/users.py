@@ -10,6 +10,7 @@ from store.rate_limits import Attempts, SlidingWindow
 from store.scripts.registry import CHANGE_PASSWORD, REGISTER
 from store.sessions import NewSession, Session, Sessions
 from store.site import Site
+from store.validation import Faults
 
 FAILURES_WINDOW = 15 * 60
 FAILURES_OF_NAME_AND_ADDRESS = 10
@@ -35,13 +36,18 @@ class Users:
         password count as an attempt.
 
         Raises:
-            Invalid: the name or the password breaks a rule, or the password is one of the commonest.
+            Invalid: the name or the password breaks a rule, or the password is one of the commonest; `others` has a
+                second fault.
             UsernameTaken: the name exists; case does not matter.
             RateLimited: too many passwords wait to be hashed, or a window is full.
         """
-        validation.username(username)
-        validation.password(password)
-        await refuse_common(password)
+        faults = Faults()
+        with faults:
+            validation.username(username)
+        with faults:
+            validation.password(password)
+            await refuse_common(password)
+        faults.raise_any()
         counted = await self._attempts.count(windows) if windows else ()
         try:
             return await self._create(username, await self._passwords.hashed(password))

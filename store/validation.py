@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import Self
 
 from ada_url import URL
 
-from store.errors import Invalid
+from store.errors import Invalid, Refusal
 
 TITLE_LENGTH = 300
 LINK_LENGTH = 2_000
@@ -14,6 +15,8 @@ CONTENT_LENGTH = 40_000
 IDEMPOTENCY_KEY_LENGTH = 200
 GROUP_LENGTH = 50
 PASSWORD_LENGTHS = range(8, 129)
+MAX_LISTED = 10  # invalid names of groups in one refusal
+MAX_SHOWN = 60  # characters of an invalid name in a message
 
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{GROUP_LENGTH - 1}}}")
@@ -26,6 +29,36 @@ IGNORABLE = (
 )
 BLANK = re.compile(rf"[\s\u2800{IGNORABLE}]*")  # U+2800 is a Braille cell without dots
 BIDI_CONTROL = re.compile("[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides and isolates
+
+
+class Faults:
+    """
+    Collects what is wrong with an input, so that its refusal lists all faults.
+
+    Each `with` block checks one value and may end with Invalid. After the last, `raise_any` raises the first fault,
+    which has the others.
+    """
+
+    def __init__(self) -> None:
+        self._found: list[Refusal] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Invalid):
+            return False
+        self._found += [error, *error.others]
+        return True
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def raise_any(self) -> None:
+        if self._found:
+            first = self._found[0]
+            first.others = self._found[1:]
+            raise first
 
 
 def title(text: str) -> str:
@@ -68,13 +101,21 @@ def link_or_content(link: str, content: str) -> None:
 
 
 def groups(names: Iterable[str], field: str) -> list[str]:
-    """Group names in the order given, without duplicates."""
-    return list(dict.fromkeys(group(name, field) for name in names))
+    """Group names in the order given, without duplicates. A refusal lists the first `MAX_LISTED` invalid ones."""
+    faults, valid = Faults(), []
+    for name in dict.fromkeys(names):
+        with faults:
+            valid.append(group(name, field))
+        if len(faults) == MAX_LISTED:
+            break
+    faults.raise_any()
+    return list(dict.fromkeys(valid))
 
 
 def group(name: str, field: str) -> str:
     if not GROUP.fullmatch(name):
-        raise Invalid("a group's name is 1 to 50 of a-z, 0-9, _ and -, the first a letter or digit", field)
+        rule = "a group's name is 1 to 50 of a-z, 0-9, _ and -, the first a letter or digit"
+        raise Invalid(f"{rule}, not {name[:MAX_SHOWN]!r}", field)
     return name.lower()
 
 

@@ -13,7 +13,7 @@ from server.cli import session
 from server.cli.archive import BrokenBackup, Checked
 from server.cli.backup import Tally
 from server.cli.progress import bar
-from server.settings import Settings, read_settings
+from server.settings import Settings, read_settings, reason
 from store.maintenance import dump, record_checks
 from store.maintenance.record_checks import MalformedRecord
 from store.maintenance.restore import Restoration
@@ -91,7 +91,7 @@ def header_of(backup: Checked) -> Settings:
     except ValidationError as error:
         fault = error.errors()[0]
         value = record_checks.shown(fault["input"])
-        raise BrokenBackup(f"{backup.path}: the header has {fault['loc'][0]} {value}: {fault['msg']}") from error
+        raise BrokenBackup(f"{backup.path}: the header has {fault['loc'][0]} {value}: {reason(fault)}") from error
 
 
 def check_records(backup: Checked, partitions: int) -> None:

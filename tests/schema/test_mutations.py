@@ -70,6 +70,44 @@ async def test_refused_registration_names_the_field(ask, token):
     assert [(error["code"], error["field"]) for error in short["userErrors"]] == [("INVALID", ["input", "password"])]
 
 
+async def test_refusal_lists_all_faults_of_an_input(ask, token, redis):  # A8
+    id = (await ask(POST, token, input={"title": "a title", "content": "a text"}))["data"]["post"]["article"]["id"]
+    before = everything(redis)
+    inputs = [
+        (REGISTER, {"username": "a b", "password": "short"}, ["username", "password"]),
+        (REGISTER, {"username": "a b", "password": "password"}, ["username", "password"]),
+        (POST, {"title": "", "groups": ["show", "a b", "-"]}, ["title", "link", "groups", "groups"]),
+        (
+            POST,
+            {"title": "\u200b", "link": "ftp://a.example/", "content": "a\x00", "idempotencyKey": ""},
+            [
+                "title",
+                "link",
+                "content",
+                "idempotencyKey",
+            ],
+        ),
+        (EDIT, {"articleId": "odd", "title": None, "link": "example.com"}, ["articleId", "title", "link"]),
+        (EDIT, {"articleId": id, "title": "x" * 301, "content": "a\x00"}, ["title", "content"]),
+        (REGROUP, {"articleId": "odd", "add": [""], "remove": ["a b"]}, ["articleId", "add", "remove"]),
+    ]
+    for mutation, given, fields in inputs:
+        (payload,) = (await ask(mutation, token, input=given))["data"].values()
+        assert [(error["code"], error["field"]) for error in payload["userErrors"]] == [
+            ("INVALID", ["input", field]) for field in fields
+        ]
+
+    assert everything(redis) == before
+
+
+async def test_refusal_lists_at_most_ten_wrong_groups(ask, token):
+    wanted = {"title": "a title", "content": "a text", "groups": [f"a {number}" for number in range(1_000)]}
+    errors = (await ask(POST, token, input=wanted))["data"]["post"]["userErrors"]
+
+    assert len(errors) == 10
+    assert errors[9]["message"].endswith("the first a letter or digit, not 'a 9'")
+
+
 async def test_post_returns_the_article(ask, token):  # A3, A7
     wanted = {"title": "a title", "link": "https://example.com/", "idempotencyKey": "my key"}
     first = (await ask(POST, token, input=wanted))["data"]["post"]

@@ -522,7 +522,7 @@ def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]
         request.model.reached.count(f"{name} carried out")
     except Refused as refused:
         request.model.reached.count(f"refusals {refused.code}")
-        payload = {"replayed": False, "changed": False, "userErrors": [refused]}
+        payload = {"replayed": False, "changed": False, "userErrors": refused.all}
     return payload
 
 

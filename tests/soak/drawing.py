@@ -194,6 +194,8 @@ class Drawing:
             given.pop("content", None)
         if self.random.random() < 0.6:
             given["groups"] = self._groups()
+        if self._odd(0.02):  # several faults at once
+            given |= {"title": "", "groups": list(WRONG_GROUPS), "idempotencyKey": ""}
         if self.random.random() < 0.35:
             given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
             if self.random.random() < 0.7:

@@ -21,11 +21,15 @@ ARTICLE_ID = re.compile(r"article:([1-9][0-9]{0,15})")
 
 
 class Refused(Exception):
-    """An expected no: its code, the path of the value at fault, and what else the refusal says."""
+    """
+    An expected no: its code, the path of the value at fault, and what else the refusal says. `all` has the refusals of
+    all values at fault.
+    """
 
     def __init__(self, code: str, *path: str, **more: Any) -> None:
         super().__init__(code)
         self.code, self.path, self.more = code, ["input", *path] if path else None, more
+        self.all = [self]
 
 
 class BadInput(Exception):
@@ -120,8 +124,7 @@ class Model:
         return self.sessions[token]
 
     def register(self, username: str, password: str, token: str) -> User:
-        check(USERNAME.fullmatch(username), "username")
-        check(8 <= len(password) <= 128, "password")
+        check_all((USERNAME.fullmatch(username), "username"), (8 <= len(password) <= 128, "password"))
         if username.lower() in self.users:
             raise Refused("USERNAME_TAKEN", "username")
         user = self.users[username.lower()] = User(username, password, self.now)
@@ -167,13 +170,15 @@ class Model:
         if token is None:
             raise Refused("UNAUTHENTICATED")
         title, link, content = given["title"].strip(), given.get("link"), given.get("content")
-        groups = group_names(given.get("groups"), "groups")
-        check(len(groups) <= GROUPS_OF_AN_ARTICLE, "groups")
-        check(not link or is_link(link), "link")
-        check(link or content, "link")
-        check(1 <= len(title) <= 300, "title")
+        groups, wrong = group_names(given.get("groups"), "groups")
         key = given.get("idempotencyKey")
-        check(key is None or 1 <= len(key) <= 200, "idempotencyKey")
+        check_all(
+            (1 <= len(title) <= 300, "title"),
+            (is_link(link) if link else content, "link"),
+            *wrong,
+            (wrong or len(groups) <= GROUPS_OF_AN_ARTICLE, "groups"),
+            (key is None or 1 <= len(key) <= 200, "idempotencyKey"),
+        )
         poster, asked = self.actor(token), (title, link or None, content or None, tuple(sorted(groups)))
         if key is not None and key in poster.posted and self.now - poster.posted[key][0] <= DAY:
             return self._replayed(*poster.posted[key], asked)
@@ -217,15 +222,16 @@ class Model:
 
     def edit(self, token: str | None, given: Mapping[str, Any]) -> Article:
         """What is not given stays; null takes a link or content away."""
-        changes = {name: given[name] for name in ("title", "link", "content") if name in given}
-        check("title" not in changes or changes["title"] is not None, "title")
-        number_of(given["articleId"])
         if token is None:
             raise Refused("UNAUTHENTICATED")
+        changes = {name: given[name] for name in ("title", "link", "content") if name in given}
         if "title" in changes:
-            changes["title"] = changes["title"].strip()
-            check(1 <= len(changes["title"]) <= 300, "title")
-        check(not changes.get("link") or is_link(changes["link"]), "link")
+            changes["title"] = (changes["title"] or "").strip()
+        check_all(
+            (is_article_id(given["articleId"]), "articleId"),
+            ("title" not in changes or 1 <= len(changes["title"]) <= 300, "title"),
+            (not changes.get("link") or is_link(changes["link"]), "link"),
+        )
         article = self._own(token, given["articleId"])
         link, content = changes.get("link", article.link), changes.get("content", article.content)
         check(link or content or not changes, "link")
@@ -247,10 +253,11 @@ class Model:
 
     def regroup(self, token: str | None, given: Mapping[str, Any]) -> Article:
         """Adds run first, so a group in both ends removed."""
-        number_of(given["articleId"])
         if token is None:
             raise Refused("UNAUTHENTICATED")
-        add, remove = group_names(given.get("add"), "add"), group_names(given.get("remove"), "remove")
+        add, wrong_adds = group_names(given.get("add"), "add")
+        remove, wrong_removes = group_names(given.get("remove"), "remove")
+        check_all((is_article_id(given["articleId"]), "articleId"), *wrong_adds, *wrong_removes)
         article = self._own(token, given["articleId"])
         after = (article.groups | set(add)) - set(remove)
         check(len(after) <= GROUPS_OF_AN_ARTICLE, "add")
@@ -288,6 +295,8 @@ class Model:
             self.reached.count("marks that would move back")
 
     def _found(self, token: str | None, id: str) -> tuple[Article, User]:
+        if token is None:
+            raise Refused("UNAUTHENTICATED")
         number = number_of(id)
         actor = self.actor(token)
         if number not in self.articles:
@@ -306,17 +315,29 @@ def check(is_right: Any, *path: str) -> None:
         raise Refused("INVALID", *path)
 
 
-def number_of(id: str) -> int:
+def check_all(*values: tuple[Any, str]) -> None:
+    """Refuse if some values are wrong: all of them are named, in this order."""
+    wrong = [Refused("INVALID", path) for is_right, path in values if not is_right]
+    if wrong:
+        wrong[0].all = wrong
+        raise wrong[0]
+
+
+def is_article_id(id: str) -> bool:
     found = ARTICLE_ID.fullmatch(id)
-    check(found and int(found[1]) < 2**53, "articleId")
-    return int(found[1]) if found else 0
+    return found is not None and int(found[1]) < 2**53
 
 
-def group_names(names: Iterable[str] | None, field: str) -> list[str]:
-    names = list(names or ())
-    for name in names:
-        check(GROUP.fullmatch(name), field)
-    return list(dict.fromkeys(name.lower() for name in names))
+def number_of(id: str) -> int:
+    check(is_article_id(id), "articleId")
+    return int(id.partition(":")[2])
+
+
+def group_names(names: Iterable[str] | None, field: str) -> tuple[list[str], list[tuple[bool, str]]]:
+    """The names in lower case, each once, and for each wrong one a check that fails."""
+    names = list(dict.fromkeys(names or ()))
+    wrong = [(False, field) for name in names if not GROUP.fullmatch(name)]
+    return list(dict.fromkeys(name.lower() for name in names)), wrong[:10]
 
 
 def is_link(text: str) -> bool:

@@ -70,7 +70,7 @@ def contents(settings: Settings) -> list[str]:
 HEADERS = {
     "no partitions": ({"partitions": None}, "the header has no partitions"),
     "partitions 0": ({"partitions": "0"}, "the header has partitions '0': Input should be greater than"),
-    "partitions 3": ({"partitions": 3}, "the header has partitions 3: Value error, must be a power of two"),
+    "partitions 3": ({"partitions": 3}, "the header has partitions 3: must be a power of two"),
     "partitions 2048": ({"partitions": "2048"}, "the header has partitions '2048': Input should be less than"),
     "partitions -8": ({"partitions": "-8"}, "the header has partitions '-8': "),
     "partitions of text": ({"partitions": "many"}, "the header has partitions 'many': Input should be a valid integer"),

@@ -77,4 +77,4 @@ def test_wrong_orders_are_named(orders, monkeypatch, capsys):
     monkeypatch.setenv("UPVOTE_ORDERS", orders)
 
     assert main(["reindex"]) == 2
-    assert f"UPVOTE_ORDERS={orders}: Value error, the orders are SCORE, TIME, VOTES" in capsys.readouterr().err
+    assert f"UPVOTE_ORDERS={orders}: the orders are SCORE, TIME, VOTES" in capsys.readouterr().err

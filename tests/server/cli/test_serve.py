@@ -172,7 +172,7 @@ def test_wrong_url_of_a_store_is_refused_without_its_password():
     refused = run("serve", redis_url="redis://alice:secret@localhost:port")
 
     assert refused.returncode == 2
-    assert refused.stderr.startswith("upvote: UPVOTE_REDIS_URL: Value error, 'localhost:port' is not a host and port")
+    assert refused.stderr.startswith("upvote: UPVOTE_REDIS_URL: 'localhost:port' is not a host and port")
     assert "secret" not in refused.stderr
 
 
