@@ -7,8 +7,8 @@ from starlette.types import Receive, Scope, Send
 
 from caches import CacheBudget
 from engine.coalescing import Coalescer
+from engine.compiler.completion import TemplateCache
 from engine.compiler.execution import Execution
-from engine.compiler.json_templates import TemplateCache
 from engine.documents import Operations, PersistedDocuments
 from engine.errors import ErrorFormatter
 from engine.handler import RequestHandler, Timeouts

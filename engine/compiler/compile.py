@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from inspect import iscoroutinefunction
 from operator import attrgetter
-from typing import Any
 
 import strawberry
 from graphql import (
@@ -35,17 +34,16 @@ from graphql.execution.collect_fields import FieldDetails, FragmentDetails, coll
 from graphql.execution.values import VariableValues
 from strawberry.types.field import StrawberryField
 
-from engine.compiler import resolvers
 from engine.compiler.arguments import CoreArguments, resolver_arguments
 from engine.compiler.completion import (
     AbstractCompletion,
+    CachedLevel,
     LeafCompletion,
     ListCompletion,
     ObjectCompletion,
-    TypeTest,
+    TemplateCache,
     serializer,
 )
-from engine.compiler.json_templates import CachedLevel, TemplateCache
 from engine.compiler.plan import (
     Column,
     Completion,
@@ -57,6 +55,11 @@ from engine.compiler.plan import (
     Plan,
     Rows,
     Run,
+    resolve_attributes,
+    resolve_batch,
+    resolve_mutation_root,
+    resolve_root,
+    resolve_typenames,
     row_builder,
     row_bytes,
 )
@@ -117,7 +120,7 @@ class Compiler:
     def _field(self, parent: GraphQLObjectType, key: str, details: list[FieldDetails], is_root: bool) -> Field:
         name = details[0].node.name.value
         if name == "__typename":
-            resolve: Resolve = partial(resolvers.typenames, parent.name)
+            resolve: Resolve = partial(resolve_typenames, parent.name)
             complete: Completion = LeafCompletion(serializer(GraphQLString), False, are_texts=True)
             is_pure = True
         elif definition := parent.fields.get(name):
@@ -138,7 +141,7 @@ class Compiler:
         if type(own) is not StrawberryField or own.permission_classes or own.extensions:
             return self._row_resolver(parent, root_key, details), False
         if own.base_resolver is None and self.schema.config.default_resolver is getattr:
-            return partial(resolvers.attributes, attrgetter(own.python_name)), True
+            return partial(resolve_attributes, attrgetter(own.python_name)), True
         declared = declared_resolver(own)
         if declared is None:
             return self._row_resolver(parent, root_key, details), False
@@ -148,10 +151,10 @@ class Compiler:
     def _declared(self, declared: DeclaredResolver, parent: GraphQLObjectType, root_key: str | None) -> Resolve:
         place = len(self.arguments) - 1
         if isinstance(declared, BatchResolver):
-            return partial(resolvers.batch, declared.function, place)
+            return partial(resolve_batch, declared.function, place)
         if root_key is not None and parent is self.core.mutation_type:
-            return partial(resolvers.mutation_root, declared.function, place, root_key)
-        return partial(resolvers.root, declared.function, place)
+            return partial(resolve_mutation_root, declared.function, place, root_key)
+        return partial(resolve_root, declared.function, place)
 
     def _row_resolver(
         self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]
@@ -181,12 +184,12 @@ class Compiler:
             return LeafCompletion(serializer(leaf), nullable, are_texts=leaf in (GraphQLString, GraphQLID))
         if is_abstract_type(type_):
             possible = self.core.get_possible_types(type_)
-            tests = [(_test(each) or _undecided, self._below(each, details)) for each in possible]
+            types = [(each.is_type_of, self._below(each, details)) for each in possible]
             origins = Counter(map(_origin, possible))  # types of one generic class have one origin
             classes = {_origin(each): place for place, each in enumerate(possible) if origins[_origin(each)] == 1}
-            return AbstractCompletion(tuple(tests), classes, nullable)
+            return AbstractCompletion(tuple(types), classes, nullable)
         assert isinstance(type_, GraphQLObjectType)
-        return ObjectCompletion(self._below(type_, details), nullable, _test(type_))
+        return ObjectCompletion(self._below(type_, details), nullable, type_.is_type_of)
 
     def _below(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Rows:
         collected = collect_subfields(self.core, self.fragments, self.variables, self.operation.node, type_, details)
@@ -204,16 +207,3 @@ def _origin(type_: GraphQLObjectType) -> type:
     """The class that a GraphQL type was made from."""
     origin: type = type_.extensions["strawberry-definition"].origin
     return origin
-
-
-def _test(type_: GraphQLObjectType) -> TypeTest | None:
-    is_type_of: Any = type_.is_type_of
-    return is_type_of and partial(_is_of_type, is_type_of)
-
-
-def _is_of_type(is_type_of: Callable[[Any, Any], Any], value: Any) -> bool:
-    return is_type_of(value, None) is True
-
-
-def _undecided(value: Any) -> bool:
-    raise NotCompilable("type")

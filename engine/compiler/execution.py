@@ -24,7 +24,7 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from engine.compiler.arguments import VariableCoercion
 from engine.compiler.compile import compile_operation
-from engine.compiler.json_templates import TemplateCache
+from engine.compiler.completion import TemplateCache
 from engine.compiler.plan import Budget, NotCompilable, Outcomes, Plan, dispose
 from engine.documents import MAX_ERRORS, Operation
 from engine.errors import AnswerTooLarge, Code, Refused

@@ -254,6 +254,29 @@ class Level:
         return self.build(columns)
 
 
+def resolve_typenames(name: str, parents: Column, run: Run) -> Pending:
+    return [name] * len(parents)
+
+
+def resolve_attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
+    return list(map(get, parents))
+
+
+def resolve_batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:
+    return function(parents, run.context, **run.arguments[place])
+
+
+async def resolve_root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
+    return [await function(run.context, **run.arguments[place])]
+
+
+async def resolve_mutation_root(
+    function: Callable[..., Any], place: int, key: str, parents: Column, run: Run
+) -> Column:
+    """As `resolve_root`, and the outcome is recorded: the field must not be executed twice."""
+    return [await run.outcomes.record(key, function(run.context, **run.arguments[place]))]
+
+
 def row_bytes(keys: Sequence[str]) -> int:
     return sum(len(key) + 2 * PUNCTUATION for key in keys)
 

@@ -1,5 +1,7 @@
 """
-How fields are resolved. A schema declares what kind of resolver a field has with an entry `RESOLVER` in its metadata:
+How a schema declares the resolver of a field, and calls of resolvers that are not declared, one for each parent.
+
+A declaration is an entry `RESOLVER` in the metadata of a field:
 
     field = strawberry.field(resolver=of_one_parent, metadata={RESOLVER: BatchResolver(of_all_parents)})
 
@@ -57,27 +59,6 @@ DeclaredResolver: TypeAlias = BatchResolver | RootResolver
 
 def declared_resolver(field: StrawberryField) -> DeclaredResolver | None:
     return field.metadata.get(RESOLVER)
-
-
-def typenames(name: str, parents: Column, run: Run) -> Pending:
-    return [name] * len(parents)
-
-
-def attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
-    return list(map(get, parents))
-
-
-def batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:
-    return function(parents, run.context, **run.arguments[place])
-
-
-async def root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
-    return [await function(run.context, **run.arguments[place])]
-
-
-async def mutation_root(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Column:
-    """As `root`, and the outcome is recorded: the field must not be executed twice."""
-    return [await run.outcomes.record(key, function(run.context, **run.arguments[place]))]
 
 
 @dataclass(frozen=True, slots=True)

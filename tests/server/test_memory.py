@@ -14,7 +14,7 @@ import pytest
 
 from caches import SHARES, SizedCache
 from engine import Client
-from engine.compiler.json_templates import TemplateCache
+from engine.compiler.completion import TemplateCache
 from server.app import Application, create
 from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings

@@ -9,8 +9,8 @@ import pytest
 from graphql import Node, Token
 
 from caches import SizedCache
+from engine.compiler.completion import TemplateCache
 from engine.compiler.execution import Execution
-from engine.compiler.json_templates import TemplateCache
 from engine.compiler.plan import Budget, Field, Level, NotCompilable, Outcomes, Plan
 from engine.documents import Operations
 from engine.limits.documents import Limits

@@ -8,8 +8,8 @@ import strawberry
 
 from caches import SizedCache
 from engine import Limits
+from engine.compiler.completion import JsonTemplate, TemplateCache
 from engine.compiler.execution import Execution
-from engine.compiler.json_templates import JsonTemplate, TemplateCache
 from engine.compiler.resolvers import RESOLVER, BatchResolver, RootResolver
 from engine.documents import Operations
 
