@@ -25,9 +25,10 @@ from bench.servers import PEERS, Peer
 from bench.tables import table
 from bench.targets import growth, judged
 from server.managed_valkey import server
-from store import actor_scripts, keys
+from store import keys
 from store.ranking.formulas import ORDERS, Policy
 from store.scripts.registry import VOTE
+from store.site import weights
 from store.store import Store
 
 
@@ -97,9 +98,9 @@ def _config(url: str) -> dict[str, object]:
         "url": url,
         "redis": url.removeprefix("unix://"),
         "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
-        "home": keys.home(0, ORDERS),
+        "home": keys.partition_keys(0, ORDERS),
         "vote": VOTE.text,
-        "policy": actor_scripts.weights(policy),
+        "policy": weights(policy),
         "voteWorth": policy.vote_score * 1000,
         "votingWindow": policy.voting_window * 1000,
     }

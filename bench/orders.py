@@ -29,7 +29,7 @@ from resolvers.context import Context
 from resolvers.dataloader import Reads
 from schema.schema import SCHEMA
 from server.managed_valkey import server
-from store import actor_scripts, keys, listings
+from store import keys, listings
 from store.client import Command
 from store.listings import Window
 from store.ranking.formulas import Order
@@ -188,10 +188,8 @@ async def vote_time(url: str, orders: Sequence[Order], groups: Sequence[str]) ->
         number = (SIZES[1] + TURNS * len(groups) + turn + 1) * keys.SLOTS
         fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
         made: list[Command] = [("HSET", keys.article(0, number), *fields), ("SADD", keys.voted(0, number), "alice")]
-        made.append(actor_scripts.command(store.site, VOTE, 0, "first", number, Vote.DOWN.value))
-        votes = [
-            actor_scripts.command(store.site, VOTE, 0, f"voter-{each}", number, Vote.UP.value) for each in range(VOTES)
-        ]
+        made.append(store.site.command(VOTE, 0, number, Vote.DOWN.value, username="first"))
+        votes = [store.site.command(VOTE, 0, number, Vote.UP.value, username=f"voter-{each}") for each in range(VOTES)]
         pipeline = store.site.redis.pipeline
         times.append(await server_time(store, [partial(pipeline, made), partial(pipeline, votes)]) / VOTES)
     await store.close()

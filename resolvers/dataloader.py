@@ -196,12 +196,11 @@ class Reads:
         stored: Callable[[Sequence[Any]], Awaitable[Mapping[Any, T]]],
     ) -> list[T]:
         """The values of ids: from `read`, which this request has read already, from the cache, or from the store."""
-        unread = [id for id in ids if id not in read]
-        found = dict(zip(unread, cached(unread), strict=True))
-        missing = [id for id, value in found.items() if value is None]
-        if missing:
-            found.update(await stored(missing))
-        read.update(found)
+        if unread := [id for id in ids if id not in read]:
+            found = dict(zip(unread, cached(unread), strict=True))
+            if missing := [id for id, value in found.items() if value is None]:
+                found.update(await stored(missing))
+            read.update(found)
         return [read[id] for id in ids]
 
     async def _load_one(self, read: Read[T]) -> T:

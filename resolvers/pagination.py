@@ -18,11 +18,11 @@ from resolvers.context import Context
 from resolvers.errors import BadInput, for_each
 from store import records, validation
 from store.listings import Listing, Page, Window
+from store.queries import MAX_CACHED_VOTERS
 from store.ranking import snapshots
 from store.ranking.formulas import PAGE_SIZE
 from store.ranking.snapshots import PinStatus
 from store.records import INSTANTS, Article, Position, User, make_tuple
-from store.vote_cache import MAX_CACHED_VOTERS
 
 SIZES = range(1, 101)
 HIGHEST_PAGE = 2**31 - 1

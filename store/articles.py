@@ -4,9 +4,9 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from store import actor_scripts, records, validation
+from store import records, validation
 from store.client import Argument
 from store.errors import Forbidden, IdempotencyMismatch, Invalid, NotFound, Refusal, Unauthenticated, VotingClosed
 from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
@@ -88,7 +88,7 @@ class Articles:
         if idempotency_key is not None:
             key, lifetime = _digest(idempotency_key), DAY * 1000
         slot = actor_slot(poster)
-        status, *reply = await self._run(
+        status, *reply = await self._sessions.run(
             POST,
             slot % self._site.partitions,
             poster,
@@ -121,7 +121,7 @@ class Articles:
             Forbidden: the poster cannot withdraw or reverse the first vote.
             Unauthenticated: the session has ended.
         """
-        status, *reply = await self._run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
+        status, *reply = await self._sessions.run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
         if status == "closed":
@@ -170,19 +170,15 @@ class Articles:
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        (status,) = await self._run(DELETE, self._site.home_of_article(number), deleter, number)
+        (status,) = await self._sessions.run(DELETE, self._site.home_of_article(number), deleter, number)
         if status != "deleted":
             _refuse(status, number)
 
     async def _change(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> Article:
-        status, *reply = await self._run(script, self._site.home_of_article(number), actor, number, *arguments)
+        status, *reply = await self._sessions.run(script, self._site.home_of_article(number), actor, number, *arguments)
         if not reply:
             _refuse(status, number)
         return _article(number, reply[0])
-
-    async def _run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
-        actor = await self._sessions.resolve(actor, p)
-        return await actor_scripts.run(self._site, script, p, actor, *arguments)
 
 
 def checked_changes(changes: Mapping[str, str]) -> dict[str, str]:

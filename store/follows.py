@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from store import actor_scripts, keys
+from store import keys
 from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.records import INSTANTS, Position
 from store.scripts.registry import MARK_SEEN, Script
@@ -57,7 +57,7 @@ class Follows:
         """
         p = actor_slot(viewer) % self._site.partitions
         mark = (repr(position.value), position.member, INSTANTS[-1])
-        status, *reply = await actor_scripts.run(self._site, MARK_SEEN, p, viewer, *mark)
+        status, *reply = await self._sessions.run(MARK_SEEN, p, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]

@@ -142,7 +142,7 @@ def events(p: int) -> str:
 
 
 @lru_cache(maxsize=SLOTS)
-def home(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
+def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
     """
     All keys of a partition, as scripts get them in KEYS.
 

@@ -1,17 +1,23 @@
-"""Hashes and verifies passwords with argon2id (19 MiB, two passes, as OWASP recommends) in threads."""
+"""
+Hashes and verifies passwords with argon2id (19 MiB, two passes, as OWASP recommends) in threads, and refuses common
+ones, by zxcvbn's list of the most frequent leaked passwords.
+"""
 
 import asyncio
 import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
-from store.errors import RateLimited
+from store.errors import Invalid, RateLimited
 
 T = TypeVar("T")
 
@@ -22,6 +28,30 @@ THREADS = max(1, (os.cpu_count() or 1) // 2)  # the other cores serve requests t
 QUEUE_LENGTH = 32  # for each thread: about a second of work
 MAX_WAIT = 1.0  # seconds
 BUSY_MILLISECONDS = 1_000
+COMMONEST = 10_000
+
+
+async def refuse_common(password: str, field: str = "password") -> None:
+    """
+    Check a password against the list; case does not matter.
+
+    Raises:
+        Invalid: the password is one of the 10,000 commonest. `field` is its path in the input.
+    """
+    if password.casefold() in await asyncio.to_thread(commonest):
+        raise Invalid(f"this password is one of the {COMMONEST} commonest: choose another", field)
+
+
+@cache
+def commonest() -> frozenset[str]:
+    """Loaded on first use, as it takes 20 ms. Imports only the module with the lists, not the whole package."""
+    package = find_spec("zxcvbn")
+    assert package and package.origin, "it is among the requirements"
+    spec = spec_from_file_location("frequency_lists", Path(package.origin).with_name("frequency_lists.py"))
+    assert spec and spec.loader
+    lists = module_from_spec(spec)
+    spec.loader.exec_module(lists)
+    return frozenset(password.casefold() for password in lists.FREQUENCY_LISTS["passwords"][:COMMONEST])
 
 
 class WaitedTooLong(Exception):

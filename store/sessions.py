@@ -1,4 +1,6 @@
-"""Sessions, named by opaque random tokens. The store holds only the SHA-256 of a token."""
+"""
+Sessions, named by opaque random tokens, and the scripts that act for them. The store holds only the SHA-256 of a token.
+"""
 
 import re
 import secrets
@@ -7,14 +9,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from caches import memo
 from store import keys
+from store.client import Argument
 from store.client.connection import encoded
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
 from store.queries import Read
-from store.scripts.registry import END_SESSION, OPEN_SESSION, RENEW_SESSION
+from store.scripts.registry import END_SESSION, OPEN_SESSION, RENEW_SESSION, Script
 from store.site import Site
 
 SECRET_BYTES = 32
@@ -152,18 +155,22 @@ class Sessions:
         logins = [read.result(reply) for read, reply in zip(reads, replies, strict=True)]
         return [login.username if login else None for login in logins]
 
-    async def resolve(self, actor: Actor, p: int) -> Actor:
+    async def run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
         """
-        The actor as a script in partition `p` can check it: a session of another partition becomes a username.
+        Run a script that begins with `prelude.lua` in partition `p` for an actor, and return its reply.
 
-        One round trip if the session is stored in another partition, else none.
+        One round trip: the script checks that the session has not ended. One more before it if the session is stored in
+        another partition, where the script cannot see it.
 
         Raises:
-            Unauthenticated: such a session has ended.
+            Unauthenticated: a session of another partition has ended. For others the script replies so.
         """
-        if isinstance(actor, Session) and actor.slot % self._site.partitions != p:
-            return await self.username(actor)
-        return actor
+        site = self._site
+        if isinstance(actor, Session):
+            if actor.slot % site.partitions == p:
+                return await site.redis.run(site.command(script, p, *arguments, session_digest=actor.digest))
+            actor = await self.username(actor)
+        return await site.redis.run(site.command(script, p, *arguments, username=actor))
 
     def generate(self, username: str) -> tuple[NewSession, Session]:
         """A new session for a user, not stored yet: what its user gets, and what the store gets."""

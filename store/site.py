@@ -1,18 +1,25 @@
-"""What all modules of the store share: Redis client, partitions, policy, clock."""
+"""What all modules of the store share: Redis client, partitions, policy, clock, and the keys of scripts."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import sha256
 
 from store import keys
-from store.client import Command
+from store.client import Argument, Command
 from store.client.client import RedisClient
 from store.client.replication import MARK_LIFETIME
 from store.ranking.config import Rankings
-from store.ranking.formulas import Policy
+from store.ranking.formulas import ORDERS, Policy
+from store.scripts.registry import Script
 
 MAX_PROBED = 16  # partitions that `write_error` tries
+
+
+def unix_milliseconds() -> int:
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,17 @@ class Site:
     def home_of_user(self, username: str) -> int:
         return keys.slot(username) % self.partitions
 
+    def command(
+        self, script: Script, p: int, *arguments: Argument, username: str = "", session_digest: str = ""
+    ) -> Command:
+        """
+        The command of a script that begins with `prelude.lua`: it gets all keys of a partition and the policy.
+
+        It acts for a user whose name is verified, or for a session, which the script checks; else for nobody.
+        """
+        script_keys = keys.partition_keys(p, ORDERS)
+        return script.command(script_keys, username, session_digest, self.clock(), *weights(self.policy), *arguments)
+
     async def write_error(self) -> str | None:
         """
         Why Redis refuses writes; None if it takes them. One round trip, which changes nothing.
@@ -54,3 +72,10 @@ class Site:
         """A partition and the SHA-256 of a text from a client, so that the text itself never becomes part of a key."""
         digest = sha256(subject.encode("utf-8", "replace")).hexdigest()
         return int(digest[:8], 16) % self.partitions, digest
+
+
+@lru_cache
+def weights(policy: Policy) -> tuple[Argument, ...]:
+    """ARGV 4 to 6 of `prelude.lua`; the voting window in milliseconds."""
+    of_orders = f"{policy.vote_score!r} {policy.hot_seconds!r} {policy.best_z!r}"
+    return (of_orders, policy.good_votes, policy.voting_ms)

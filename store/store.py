@@ -1,6 +1,5 @@
 """Opens a store. It holds the settings it was created with; each start compares them with its own settings."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -15,19 +14,15 @@ from store.errors import StoreMismatch
 from store.follows import Follows
 from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
+from store.queries import VoteCache, VoterCache
 from store.ranking.config import ORDERS_FIELD, Rankings, orders_to_write
 from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
 from store.sessions import Sessions
-from store.site import Site
+from store.site import Site, unix_milliseconds
 from store.users import Users
-from store.vote_cache import VoteCache, VoterCache
 
 SESSION_LIFETIME = 24 * 60 * 60
-
-
-def unix_milliseconds() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from store import keys, validation
-from store.common_passwords import refuse_common
 from store.errors import BadCredentials, RateLimited, StoreUnavailable, UsernameTaken
-from store.passwords import Passwords
+from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
 from store.scripts.registry import CHANGE_PASSWORD, REGISTER
 from store.sessions import NewSession, Session, Sessions

@@ -14,7 +14,8 @@ from server.cli.progress import bars
 from server.settings import Settings, read_settings
 from store.maintenance import import_stories as importing
 from store.maintenance.import_stories import Imported, Story, Voters
-from store.store import Store, unix_milliseconds
+from store.site import unix_milliseconds
+from store.store import Store
 
 BATCH = 500  # stories in one round trip, fewer if they have many votes: each vote may bring the name of a voter
 BATCH_VOTES = 50_000

@@ -14,7 +14,8 @@ from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.maintenance.write_lock import WriteLock
 from store.ranking.formulas import INDEX_WEIGHTS, Policy
-from store.store import Store, unix_milliseconds
+from store.site import unix_milliseconds
+from store.store import Store
 
 
 def add_arguments(parser: ArgumentParser) -> None:

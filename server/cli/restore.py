@@ -18,7 +18,7 @@ from store.maintenance import dump, record_checks
 from store.maintenance.record_checks import MalformedRecord
 from store.maintenance.restore import Restoration
 from store.ranking.formulas import INDEX_WEIGHTS
-from store.store import unix_milliseconds
+from store.site import unix_milliseconds
 
 BATCH_RECORDS = 200  # fewer if they have many voters
 BATCH_VOTERS = 50_000

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from store import actor_scripts, keys
+from store import keys
 from store.client import Command
 from store.scripts.registry import IMPORT_STORY
 from store.store import Store
@@ -130,11 +130,9 @@ def _voters_of(story: Story, voters: Sequence[str]) -> list[str]:
 def _command(store: Store, story: Story, voters: Sequence[str]) -> Command:
     named = _voters_of(story, voters) if _is_open(store, story) else ()
     slot = keys.slot(story.poster)
-    return actor_scripts.command(
-        store.site,
+    return store.site.command(
         IMPORT_STORY,
         slot % store.site.partitions,
-        story.poster,
         story.id,
         story.title,
         story.link,
@@ -144,4 +142,5 @@ def _command(store: Store, story: Story, voters: Sequence[str]) -> Command:
         story.time,
         story.votes,
         " ".join(named),
+        username=story.poster,
     )

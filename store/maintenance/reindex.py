@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from store import actor_scripts, keys
+from store import keys
 from store.client import Command
 from store.errors import RebuildOvertaken
 from store.maintenance.scan import Progress
@@ -120,7 +120,7 @@ async def _fill(site: Site, group: str, token: str, added: str, progress: Progre
     for p in range(site.partitions):
         cursor = ""
         while cursor != "0":
-            command = actor_scripts.command(site, FILL_INDEXES, p, "", group, token, added, cursor or "0")
+            command = site.command(FILL_INDEXES, p, group, token, added, cursor or "0")
             status, *reply = await site.redis.run(command)
             _check(status)
             cursor, count = reply
@@ -133,9 +133,7 @@ async def _activate(site: Site, group: str, token: str, text: str, still: str = 
 
     The rebuild ends with this unless `still` says what follows.
     """
-    replies = await _in_all(
-        site, lambda p: actor_scripts.command(site, ACTIVATE_INDEXES, p, "", group, token, text, still)
-    )
+    replies = await _in_all(site, lambda p: site.command(ACTIVATE_INDEXES, p, group, token, text, still))
     for (status,) in replies:
         _check(status)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from store import actor_scripts, keys, numbering
+from store import keys, numbering
 from store.client import Command
 from store.client.client import RedisClient
 from store.errors import StoreMismatch
@@ -97,7 +97,7 @@ def _voters(site: Site, number: int, fields: dict[str, str], up: list[str], down
 
 
 def _article(site: Site, number: int, fields: dict[str, str], up: object, down: object) -> Iterator[Command]:
-    yield actor_scripts.command(site, RESTORE_ARTICLE, site.home_of_article(number), "", number, *_flat(fields))
+    yield site.command(RESTORE_ARTICLE, site.home_of_article(number), number, *_flat(fields))
 
 
 def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Command]:

@@ -18,7 +18,7 @@ partitions: these are read twice.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from store import actor_scripts, key_kinds, keys, numbering
+from store import key_kinds, keys, numbering
 from store.client import Argument, Command
 from store.key_kinds import Check, Key
 from store.maintenance import dangling_follows, scan
@@ -182,7 +182,7 @@ class _Verification:
 
     def _command(self, call: ScriptCall) -> Command:
         repairing = "repair" if self._repair else ""
-        return actor_scripts.command(self._site, call.script, call.p, "", repairing, call.suffix, *call.arguments)
+        return self._site.command(call.script, call.p, repairing, call.suffix, *call.arguments)
 
 
 def _call(key: Key) -> ScriptCall | None:

@@ -2,7 +2,7 @@
 The orders of listings and their formulas, with sources. `prelude.lua` and `gravity_index.lua` have the same formulas.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import floor, log10, sqrt
 
@@ -29,10 +29,8 @@ class Order(Enum):
     CONTROVERSIAL = "controversial"
     GRAVITY = "gravity"
 
-    @property
-    def decays(self) -> bool:
-        """Whether values change with the age of an article, so that no index can hold them."""
-        return self is Order.GRAVITY
+    def __init__(self, index: str) -> None:
+        self.decays = index == "gravity"  # whether values change with the age of an article: then no index holds them
 
 
 ORDERS = tuple(order.value for order in Order)
@@ -52,6 +50,10 @@ class Policy:
     gravity_votes: float = 0.8  # exponent of the votes, without the poster's
     gravity_age: float = 1.8  # exponent of the age
     gravity_delay: float = 120  # minutes added to every age
+    voting_ms: int = field(init=False, repr=False, compare=False)  # the voting window in milliseconds
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "voting_ms", self.voting_window * 1000)
 
     def kept_in_indexes(self) -> dict[str, float]:
         """The numbers that the indexes depend on, by name."""
@@ -60,10 +62,6 @@ class Policy:
     def closes_at(self, article: Article) -> int:
         """The last instant at which the article can be voted on (unix milliseconds)."""
         return article.posted_at + self.voting_ms
-
-    @property
-    def voting_ms(self) -> int:
-        return self.voting_window * 1000
 
     def is_good(self, article: Article) -> bool:
         return article.votes >= self.good_votes

@@ -1,5 +1,5 @@
 -- Prelude of every script that works on articles: names of the keys, the actor, and the values that the indexes hold.
--- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.home`: a prefix ends with ":" and gets an
+-- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":" and gets an
 --       article number, a username in lower case, a group or a digest appended
 --       16-22 the index of each order   23 closed:{p}   24 channel events:{p}   25 numbered:{p}
 -- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""   3 now (unix milliseconds)

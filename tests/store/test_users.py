@@ -6,7 +6,6 @@ import pytest
 
 from store import keys, passwords
 from store.articles import Draft
-from store.common_passwords import COMMONEST, commonest
 from store.errors import BadCredentials, Invalid, Unauthenticated, UsernameTaken
 from store.records import Vote
 from store.sessions import parse_token
@@ -89,8 +88,8 @@ def test_list_of_common_passwords_is_loaded_when_it_is_needed():
     found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
 
     assert found.stdout == "False False\n"
-    assert len(commonest()) == COMMONEST
-    assert "correct horse battery staple" not in commonest()
+    assert len(passwords.commonest()) == passwords.COMMONEST
+    assert "correct horse battery staple" not in passwords.commonest()
 
 
 async def test_passwords_and_tokens_are_stored_only_as_hashes(store, redis):  # F1

@@ -8,7 +8,7 @@ import pytest
 
 from server.cli.demo import SAMPLE
 from server.cli.story_file import read, with_groups
-from store.store import unix_milliseconds
+from store.site import unix_milliseconds
 from tests.server.conftest import POST, REGISTER, ROOT, Live, environment
 
 FIELDS = """{

@@ -11,7 +11,8 @@ from server.cli.story_file import NotStories
 from server.managed_valkey import server
 from server.settings import Settings
 from store.maintenance.import_stories import import_batch
-from store.store import Store, unix_milliseconds
+from store.site import unix_milliseconds
+from store.store import Store
 from tests.server.conftest import HEADER, ROOT, environment, line, serving
 from tests.store.reading import everything
 
