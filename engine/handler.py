@@ -67,7 +67,7 @@ class RequestHandler:
         except Refused as refused:
             if self.rate_limiter and levels:
                 self.rate_limiter.take(levels, COST_OF_A_REFUSAL)
-            self.observer.refused(refused.code, client, request_id)
+            self.observer.on_refusal(refused.code, client, request_id)
             raise
         if self.rate_limiter and levels:
             self.rate_limiter.take(levels, max(1, prepared.cost))
@@ -188,7 +188,7 @@ class RequestHandler:
         observation.results += 1
         observation.round_trips += usage.round_trips
         observation.commands += usage.commands
-        self.observer.answered(observation, usage)
+        self.observer.on_result(observation, usage)
         body = encode(content)
         if len(body) > self.limits.answer:  # escaped characters and errors were not counted before
             raise AnswerTooLarge(self.limits.answer)
@@ -205,7 +205,7 @@ class Observed:
         self._observation = Observation(request)
 
     def __enter__(self) -> Observation:
-        self._handler.observer.began(self._observation)
+        self._handler.observer.on_start(self._observation)
         return self._observation
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -216,7 +216,7 @@ class Observed:
             refused = error if isinstance(error, Refused) else self._handler.error_formatter.refusal(error, request_id)
             observation.codes.add(refused.code)
         observation.seconds = perf_counter() - observation.request.started
-        self._handler.observer.ended(observation)
+        self._handler.observer.on_end(observation)
         if refused is not None and refused is not error:
             raise refused from None
 

@@ -52,30 +52,30 @@ class Observation:
 class Observer(Protocol):
     """Is called for each operation, for example to count, log or trace it."""
 
-    def began(self, observation: Observation) -> None:
+    def on_start(self, observation: Observation) -> None:
         """The execution of an operation begins."""
 
-    def ended(self, observation: Observation) -> None:
+    def on_end(self, observation: Observation) -> None:
         """It ended: with its last result, by a refusal, or because its client left."""
 
-    def answered(self, observation: Observation, usage: BackendUsage) -> None:
+    def on_result(self, observation: Observation, usage: BackendUsage) -> None:
         """The operation has one more result, which took this."""
 
-    def refused(self, code: str, client: Client, request_id: str) -> None:
+    def on_refusal(self, code: str, client: Client, request_id: str) -> None:
         """A request was refused before its operation was executed."""
 
 
 class NullObserver:
     """Does nothing."""
 
-    def began(self, observation: Observation) -> None:
+    def on_start(self, observation: Observation) -> None:
         pass
 
-    def ended(self, observation: Observation) -> None:
+    def on_end(self, observation: Observation) -> None:
         pass
 
-    def answered(self, observation: Observation, usage: BackendUsage) -> None:
+    def on_result(self, observation: Observation, usage: BackendUsage) -> None:
         pass
 
-    def refused(self, code: str, client: Client, request_id: str) -> None:
+    def on_refusal(self, code: str, client: Client, request_id: str) -> None:
         pass

@@ -3,11 +3,14 @@
 import asyncio
 import gc
 import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import CacheBudget
-from engine import Client, Endpoint, Limits, RateLimiter, read_trusted_documents
+from engine import BackendUsage, Client, Endpoint, Limits, Observation, RateLimiter, read_trusted_documents
 from engine.limits.cost import Weights
 from engine.limits.rate_limiter import BUCKET_SIZE
 from engine.shutdown import STOPPING
@@ -31,11 +34,10 @@ from schema.schema import FILE, SCHEMA
 from server import explorer, shared_rates
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_answers import UnreadAnswers
-from server.observability import log_stream, tracing
+from server.observability import log_stream
 from server.observability.log_stream import LogStream
 from server.observability.logs import Counting, Logs
 from server.observability.metrics import Metrics
-from server.observability.observer import CompositeObserver
 from server.settings import Settings, WrongSetting
 from store import events
 from store.client.tracking_cache import TrackingCaches
@@ -45,6 +47,9 @@ from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.ranking.snapshots import MAX_POSITIONS
 from store.store import Store
 from store.validation import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
+
+if TYPE_CHECKING:
+    from server.observability.tracing import Spans
 
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
@@ -64,8 +69,11 @@ WEIGHTS = Weights(
 )
 JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
 OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
+SPAN_EXPORTERS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 CONTRACT = FILE.read_text()
 CONTRACT_TAG = f'"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
+
+logger = logging.getLogger("upvote")
 
 
 class Contexts:
@@ -80,6 +88,33 @@ class Contexts:
     def open(self, client: Client) -> Context:
         address = client.address if self._rates else None
         return Context(self._store, client.token, self._live, address, self._rates)
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeObserver:
+    """Counts and logs each operation. If OpenTelemetry is configured, each is a span, too."""
+
+    metrics: Metrics
+    logs: Logs
+    spans: "Spans | None"
+
+    def on_start(self, observation: Observation) -> None:
+        if self.spans:
+            self.spans.on_start(observation)
+        self.metrics.on_start(observation)
+
+    def on_result(self, observation: Observation, usage: BackendUsage) -> None:
+        self.metrics.on_result(observation, usage)
+
+    def on_end(self, observation: Observation) -> None:
+        self.metrics.on_end(observation)
+        self.logs.on_end(observation)
+        if self.spans:
+            self.spans.on_end(observation)
+
+    def on_refusal(self, code: str, client: Client, request_id: str) -> None:
+        self.metrics.on_refusal(code)
+        self.logs.on_refusal(code, client, request_id)
 
 
 class Application(Starlette):
@@ -105,7 +140,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.budget = budget
     app.state.rates = rate_limiter(settings, budget)
     app.state.contexts = Contexts(write_rates(settings))
-    app.state.observer = observer = CompositeObserver(Metrics(budget), Logs(settings), tracing.from_environment())
+    app.state.observer = observer = CompositeObserver(Metrics(budget), Logs(settings), open_spans())
     app.state.log = log = log_stream.install()
     log.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
@@ -140,6 +175,27 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         viewer_key=attrgetter("token"),
         stats_header=STATS_HEADER,
     )
+
+
+def open_spans() -> "Spans | None":
+    """An exporter of spans, if OpenTelemetry's environment variables ask for one."""
+    if not is_tracing_on():
+        return None
+    try:
+        from server.observability.tracing import Spans
+    except ImportError as missing:
+        logger.warning("OTEL_ variables enable tracing, but %s is not installed", missing.name)
+        return None
+    return Spans()
+
+
+def is_tracing_on() -> bool:
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    exporters = os.environ.get("OTEL_TRACES_EXPORTER")
+    if exporters:
+        return "otlp" in exporters.split(",")
+    return any(os.environ.get(name) for name in SPAN_EXPORTERS)
 
 
 def max_request_bytes() -> int:
@@ -206,7 +262,8 @@ async def _lifespan(
         _collect_garbage_less_often()
         yield {STOPPING: asyncio.Event()}
     await store.close()
-    await asyncio.to_thread(app.state.observer.tracing.close)
+    if app.state.observer.spans:
+        await asyncio.to_thread(app.state.observer.spans.close)
     await asyncio.to_thread(app.state.log.drain)
 
 

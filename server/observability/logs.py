@@ -3,6 +3,7 @@ Logs on standard error: a line for each operation, and the warnings and errors o
 """
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator
 from traceback import format_tb
@@ -14,12 +15,13 @@ from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper, a
 from structlog.stdlib import ExtraAdder, ProcessorFormatter
 from structlog.typing import ExcInfo, Processor
 
-from engine import Code, Observation
+from engine import Client, Code, Observation
 from server.settings import Settings
 
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 MAX_NAME = 100  # characters of an operation's name, which the client chooses
 SHOWN_MESSAGES = (OSError,)  # errors whose messages come from the system and so contain nothing that clients sent
+TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?")
 COMMON: list[Processor] = [add_log_level, TimeStamper(fmt="iso", utc=True)]
 
 
@@ -62,13 +64,18 @@ class Logs:
             wrapper_class=structlog.make_filtering_bound_logger(LEVELS[settings.log_level]),
         ).bind()
 
-    def ended(self, observation: Observation) -> None:
+    def on_end(self, observation: Observation) -> None:
         level = logging.WARNING if Code.UNAVAILABLE in observation.codes else logging.INFO
         if self._logger.is_enabled_for(level):
-            self._logger.log(level, "operation", **_fields(observation), **_trace(observation.trace_id))
+            self._logger.log(level, "operation", **_fields(observation))
 
-    def refused(self, code: str, request_id: str, trace_id: str | None) -> None:
-        self._logger.info("refused", request_id=request_id, errors=[code], **_trace(trace_id))
+    def on_refusal(self, code: str, client: Client, request_id: str) -> None:
+        self._logger.info("refused", request_id=request_id, errors=[code], **_trace(trace_id_of(client.traceparent)))
+
+
+def trace_id_of(traceparent: str) -> str | None:
+    found = TRACEPARENT.fullmatch(traceparent) if traceparent else None
+    return found and found[1]
 
 
 def _fields(observation: Observation) -> dict[str, Any]:
@@ -83,6 +90,7 @@ def _fields(observation: Observation) -> dict[str, Any]:
         "round_trips": observation.round_trips,
         "commands": observation.commands,
         "errors": sorted(observation.codes),
+        **_trace(observation.trace_id or trace_id_of(request.client.traceparent)),
     }
 
 

@@ -3,12 +3,17 @@
 import asyncio
 import os
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from itertools import accumulate
+from mmap import mmap
 from pathlib import Path
+from tempfile import mkstemp
 from typing import NamedTuple, TypeVar
+from weakref import finalize
 
+import orjson
 from prometheus_client import CollectorRegistry, Metric, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -17,8 +22,9 @@ from starlette.responses import Response
 
 from caches import CacheBudget
 from engine import BackendUsage, Observation
-from server.observability.counters import Counters, Name
 
+CAPACITY = 65_536  # counters of a process: ten times as many as all operation names and error codes need
+SIZE = 8 * CAPACITY  # bytes
 FOLDER = "METRICS_OF_WORKERS"  # environment variable: the folder of the counters that worker processes share
 BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
 BUCKETS = (*map(str, BOUNDS), "+Inf")
@@ -53,7 +59,7 @@ CACHES = {
 }
 CACHE_SECONDS = 1.0  # between two measurements of the caches
 
-
+Name = tuple[str, ...]
 Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
 
 
@@ -89,12 +95,12 @@ class Metrics(Collector):
         """Blocks: it reads two files for each process."""
         return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    def began(self, observation: Observation) -> None:
+    def on_start(self, observation: Observation) -> None:
         self._values[self._series(observation).operations] += 1
         if observation.request.is_subscription:
             self._values[self._open] += 1
 
-    def ended(self, observation: Observation) -> None:
+    def on_end(self, observation: Observation) -> None:
         values, series = self._values, self._series(observation)
         if observation.request.is_subscription:
             values[self._open] -= 1
@@ -106,12 +112,12 @@ class Metrics(Collector):
         for code in observation.codes:
             values[self._counters.index("errors", series.name, code)] += 1
 
-    def answered(self, observation: Observation, usage: BackendUsage) -> None:
+    def on_result(self, observation: Observation, usage: BackendUsage) -> None:
         series = self._series(observation)
         self._values[series.round_trips] += usage.round_trips
         self._values[series.commands] += usage.commands
 
-    def refused(self, code: str) -> None:
+    def on_refusal(self, code: str) -> None:
         self._values[self._counters.index("refusals", code)] += 1
 
     def connections_of(self, worker: int) -> Callable[[int], None]:
@@ -185,6 +191,54 @@ class Metrics(Collector):
         )
 
 
+class Counters:
+    """
+    Counters of one process or, in files of a shared folder, of several processes.
+
+    `values` holds the counters of this process, each at the index of its name.
+
+    With a folder, the values are a file that other processes read while it changes, and that stays when this process
+    is killed. A second file has the names: one line for each index.
+
+    Not prometheus-client's multiprocess mode: for a page's six updates it takes 5.9 us of CPU, this takes 0.6, and a
+    whole page takes about 70. The disk space is allocated beforehand, so that a full disk does not kill the process.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._indexes: dict[Name, int] = {}
+        if folder is None:
+            self.values = memoryview(bytearray(SIZE)).cast("d")
+            return
+        file, path = mkstemp(".values", f"{os.getpid()}-", folder)  # unique, even if an earlier process had this id
+        _allocate(file)
+        self.values = memoryview(mmap(file, SIZE)).cast("d")
+        os.close(file)
+        names = Path(path).with_suffix(".names")
+        self._names = os.open(names, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        finalize(self, os.close, self._names)
+
+    def index(self, *name: str) -> int:
+        """The index of a name. If a new name cannot be written, an index that nobody reads."""
+        known = self._indexes.get(name)
+        if known is not None:
+            return known
+        if self._folder and not _append(self._names, orjson.dumps(name) + b"\n"):
+            return CAPACITY - 1
+        return self._indexes.setdefault(name, len(self._indexes))
+
+    def totals(self, *live: str) -> dict[Name, float]:
+        """The sums over all processes. Names that begin with one of `live` leave out processes that have ended."""
+        if self._folder is None:
+            return {name: self.values[index] for name, index in list(self._indexes.items())}
+        totals: dict[Name, float] = defaultdict(float)
+        for path in self._folder.glob("*.names"):
+            is_running = _is_running(int(path.stem.partition("-")[0]))
+            for name, value in _read(path):
+                totals[name] += value if is_running or name[0] not in live else 0
+        return totals
+
+
 def _histogram(totals: Mapping[Name, float]) -> HistogramMetricFamily:
     kind, description = SECONDS
     histogram = HistogramMetricFamily(f"upvote_{kind}", description, labels=["operation"])
@@ -200,3 +254,37 @@ def _labelled(family: Family, kind: str, totals: Mapping[Name, float]) -> Family
         if name[0] == kind:
             family.add_metric(name[1:], value)
     return family
+
+
+def _allocate(file: int) -> None:
+    """Allocate the whole file on the disk: a process that writes to a mapped page without disk space is killed."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, SIZE)
+    else:
+        os.truncate(file, SIZE)
+
+
+def _append(file: int, line: bytes) -> bool:
+    """Append the whole line or nothing; whether it was appended."""
+    size = os.fstat(file).st_size
+    try:
+        if os.write(file, line) == len(line):
+            return True
+    except OSError:
+        pass  # the disk is full
+    os.ftruncate(file, size)
+    return False
+
+
+def _read(path: Path) -> Iterator[tuple[Name, float]]:
+    names = path.read_bytes().split(b"\n")[:-1]
+    values = memoryview(path.with_suffix(".values").read_bytes()).cast("d")
+    return zip(map(tuple, map(orjson.loads, names)), values, strict=False)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

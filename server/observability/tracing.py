@@ -1,60 +1,58 @@
-"""Tracing: the trace id of each operation and, where OpenTelemetry is installed and configured, a span."""
+"""An OpenTelemetry span for each operation. Imported only if tracing is on: OpenTelemetry is an optional dependency."""
 
-import logging
-import os
-import re
-from typing import Protocol
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind, StatusCode, format_trace_id
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from engine import Observation
+from engine import Code, Observation
 
-TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?")
-ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-
-logger = logging.getLogger("upvote")
+SERVER_ERRORS = {Code.FAULT, Code.UNAVAILABLE}
+PROPAGATOR = TraceContextTextMapPropagator()
 
 
-class Tracing(Protocol):
-    def began(self, observation: Observation) -> None:
-        """Set the operation's trace id."""
+class Spans:
+    """Sets the trace id of each operation: that of its caller, or a new one."""
 
-    def ended(self, observation: Observation) -> None: ...
+    def __init__(self) -> None:
+        self._provider = _provider()
+        self._tracer = self._provider.get_tracer("upvote")
+
+    def on_start(self, observation: Observation) -> None:
+        request = observation.request
+        kind, name = request.operation.kind.value, request.operation.name or ""
+        observation.span = self._tracer.start_span(
+            f"{kind} {name}".strip(),
+            PROPAGATOR.extract({"traceparent": request.client.traceparent}),
+            SpanKind.SERVER,
+            {
+                "graphql.operation.type": kind,
+                "graphql.operation.name": name,
+                "upvote.document": request.operation.digest,
+                "upvote.request_id": request.request_id,
+            },
+        )
+        observation.trace_id = format_trace_id(observation.span.get_span_context().trace_id)
+
+    def on_end(self, observation: Observation) -> None:
+        span = observation.span
+        span.set_attribute("upvote.round_trips", observation.round_trips)
+        span.set_attribute("upvote.commands", observation.commands)
+        span.set_attribute("upvote.errors", sorted(observation.codes))
+        if observation.codes & SERVER_ERRORS:
+            span.set_status(StatusCode.ERROR)
+        span.end()
 
     def close(self) -> None:
         """Export the spans that are still queued."""
+        self._provider.shutdown()
 
 
-class Untraced:
-    def began(self, observation: Observation) -> None:
-        observation.trace_id = trace_id_of(observation.request.client.traceparent)
-
-    def ended(self, observation: Observation) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-def trace_id_of(traceparent: str) -> str | None:
-    found = TRACEPARENT.fullmatch(traceparent) if traceparent else None
-    return found and found[1]
-
-
-def from_environment() -> Tracing:
-    """The tracing that OpenTelemetry's environment variables configure."""
-    if not is_enabled():
-        return Untraced()
-    try:
-        from server.observability.spans import Spans, create_provider
-    except ImportError as missing:
-        logger.warning("OTEL_ variables enable tracing, but %s is not installed", missing.name)
-        return Untraced()
-    return Spans(create_provider())
-
-
-def is_enabled() -> bool:
-    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
-        return False
-    exporters = os.environ.get("OTEL_TRACES_EXPORTER")
-    if exporters:
-        return "otlp" in exporters.split(",")
-    return any(os.environ.get(name) for name in ENDPOINTS)
+def _provider() -> TracerProvider:
+    """A provider that exports spans in a background thread, configured by the OTEL_ variables."""
+    resource = Resource.create({"service.name": "upvote"}).merge(OTELResourceDetector().detect())
+    provider = TracerProvider(resource=resource)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider

@@ -21,17 +21,17 @@ class Recorder:
     usages: list[BackendUsage] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
 
-    def began(self, observation):
+    def on_start(self, observation):
         self.open += 1
 
-    def ended(self, observation):
+    def on_end(self, observation):
         self.open -= 1
         self.recorded.append(observation)
 
-    def answered(self, observation, usage):
+    def on_result(self, observation, usage):
         self.usages.append(usage)
 
-    def refused(self, code, client, request_id):
+    def on_refusal(self, code, client, request_id):
         self.refusals.append((code, request_id))
 
 

@@ -8,7 +8,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from server.observability.tracing import Untraced, from_environment, is_enabled, trace_id_of
+from server.app import is_tracing_on, open_spans
+from server.observability.logs import trace_id_of
 from tests.server.conftest import REGISTER, serving
 from tests.server.observability.test_logs import digest
 
@@ -50,17 +51,15 @@ def test_spans_are_sent_only_if_the_variables_say_so(monkeypatch, variables, exp
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
-    assert is_enabled() is expected
+    assert is_tracing_on() is expected
 
 
 def test_without_opentelemetry_a_warning_says_so(monkeypatch, caplog):
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "otlp")
-    monkeypatch.delitem(sys.modules, "server.observability.spans", raising=False)
+    monkeypatch.delitem(sys.modules, "server.observability.tracing", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
 
-    tracing = from_environment()
-
-    assert isinstance(tracing, Untraced)
+    assert open_spans() is None
     assert caplog.messages == ["OTEL_ variables enable tracing, but opentelemetry.sdk.resources is not installed"]
 
 
