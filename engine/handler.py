@@ -157,14 +157,35 @@ class RequestHandler:
 
     async def _event_results(self, observation: Observation) -> AsyncGenerator[EncodedResult, None]:
         source = await self._subscribe(observation.request)
+        key = self._subscription_key(observation.request)
         try:
             async for event in source.events:
-                context = self.open_context(observation.request.client)
-                result = await self.execution.execute_event(source, event, context)
-                yield self._encode(observation, result, context)
+                yield await self._event_result(observation, source, event, key)
         finally:
             if isinstance(source.events, AsyncGenerator):
                 await source.events.aclose()
+
+    async def _event_result(
+        self, observation: Observation, source: EventSource, event: Any, key: Hashable | None
+    ) -> EncodedResult:
+        """Subscriptions with equal keys that receive the same object at the same time share its result."""
+        execute = partial(self._execute_event, observation, source, event)
+        if key is None:
+            return await execute()
+        before = observation.results
+        result = await self.coalescer.execute((key, id(event)), execute)
+        observation.results = before + 1
+        return result
+
+    async def _execute_event(self, observation: Observation, source: EventSource, event: Any) -> EncodedResult:
+        context = self.open_context(observation.request.client)
+        return self._encode(observation, await self.execution.execute_event(source, event, context), context)
+
+    def _subscription_key(self, request: OperationRequest) -> Hashable | None:
+        """As `_coalescing_key`. Not `request.prepared`: messages of WebSockets are not cached, so each has its own."""
+        if self.viewer_key is None or request.client.stats:
+            return None
+        return request.operation, encode(request.prepared.variables), self.viewer_key(request.client)
 
     async def _subscribe(self, request: OperationRequest) -> EventSource:
         context = self.open_context(request.client)

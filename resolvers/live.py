@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from resolvers.dataloader import Reads
@@ -36,10 +36,33 @@ class RankingKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedArticles:
-    """The articles of a ranking at an instant in unix milliseconds."""
+    """The articles of a ranking. The instance stays the same as long as their places and votes do."""
+
+    articles: Sequence[Article] = ()
+
+    def shows_same(self, other: Self) -> bool:
+        return self is other or self._shown() == other._shown()
+
+    def _shown(self) -> list[tuple[int, int, int]]:
+        return [(article.number, article.upvotes, article.downvotes) for article in self.articles]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingMove:
+    """Places count from 1. `before` is None for an article that is new in the list, `after` for one that left it."""
+
+    article_id: str
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingChange:
+    """The articles of a ranking, read at an instant in unix milliseconds, and their moves since the last change."""
 
     at: int
-    articles: Sequence[Article] = ()
+    articles: Sequence[Article]
+    moves: Sequence[RankingMove]
 
 
 class Live:
@@ -115,7 +138,11 @@ class Ranking:
 
     def __init__(self, store: Store, events: Events, key: RankingKey) -> None:
         self.subscribers = 0
-        self.latest = RankedArticles(0)
+        self.latest = RankedArticles()
+        self._read_at = 0
+        self._changes: dict[
+            RankedArticles, RankingChange
+        ] = {}  # to the latest articles, by those that were sent before
         self._store = store
         self._key = key
         self._is_outdated, self._was_read = asyncio.Event(), asyncio.Event()
@@ -128,13 +155,39 @@ class Ranking:
     def refresh(self) -> None:
         self._is_outdated.set()
 
-    async def newer_than(self, seen: RankedArticles) -> RankedArticles:
-        """Wait until the latest articles are others than these. A slow subscriber misses those in between."""
-        while self.latest is seen:
-            if self._task.done():
-                self._task.result()  # raises its error for each subscriber
-            await self._was_read.wait()
+    async def changes(self) -> AsyncGenerator[RankingChange, None]:
+        """
+        The ranking as it is now, and then after each change of places or votes; a slow subscriber misses some.
+
+        Subscribers that were sent the same articles are sent the same object.
+        """
+        sent = await self._current()
+        yield RankingChange(self._read_at, sent.articles, _moves((), sent.articles))
+        while True:
+            latest = await self._other_than(sent)
+            if sent not in self._changes:
+                self._changes[sent] = RankingChange(
+                    self._read_at, latest.articles, _moves(sent.articles, latest.articles)
+                )
+            change, sent = self._changes[sent], latest
+            yield change
+
+    async def _current(self) -> RankedArticles:
+        """The articles as of the next read."""
+        self.refresh()
+        await self._next_read()
         return self.latest
+
+    async def _other_than(self, sent: RankedArticles) -> RankedArticles:
+        while self.latest.shows_same(sent):
+            await self._next_read()
+        return self.latest
+
+    async def _next_read(self) -> None:
+        if not self._task.done():
+            await self._was_read.wait()
+        if self._task.done():
+            self._task.result()  # raises its error for each subscriber
 
     async def _run(self, events: Events) -> NoReturn:
         with events.subscribed(of_listing(self._key.group), lambda event: self.refresh()):
@@ -151,10 +204,14 @@ class Ranking:
 
     async def _update(self) -> None:
         try:
-            self.latest = await self._read()
+            read = await self._read()
         except StoreUnavailable:
             self._is_outdated.set()
             return
+        self._read_at = self._store.site.clock()
+        if not read.shows_same(self.latest):
+            self.latest = read
+            self._changes.clear()
         was_read, self._was_read = self._was_read, asyncio.Event()
         was_read.set()
 
@@ -163,4 +220,10 @@ class Ranking:
         listing = articles_by(site, self._key.order, self._key.group)
         (page,) = await reads.pages([(listing, Window(self._key.size))])
         articles = await reads.articles(position.number for position in page.positions)
-        return RankedArticles(site.clock(), [article for article in articles if article])
+        return RankedArticles([article for article in articles if article])
+
+
+def _moves(before: Iterable[Article], after: Iterable[Article]) -> list[RankingMove]:
+    old = {article.id: place for place, article in enumerate(before, 1)}
+    new = {article.id: place for place, article in enumerate(after, 1)}
+    return [RankingMove(id, old.get(id), new.get(id)) for id in old | new if old.get(id) != new.get(id)]

@@ -7,7 +7,6 @@ mailbox was full, new articles are read from the listing by time, oldest first; 
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 
 from resolvers import node_ids, queries
@@ -15,6 +14,7 @@ from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.errors import SubscriberTooSlow
 from resolvers.listings import maintained_order
+from resolvers.live import RankingChange
 from resolvers.pagination import PageArguments
 from store import keys, listings
 from store.errors import NotFound, Unauthenticated
@@ -27,22 +27,6 @@ PAGE = 100  # articles that are read at once from the listing by time
 CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
 REMEMBERED = 1_000  # articles that a subscriber was sent last: delayed events about them are ignored
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
-
-
-@dataclass(frozen=True, slots=True)
-class RankingMove:
-    """Places count from 1. `before` is None for an article that is new in the list, `after` for one that left it."""
-
-    article_id: str
-    before: int | None
-    after: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class RankingChange:
-    at: int
-    articles: Sequence[Article]
-    moves: Sequence[RankingMove]
 
 
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
@@ -82,28 +66,17 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
 async def ranking_changed(
     context: Context, order: Order | None = Order.SCORE, group: str | None = None, first: int | None = PAGE_SIZE
 ) -> AsyncGenerator[RankingChange, None]:
-    """The current ranking, then its moves. Applying the moves of each change gives the current ranking."""
+    """The current ranking, then its changes. Applying the moves of each change gives the current ranking."""
     size, name = PageArguments(first).size(), node_ids.queried_group(group) if group is not None else None
     order = maintained_order(context.store.site, order)
     with context.live.ranking(order, name, size, context.address) as ranking:
-        latest, sent = ranking.latest, None
-        ranking.refresh()
-        while True:
-            latest = await ranking.newer_than(latest)
-            moves = _moves(sent or (), latest.articles)
-            if moves or sent is None:
-                yield RankingChange(latest.at, latest.articles, moves)
-            sent = latest.articles
+        async with aclosing(ranking.changes()) as changes:
+            async for change in changes:
+                yield change
 
 
 async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
     return article.poster == viewer or (await reads.follows(viewer, [article.poster]))[0]
-
-
-def _moves(before: Iterable[Article], after: Iterable[Article]) -> list[RankingMove]:
-    old = {article.id: place for place, article in enumerate(before, 1)}
-    new = {article.id: place for place, article in enumerate(after, 1)}
-    return [RankingMove(id, old.get(id), new.get(id)) for id in old | new if old.get(id) != new.get(id)]
 
 
 class SentPosts:

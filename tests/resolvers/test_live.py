@@ -1,6 +1,7 @@
 """What the subscriptions of a process share: reads after an event, and rankings."""
 
 import asyncio
+from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from store.client.client import RedisUsage
 from store.errors import StoreUnavailable
 from store.events import Event, EventKind
 from store.ranking.formulas import Order
-from store.records import Article
+from store.records import Article, Vote
 from tests.store.reading import post
 
 
@@ -62,15 +63,48 @@ async def test_ranking_is_shared_and_read_again_after_a_refresh(store, live, ali
     older = await post(store, alice)
     with live.ranking(Order.TIME, None, 3, "1.1.1.1") as one, live.ranking(Order.TIME, None, 3, None) as two:
         assert one is two
-        before = one.latest
-        one.refresh()
-        first = await one.newer_than(before)
-        newer = await post(store, alice)
-        one.refresh()
-        second = await one.newer_than(first)
+        async with aclosing(one.changes()) as changes:
+            first = await anext(changes)
+            newer = await post(store, alice)
+            one.refresh()
+            second = await anext(changes)
 
     assert numbers(first.articles) == [older.number]
     assert numbers(second.articles) == [newer.number, older.number]
+
+
+async def test_subscribers_of_a_ranking_share_its_changes_and_their_read(store, live, alice, bob):
+    article = await post(store, alice)
+    async with AsyncExitStack() as stack:
+        ranking = stack.enter_context(live.ranking(Order.TIME, None, 3, None))
+        subscribers = [await stack.enter_async_context(aclosing(ranking.changes())) for _ in range(5)]
+        await asyncio.gather(*map(anext, subscribers))
+        waiting = [asyncio.ensure_future(anext(each)) for each in subscribers]
+        await store.articles.vote(article.number, bob, Vote.UP)
+        ranking.refresh()
+        changes = await asyncio.gather(*waiting)
+
+    assert [changes[0].articles[0].votes, changes[0].moves] == [2, []]
+    assert all(change is changes[0] for change in changes)
+
+
+async def test_slow_subscriber_is_not_sent_the_articles_that_it_has(store, live, alice, bob):
+    """Between two reads of the slow one the votes change and change back."""
+    article = await post(store, alice)
+    with live.ranking(Order.TIME, None, 3, None) as ranking:
+        async with aclosing(ranking.changes()) as slow, aclosing(ranking.changes()) as fast:
+            await anext(slow)
+            await anext(fast)
+            for vote in (Vote.UP, Vote.NONE):
+                await store.articles.vote(article.number, bob, vote)
+                ranking.refresh()
+                await anext(fast)
+            reading = asyncio.ensure_future(anext(slow))
+            newer = await post(store, alice)
+            ranking.refresh()
+            change = await reading
+
+    assert [move.article_id for move in change.moves] == [article.id, newer.id]
 
 
 async def test_rankings_of_an_address_are_limited_by_their_places(live):

@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from operator import attrgetter
 from typing import Any
 
 import httpx
@@ -17,8 +18,7 @@ from resolvers import queries, subscriptions
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.errors import SubscriberTooSlow, TooManyRankings
-from resolvers.live import READ_INTERVAL, Live
-from resolvers.subscriptions import RankingChange
+from resolvers.live import READ_INTERVAL, Live, RankingChange
 from schema.schema import SCHEMA
 from server.app import CODES
 from store import events
@@ -90,13 +90,20 @@ async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[L
 
 
 @pytest.fixture
-async def url(store: Store, live: Live) -> AsyncIterator[str]:
+def opened() -> list[str | None]:
+    """The tokens of the contexts that the server of `url` has opened."""
+    return []
+
+
+@pytest.fixture
+async def url(store: Store, live: Live, opened: list[str | None]) -> AsyncIterator[str]:
     """The URL of a server in the loop of the test."""
 
     def open_context(client: Client) -> Context:
+        opened.append(client.token)
         return Context(store, client.token, live)
 
-    app = Endpoint(SCHEMA, open_context, CODES)
+    app = Endpoint(SCHEMA, open_context, CODES, viewer_key=attrgetter("token"))
     server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1))
     task = asyncio.create_task(server.serve())
     await until(lambda: server.started)
@@ -286,6 +293,53 @@ async def test_ranking_is_sent_at_once_and_after_each_change(store, listen, cloc
     assert [article["id"] for article in sent[2]["articles"]] == [third.id, second.id]
 
 
+async def test_ranking_is_sent_when_only_votes_change(store, listen, alice, bob):
+    first, second, hidden = [await post(store, alice) for _ in range(3)]
+    subscriber = await listen(RANKING, order="TIME", first=2)
+    await subscriber.heard()
+
+    await store.articles.vote(second.number, bob, Vote.UP)
+    voted = await subscriber.heard()
+    await store.articles.vote(first.number, bob, Vote.UP)  # it is not shown
+    await asyncio.sleep(2 * READ_INTERVAL)
+    await store.articles.vote(second.number, "carol", Vote.DOWN)
+    both = await subscriber.heard()
+
+    assert voted["articles"] == [{"id": hidden.id, "votes": 1}, {"id": second.id, "votes": 2}]
+    assert both["articles"] == [{"id": hidden.id, "votes": 1}, {"id": second.id, "votes": 1}]
+    assert voted["moves"] == both["moves"] == []
+
+
+async def test_equal_rankings_are_not_sent(store, listen, live, alice):
+    await post(store, alice)
+    subscriber = await listen(RANKING)
+    await subscriber.heard()
+
+    live.events.dispatch(Event(EventKind.MISSED))
+    await asyncio.sleep(2 * READ_INTERVAL)
+    await post(store, alice)
+
+    assert len((await subscriber.heard())["articles"]) == 2
+
+
+async def test_result_of_a_change_is_computed_once_for_each_viewer(store, url, opened, alice, token):
+    article = await post(store, alice)
+    query = "subscription { rankingChanged { articles { votes viewerVote } moves { to } } }"
+    async with AsyncExitStack() as stack:
+        viewers = (None, None, None, token, token)
+        subscribers = [await stack.enter_async_context(subscribed(url, query, each)) for each in viewers]
+        for each in subscribers:
+            await each.heard()
+        opened.clear()
+
+        await store.articles.vote(article.number, "vera", Vote.UP)
+        heard = [await each.heard() for each in subscribers]
+
+    shown = [[{"votes": 2, "viewerVote": vote}] for vote in (None, None, None, "UP", "UP")]
+    assert heard == [{"articles": articles, "moves": []} for articles in shown]
+    assert sorted(opened, key=bool) == [None, token]
+
+
 @pytest.mark.parametrize(("order", "group"), [(Order.SCORE, None), (Order.VOTES, "show"), (Order.TIME, "ask")])
 async def test_applying_all_moves_gives_the_result_of_a_query(store, listen, clock, alice, bob, order, group):
     chance = random.Random(f"{order} {group}")
@@ -324,7 +378,7 @@ async def test_votes_within_one_interval_are_one_message(store, live, alice):
         await anext(rankings)
         counting, begun = asyncio.create_task(messages_until(rankings, 3)), loop.time()
         for each, article in enumerate(rising):
-            await store.articles.vote(article.number, f"voter-{each}", Vote.UP)
+            await store.articles.vote(article.number, f"voter-{each}", Vote.UP)  # moves nothing
             await store.articles.vote(article.number, f"other-{each}", Vote.UP)
         await post(store, alice)
 
@@ -489,7 +543,7 @@ async def test_places_of_rankings_per_address_are_limited(store, redis_url, part
 
 
 async def test_error_in_reading_a_ranking_ends_its_subscriptions(store, live, monkeypatch):
-    monkeypatch.setattr("resolvers.live.RankedArticles", None)
+    monkeypatch.setattr("resolvers.live.articles_by", None)
     async with aclosing(subscriptions.ranking_changed(Context(store, live=live))) as rankings:
         with pytest.raises(TypeError):
             await anext(rankings)
