@@ -1,8 +1,8 @@
 """
 Ids of nodes: the kind and the name that the store uses, such as `article:1541` or `user:alice`.
 
-A function that returns None leaves the error to its caller. In queries a malformed id is BadInput; in mutations it is
-the refusal Invalid, which names the field of the input.
+A function that returns None leaves the error to its caller. In queries a malformed id is BadInput, and a malformed name
+the same as an unknown one; in mutations both are the refusal Invalid, which names the field of the input.
 """
 
 import re
@@ -12,6 +12,7 @@ from store import numbering, validation
 from store.errors import Invalid
 
 NUMBER = re.compile(r"[1-9][0-9]{0,15}")
+NO_GROUP = "-"  # no valid name: nothing is ever posted to it
 
 
 def article_number(id: str) -> int | None:
@@ -49,11 +50,12 @@ def queried_article_number(id: str) -> int:
 
 
 def queried_group(name: str) -> str:
-    """The name, in lower case, in the `group` or `name` argument of a query."""
-    try:
-        return validation.group(name, "group")
-    except Invalid as refusal:
-        raise BadInput(refusal.message) from refusal
+    """
+    The name, in lower case, in the `group` or `name` argument of a query.
+
+    A name that no group can have becomes `NO_GROUP`, whose listings are empty as those of any unknown group.
+    """
+    return name.lower() if validation.GROUP.fullmatch(name) else NO_GROUP
 
 
 def input_article_number(id: str) -> int:

@@ -17,20 +17,17 @@ MAX_NODES = 100
 Node = Article | User | Group | Feed
 
 
-async def node(context: Context, id: str) -> Node | None:
+async def node(context: Context, id: str) -> Node | BadInput | None:
     return (await nodes(context, [id]))[0]
 
 
-async def nodes(context: Context, ids: Sequence[str]) -> list[Node | None]:
-    """One round trip for all of them."""
+async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | None]:
+    """One round trip for all of them. A malformed id has its own error."""
     if len(ids) > MAX_NODES:
         raise BadInput(f"at most {MAX_NODES} ids at once, not {len(ids)}")
     articles, users, feeds = await gather(_articles(context, ids), _users(context, ids), _feeds(context, ids))
     found = {**articles, **users, **feeds, **_groups(ids)}
-    for id in ids:
-        if id not in found:
-            raise BadInput(f"this is not a valid id: {id[:100]}")
-    return [found[id] for id in ids]
+    return [found[id] if id in found else BadInput(f"this is not a valid id: {id[:100]}") for id in ids]
 
 
 async def viewer(context: Context) -> User | None:
@@ -48,15 +45,17 @@ async def article(context: Context, id: str) -> Article | None:
 
 
 async def user(context: Context, username: str) -> User | None:
+    """None also for a name that no user can have: names come from links and people, who mistype them."""
     if not validation.USERNAME.fullmatch(username):
-        raise BadInput("a username is 2 to 20 of A-Z, a-z, 0-9, _ and -")
+        return None
     profile = (await context.reads.profiles([username]))[0]
     return records.user(profile.username) if profile else None
 
 
-async def group(context: Context, name: str) -> Group:
-    """Never null: a group that no article was posted to is an empty one."""
-    return records.group(node_ids.queried_group(name))
+async def group(context: Context, name: str) -> Group | None:
+    """A group that no article was posted to is an empty one. None for a name that no group can have."""
+    found = node_ids.queried_group(name)
+    return None if found == node_ids.NO_GROUP else records.group(found)
 
 
 @paginated

@@ -26,7 +26,7 @@ ARGUMENTS = {
     "page": "The number of the page, from 1. Its size is `first` or the default. Excludes cursors.",
     "order": "The order of the articles.",
     "pinned": "Whether to pin the order of the first 1,000 articles for 10 minutes, for the next pages.",
-    "group": "Only articles of this group, in any case of letters.",
+    "group": "Only articles of this group, in any case of letters. There are none if no group has this name.",
     "unseen_only": "Only articles that are newer than the mark.",
     "date": "Only articles posted on this UTC day.",
     "id": "The id of a node, such as `article:1541`, `user:alice` or `group:programming`.",

@@ -10,22 +10,31 @@ from schema.types import Article, Feed, Group, Node, User
 
 @strawberry.type(description="The root of queries.")
 class Query:
-    node: Node | None = root_field(queries.node, "The node with this id; null if there is none.")
+    node: Node | None = root_field(
+        queries.node, "The node with this id; null if there is none. A malformed id is an error."
+    )
     nodes: list[Node | None] = root_field(
-        queries.nodes, "The nodes with these ids, in the same order; null for each that does not exist."
+        queries.nodes,
+        "The nodes with these ids, in the same order; null for each that does not exist. Each malformed id is null, "
+        "with an error at its path.",
     )
     viewer: User | None = root_field(queries.viewer, "The logged-in user; null if nobody is logged in.")
-    article: Article | None = root_field(queries.article, "The article with this id; null if there is none.")
+    article: Article | None = root_field(
+        queries.article, "The article with this id; null if there is none. A malformed id is an error."
+    )
     articles: Connection[Article] | None = root_field(
-        queries.articles, "All articles, or those of a group. An unknown group is empty."
+        queries.articles, "All articles, or those of a group. An unknown or malformed name is that of an empty group."
     )
     front_page: Connection[Article] | None = root_field(
         queries.front_page,
         "The newest articles with enough votes for the front page, all or of one UTC day. 50 by default.",
     )
-    user: User | None = root_field(queries.user, "The user with this name; null if there is none.")
+    user: User | None = root_field(
+        queries.user, "The user with this name; null if there is none, also if no user can have this name."
+    )
     group: Group | None = root_field(
-        queries.group, "The group with this name. Never null: a group without articles is empty."
+        queries.group,
+        "The group with this name. A group without articles is empty; null only if no group can have this name.",
     )
     feed: Feed | None = root_field(queries.feed, "The viewer's feed; null if nobody is logged in.")
     groups: Connection[Group] | None = root_field(queries.all_groups, "The groups that have articles, sorted by name.")

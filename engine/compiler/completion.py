@@ -123,6 +123,8 @@ class AbstractCompletion:
         known = self.classes.get(type(value))
         if known is not None:
             return known
+        if isinstance(value, Exception):  # that a resolver returned in place of a value
+            raise value
         for number, (is_type_of, _) in enumerate(self.types):
             if is_type_of is None:
                 break

@@ -4,7 +4,7 @@ import pytest
 
 from resolvers import node_ids
 from resolvers.errors import BadInput
-from store import numbering
+from store import numbering, validation
 from store.errors import Invalid
 
 
@@ -48,6 +48,6 @@ def test_group_id_is_in_lower_case():
     assert node_ids.group_name("group:a b") is node_ids.group_name("show") is None
 
 
-def test_wrong_group_name_in_a_query_is_bad_input():
-    with pytest.raises(BadInput):
-        node_ids.queried_group("a b")
+def test_wrong_group_name_in_a_query_is_that_of_no_group():
+    assert node_ids.queried_group("a b") == node_ids.queried_group("") == node_ids.NO_GROUP
+    assert not validation.GROUP.fullmatch(node_ids.NO_GROUP)

@@ -196,14 +196,11 @@ async def test_viewer_is_the_user_of_the_token(ask, token):
             '{ articles(order: TIME, after: "c2NvcmV8MS4wfDE") { totalCount } }',
             "this cursor belongs to another listing",
         ),
-        ('{ articles(group: "") { totalCount } }', "a group's name is 1 to 50 of a-z, 0-9, _ and -"),
-        ('{ group(name: "a b") { id } }', "a group's name is 1 to 50 of a-z, 0-9, _ and -"),
         ('{ article(id: "1541") { id } }', "an article's id looks like article:1541, not 1541"),
         ('{ article(id: "article:99999999999999999") { id } }', "an article's id looks like article:1541"),
         ('{ article(id: "article:\u0661") { id } }', "an article's id looks like article:1541"),
         ('{ node(id: "story:1") { id } }', "this is not a valid id: story:1"),
         ('{ nodes(ids: ["group:a b"]) { id } }', "this is not a valid id: group:a b"),
-        ('{ user(username: "a b") { id } }', "a username is 2 to 20 of A-Z, a-z, 0-9, _ and -"),
         ('{ frontPage(date: "2016-13-01") { totalCount } }', None),
         ('{ frontPage(date: "2016") { totalCount } }', None),
         ("{ articles(first: 5000000000) { totalCount } }", None),
@@ -217,6 +214,46 @@ async def test_bad_input_has_a_message_and_a_path(ask, query, message):  # L2
     assert message is None or error["message"].startswith(message)
     assert error["extensions"]["code"] in ("BAD_USER_INPUT", "GRAPHQL_VALIDATION_FAILED")
     assert "Traceback" not in str(answer) and "redis" not in str(answer).lower()
+
+
+async def test_malformed_id_among_others_has_an_error_of_its_own(store, ask, alice):
+    posted = await post(store, alice)
+    ids = [posted.id, "foo", "user:nobody", "user:a b", "article:0", "user:alice", "foo", "feed:alice"]
+    for _ in range(3):  # by graphql-core, then by a plan
+        answer = await ask("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", ids=ids)
+
+        alice_id = {"id": "user:alice"}
+        assert answer["data"]["nodes"] == [{"id": posted.id}, None, None, None, None, alice_id, None, None]
+        assert [(error["path"], error["message"], error["extensions"]["code"]) for error in answer["errors"]] == [
+            (["nodes", place], f"this is not a valid id: {ids[place]}", "BAD_USER_INPUT") for place in (1, 3, 4, 6)
+        ]
+
+
+async def test_names_that_nobody_can_have_are_unknown(store, ask, alice):
+    await post(store, alice, groups=["show"])
+    query = """query($user: String!, $group: String!) {
+      user(username: $user) { id } group(name: $group) { id }
+      articles(group: $group) { totalCount edges { cursor } }
+      hot: articles(order: GRAVITY, group: $group, page: 2) { nodes { id } }
+      pinned: articles(group: $group, pinned: true) { nodes { id } }
+      all: articles { nodes { standing(group: $group) { rank } } } }"""
+    unknown = {
+        "user": None,
+        "articles": {"totalCount": 0, "edges": []},
+        "hot": {"nodes": []},
+        "pinned": {"nodes": []},
+        "all": {"nodes": [{"standing": None}]},
+    }
+    for user, group, node in [
+        ("nobody", "unknown", {"id": "group:unknown"}),
+        ("a b!", "a b!", None),
+        ("", "", None),
+        ("*", "-", None),
+        ("x" * 10_000, "show:time", None),
+    ]:
+        answer = await ask(query, user=user, group=group)
+        assert "errors" not in answer
+        assert answer["data"] == unknown | {"group": node}
 
 
 async def test_more_than_a_hundred_ids_are_refused(ask):

@@ -158,6 +158,10 @@ class Execution:
             return result
         if value is None:
             return None
+        if isinstance(value, BadInput):
+            self.request.model.reached.count("errors of items")
+            self.errors.append((path, "BAD_USER_INPUT"))
+            return None
         try:
             if is_list_type(type_):
                 return [self._complete(type_.of_type, each, nodes, (*path, place)) for place, each in enumerate(value)]
@@ -275,10 +279,14 @@ class Feed:
     user: User
 
 
+NO_GROUP = "-"
+
+
 def _group(name: str | None) -> str | None:
-    if name is not None and not GROUP.fullmatch(name):
-        raise BadInput
-    return name.lower() if name is not None else None
+    """A group that nobody can post to, for a malformed name."""
+    if name is None:
+        return None
+    return name.lower() if GROUP.fullmatch(name) else NO_GROUP
 
 
 def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> Page:
@@ -304,7 +312,14 @@ def _node(request: Request, parent: Any, id: str) -> Any:
 def _nodes(request: Request, parent: Any, ids: list[str]) -> list[Any]:
     if len(ids) > 100:
         raise BadInput
-    return [_node(request, None, id) for id in ids]
+    return [_node_or_error(request, id) for id in ids]
+
+
+def _node_or_error(request: Request, id: str) -> Any:
+    try:
+        return _node(request, None, id)
+    except BadInput as error:
+        return error
 
 
 def _article(request: Request, parent: Any, id: str) -> Article | None:
@@ -315,8 +330,6 @@ def _article(request: Request, parent: Any, id: str) -> Article | None:
 
 
 def _user(request: Request, parent: Any, username: str) -> User | None:
-    if not USERNAME.fullmatch(username):
-        raise BadInput
     return request.model.users.get(username.lower())
 
 
@@ -445,7 +458,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "articles": _root_articles,
         "frontPage": _front_page,
         "user": _user,
-        "group": lambda request, parent, name: _group(name),
+        "group": lambda request, parent, name: name.lower() if GROUP.fullmatch(name) else None,
         "feed": _feed,
         "groups": lambda request, parent, **given: request.listings.groups(request.asked(given)),
     },
