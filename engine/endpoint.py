@@ -15,7 +15,7 @@ from engine.handler import RequestHandler, Timeouts
 from engine.interfaces import NullObserver, Observer, OpenContext, ViewerKey
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import RateLimiter
-from engine.requests import RequestCache, parse_body, parse_query_string
+from engine.requests import ClientHeaders, RequestCache, parse_body, parse_query_string
 from engine.transports.http import HTTPTransport
 from engine.transports.websocket import WebSocketTransport
 
@@ -35,7 +35,9 @@ class Endpoint:
     `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
     that arrive at the same time are executed once. Without it every query is executed.
 
-    A request with the header `stats_header: 1` gets the cost of its execution in `extensions`. Browsers that open the
+    A request with the header `stats_header: 1` gets the cost of its execution in `extensions`. A server that asks for
+    its visitors sends its key as `key_header`, and the visitor's address as `visitor_header`; `rate_limiter.keys` looks
+    keys up. Browsers that open the
     endpoint as a page are redirected to `explorer_path`.
     """
 
@@ -62,8 +64,11 @@ class Endpoint:
         observer: Observer | None = None,
         viewer_key: ViewerKey | None = None,
         stats_header: str | None = None,
+        key_header: str | None = None,
+        visitor_header: str | None = None,
     ) -> None:
         budget = budget or CacheBudget()
+        own_headers = stats_header, key_header, visitor_header
         operations = Operations(schema, limits, budget.cache("operations"))
         templates = TemplateCache(budget.share("templates"))
         budget.measure("templates", templates)
@@ -80,7 +85,7 @@ class Endpoint:
             rate_limiter,
             viewer_key,
             Coalescer(),
-            stats_header.lower().encode() if stats_header else None,
+            ClientHeaders(*[name.lower().encode() if name else None for name in own_headers]),
         )
         requests = budget.cache("requests")
         bodies, query_strings = RequestCache(parse_body, requests), RequestCache(parse_query_string, requests)

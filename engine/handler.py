@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Hashable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from time import monotonic, perf_counter
 from typing import Any
 from weakref import ref
@@ -23,10 +24,19 @@ from engine.errors import AnswerTooLarge, Code, ErrorFormatter, Refused
 from engine.interfaces import Context, Observation, Observer, OpenContext, ViewerKey
 from engine.limits.cost import check_cost
 from engine.limits.documents import Limits
-from engine.limits.rate_limiter import RateLimiter
-from engine.requests import Client, GraphQLRequest, Headers, OperationRequest, PreparedOperation, client_of
+from engine.limits.rate_limiter import Charge, RateLimiter
+from engine.requests import (
+    Client,
+    ClientHeaders,
+    GraphQLRequest,
+    Headers,
+    OperationRequest,
+    PreparedOperation,
+    client_of,
+)
 from engine.responses import EncodedResult, encode
 
+COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
 COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
 
 
@@ -46,34 +56,40 @@ class RequestHandler:
     rate_limiter: RateLimiter | None
     viewer_key: ViewerKey | None
     coalescer: Coalescer
-    stats_header: bytes | None
+    header_names: ClientHeaders
 
     def client(self, scope: Mapping[str, Any], headers: Headers) -> Client:
-        return client_of(scope, headers, self.proxies, self.stats_header)
+        return client_of(scope, headers, self.proxies, self.header_names)
 
-    def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> OperationRequest:
+    def rate_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
+        """Headers that say what the client's points are."""
+        return self.rate_limiter.headers(client) if self.rate_limiter else []
+
+    async def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> OperationRequest:
         """
         Find the operation of a request and take its cost from the client's points.
 
         Raises:
-            Refused: the client has no points left; the document is unknown, not trusted or not valid; or the operation
-                does not exist or costs too much.
+            Refused: the client has no points left, or a server key that is not valid; the document is unknown, not
+                trusted or not valid; or the operation does not exist or costs too much.
         """
-        started, levels = perf_counter(), None
+        started = perf_counter()
+        charge: Charge | None = None
         try:
             if self.rate_limiter:
-                levels = self.rate_limiter.check(client)
+                charge = await self.rate_limiter.admit(client)
+                client = charge.client
             prepared, operation = self._prepared(request)
         except Refused as refused:
-            if self.rate_limiter and levels:
-                self.rate_limiter.take(levels, COST_OF_A_REFUSAL)
+            if charge:
+                charge.set(COST_OF_A_REFUSAL)
             self.observer.on_refusal(refused.code, client, request_id)
             raise
-        if self.rate_limiter and levels:
-            self.rate_limiter.take(levels, max(1, prepared.cost))
+        if charge:
+            charge.set(max(1, prepared.cost))
         if request.document_id is not None and request.query is not None:
             self.documents.store(request.query, request.document_id)
-        return OperationRequest(prepared, operation, client, request_id, started)
+        return OperationRequest(prepared, operation, client, request_id, started, charge)
 
     def _prepared(self, request: GraphQLRequest) -> tuple[PreparedOperation, Operation]:
         """Return what an equal request prepared before, as long as its operation is cached."""
@@ -105,7 +121,8 @@ class RequestHandler:
                 result = await self.coalescer.execute(key, execute)
                 if not observation.results:
                     observation.results, observation.execution_path = 1, "coalesced"
-        self._charge_bytes(request, result)
+        if request.charge:
+            self._charge(request.charge, request, result, is_joined=observation.execution_path == "coalesced")
         return result
 
     async def stream(self, request: OperationRequest) -> AsyncGenerator[EncodedResult, None]:
@@ -121,14 +138,18 @@ class RequestHandler:
         with Observed(self, request) as observation:
             async with aclosing(self._event_results(observation)) as results:
                 async for result in results:
-                    self._charge_bytes(request, result)
+                    if request.charge:
+                        more = self._points_of_bytes(result) - request.prepared.cost
+                        request.charge.set(request.charge.points + max(0, more))
                     yield result
 
-    def _charge_bytes(self, request: OperationRequest, result: EncodedResult) -> None:
-        """Take points for the result's size, as far as they exceed the estimate that `prepare` has taken."""
-        points = len(result.body) // self.limits.weights.bytes_per_point
-        if self.rate_limiter and points > request.prepared.cost:
-            self.rate_limiter.charge(request.client, points - request.prepared.cost)
+    def _charge(self, charge: Charge, request: OperationRequest, result: EncodedResult, *, is_joined: bool) -> None:
+        """Correct the estimate that `prepare` has taken: for the size of the result, and for a shared execution."""
+        points = max(1, request.prepared.cost, self._points_of_bytes(result))
+        charge.set(ceil(points / COALESCED_SHARE) if is_joined else points)
+
+    def _points_of_bytes(self, result: EncodedResult) -> int:
+        return len(result.body) // self.limits.weights.bytes_per_point
 
     def _coalescing_key(self, request: OperationRequest) -> Hashable | None:
         """Return what is equal for queries with equal results; None if the operation must not be coalesced."""

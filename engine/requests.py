@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from random import getrandbits
 from sys import getsizeof
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 from weakref import ref
 
@@ -16,12 +16,22 @@ from caches import SizedCache
 from engine.documents import Operation, without_prefix
 from engine.errors import Code, Refused
 
+if TYPE_CHECKING:
+    from engine.limits.rate_limiter import Charge
+
 Headers: TypeAlias = Mapping[bytes, bytes]
 
 PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
 MAX_PARAMETERS = 20
 REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
+
+
+class ServerKey(NamedTuple):
+    """The key by which a server identifies itself, and the address of the visitor for whom it asks; not checked yet."""
+
+    text: str
+    visitor: str
 
 
 class Client(NamedTuple):
@@ -31,6 +41,7 @@ class Client(NamedTuple):
     address: str
     stats: bool = False
     traceparent: str = ""
+    key: ServerKey | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,17 +69,31 @@ class GraphQLRequest:
 
 
 class OperationRequest(NamedTuple):
-    """A client's request for a prepared operation. `started` is a value of `time.perf_counter`."""
+    """
+    A client's request for a prepared operation.
+
+    `started` is a value of `time.perf_counter`. `charge` is what it takes from the client's points, if these are
+    limited.
+    """
 
     prepared: PreparedOperation
     operation: Operation
     client: Client
     request_id: str
     started: float
+    charge: "Charge | None" = None
 
     @property
     def is_subscription(self) -> bool:
         return self.operation.kind is OperationType.SUBSCRIPTION
+
+
+class ClientHeaders(NamedTuple):
+    """The names of an application's own headers, in lower case: see `Endpoint`."""
+
+    stats: bytes | None = None
+    key: bytes | None = None
+    visitor: bytes | None = None
 
 
 class RequestCache:
@@ -191,12 +216,19 @@ def request_id_of(headers: Headers) -> str:
 
 
 def client_of(
-    scope: Mapping[str, Any], headers: Headers, proxies: Set[str] = frozenset(), stats_header: bytes | None = None
+    scope: Mapping[str, Any],
+    headers: Headers,
+    proxies: Set[str] = frozenset(),
+    names: ClientHeaders = ClientHeaders(),  # noqa: B008 - it is immutable
 ) -> Client:
     token = bearer_token(headers.get(b"authorization", b"").decode("latin-1"))
     traceparent = headers.get(b"traceparent", b"").decode("latin-1")
-    wants_stats = stats_header is not None and headers.get(stats_header) == b"1"
-    return Client(token, address_of(scope, headers, proxies), wants_stats, traceparent)
+    wants_stats = names.stats is not None and headers.get(names.stats) == b"1"
+    key = None
+    if names.key is not None and names.key in headers:
+        visitor = headers.get(names.visitor, b"") if names.visitor else b""
+        key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
+    return Client(token, address_of(scope, headers, proxies), wants_stats, traceparent, key)
 
 
 def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from caches import CacheBudget
 from engine import BackendUsage, Client, Endpoint, Limits, Observation, RateLimiter, read_trusted_documents
 from engine.limits.cost import Weights
-from engine.limits.rate_limiter import BUCKET_SIZE
+from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
 from engine.shutdown import STOPPING
 from resolvers.context import Context
 from resolvers.errors import BadInput, SubscriberTooSlow, TooManyRankings
@@ -60,6 +60,7 @@ CODES: dict[type[Exception], str] = {
     TooManyRankings: "RATE_LIMITED",
     Unauthenticated: "UNAUTHENTICATED",
 }
+ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
 STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
 WEIGHTS = Weights(
@@ -221,8 +222,16 @@ def connection_limiter(settings: Settings) -> ConnectionLimiter:
 def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
     if settings.rate_limits == "off":
         return None
-    rates = RateLimiter(settings.rate_points, settings.rate_points_back, digest_of=shared_rates.digest_of)
-    rates.max_buckets = budget.share("buckets") // BUCKET_SIZE
+    points, back = settings.rate_points, settings.rate_points_back
+    policies = {
+        "user": RatePolicy(points, back, "UPVOTE_RATE_POINTS"),
+        "address": RatePolicy(
+            settings.rate_address_points or ADDRESS_SHARE * points,
+            settings.rate_address_points_back or ADDRESS_SHARE * back,
+            "UPVOTE_RATE_ADDRESS_POINTS",
+        ),
+    }
+    rates = RateLimiter(policies, max_buckets=budget.share("buckets") // BUCKET_SIZE)
     budget.measure("buckets", rates)
     return rates
 

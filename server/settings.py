@@ -133,9 +133,23 @@ class Settings(BaseModel):
     )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` disables all rate limits.")
     rate_points: int = Field(
-        1_000, ge=1, description="Maximum number of cost points that an address or a user can save up."
+        10_000, ge=1, description="Cost points that a user can save up; requests with a session take from these."
     )
-    rate_points_back: float = Field(50, gt=0, allow_inf_nan=False, description="Cost points that are added per second.")
+    rate_points_back: float = Field(
+        1_000, gt=0, allow_inf_nan=False, description="Cost points that a user gains per second."
+    )
+    rate_address_points: int | None = Field(
+        None,
+        ge=1,
+        description="Cost points that an address can save up, for requests without a session; by default twice those "
+        "of a user.",
+    )
+    rate_address_points_back: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Cost points that an address gains per second; by default twice those of a user.",
+    )
     rate_posts: int = Field(10, ge=1, description="Maximum number of posts per user in 10 minutes.")
     rate_posts_a_day: int = Field(100, ge=1, description="Maximum number of posts per user in a day.")
     rate_registrations: int = Field(50, ge=1, description="Maximum number of registrations per address in an hour.")

@@ -1,4 +1,4 @@
-"""Synchronizes the rate limits by cost among all server processes, through the store."""
+"""What the rate limits by cost read from the store and keep in it, so that all server processes share them."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from functools import partial
 from engine import BucketKey, RateLimiter
 from store.errors import StoreUnavailable
 from store.rate_limits import TokenBuckets
-from store.sessions import Session, parse_token
+from store.sessions import parse_token
 from store.store import Store
 
 INTERVAL_SECONDS = 0.1
@@ -19,10 +19,15 @@ logger = logging.getLogger("upvote")
 
 @asynccontextmanager
 async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator[None]:
-    """Exchange the points taken with other processes every tenth of a second. Without the store, each counts alone."""
+    """
+    Look up sessions for the rate limiter, and exchange the points taken with other processes every tenth of a second.
+
+    Without the store, each process counts alone.
+    """
     if rates is None:
         yield
         return
+    rates.sessions.find = partial(usernames, store)
     task = asyncio.create_task(_synchronize(rates, store))
     try:
         yield
@@ -30,31 +35,41 @@ async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator
         task.cancel()
 
 
-def digest_of(token: str) -> str | None:
-    """The key that a token's points count under until its user is known; None if it is not a valid token."""
-    session = parse_token(token)
-    return f"{session.digest}:{session.slot}" if session else None
+async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | None]:
+    """The users whom tokens belong to; None without a session. One round trip; nothing if the store does not answer."""
+    sessions = {token: parse_token(token) for token in tokens}
+    valid = {token: session for token, session in sessions.items() if session}
+    try:
+        names = await store.sessions.usernames(list(valid.values())) if valid else []
+    except StoreUnavailable:
+        return {}
+    found = dict(zip(valid, names, strict=True))
+    return {token: (name := found.get(token)) and name.lower() for token in tokens}
 
 
-async def usernames(store: Store, digests: Collection[str]) -> dict[str, str | None]:
-    """The users whom tokens belong to, by digest; None without a session. One round trip."""
-    parts = [digest.split(":") for digest in digests]
-    names = await store.sessions.usernames([Session(digest, int(slot)) for digest, slot in parts])
-    return {digest: name and name.lower() for digest, name in zip(digests, names, strict=True)}
+def buckets_of(rates: RateLimiter, store: Store) -> dict[str, TokenBuckets]:
+    """The shared buckets of each kind."""
+    return {kind: TokenBuckets(store.site, policy.points, policy.refill) for kind, policy in rates.policies.items()}
 
 
-async def take(buckets: TokenBuckets, taken: Mapping[BucketKey, float]) -> dict[BucketKey, float]:
+async def take(buckets: Mapping[str, TokenBuckets], taken: Mapping[BucketKey, float]) -> dict[BucketKey, float]:
     """Take points from the buckets of all processes and return what is left. One round trip."""
-    left = await buckets.take({" ".join(key): points for key, points in taken.items()})
+    kinds = {kind: {key: points for key, points in taken.items() if key[0] == kind} for kind in buckets}
+    replies = [
+        buckets[kind].take({" ".join(key): points for key, points in found.items()})
+        for kind, found in kinds.items()
+        if found
+    ]
+    left = {subject: points for reply in await asyncio.gather(*replies) for subject, points in reply.items()}
     return {key: left[" ".join(key)] for key in taken}
 
 
 async def _synchronize(rates: RateLimiter, store: Store) -> None:
-    buckets = TokenBuckets(store.site, rates.points, rates.refill)
+    buckets = buckets_of(rates, store)
     while True:
         await asyncio.sleep(INTERVAL_SECONDS)
         try:
-            await rates.synchronize(partial(take, buckets), partial(usernames, store))
+            await rates.synchronize(partial(take, buckets))
         except StoreUnavailable:
             pass
         except Exception:  # the task must go on: nothing restarts it

@@ -149,11 +149,11 @@ class Sessions:
         return login.username
 
     async def usernames(self, sessions: Sequence[Session]) -> list[str | None]:
-        """The usernames of sessions, also of those that have just ended; None where there is none. One round trip."""
+        """The usernames of sessions; None where there is none, or it has ended. One round trip."""
         reads = [self.read(session) for session in sessions]
         replies = await self._site.redis.pipeline([read.command for read in reads])
-        logins = [read.result(reply) for read, reply in zip(reads, replies, strict=True)]
-        return [login.username if login else None for login in logins]
+        logins, now = [read.result(reply) for read, reply in zip(reads, replies, strict=True)], self._site.clock()
+        return [login.username if login and login.expires_at >= now else None for login in logins]
 
     async def run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
         """

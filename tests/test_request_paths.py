@@ -31,6 +31,7 @@ POST = """mutation { post(input: {title: "a title", link: "https://example.com/"
   article { id } } }"""
 VOTE = """mutation Vote($id: ID!) {
   vote(input: {articleId: $id, value: UP}) { changed article { votes viewerVote } userErrors { code } } }"""
+SESSION = "{ viewer { username } }"
 PAGE = """query Page($group: String) { articles(group: $group, first: 25) {
   pageInfo { hasNextPage endCursor } nodes { id title votes viewerVote poster { username } groups { name } } } }"""
 
@@ -66,11 +67,12 @@ def bullets(text: str, title: str) -> list[tuple[str, str]]:
 
 
 async def vote(ask: Ask) -> list[str]:
-    """The modules of a vote. Its document was used before, as those of a front end are."""
+    """The modules of a vote. Its document and its session were used before, as those of a front end are."""
     poster, voter, other = [await token_of(ask, name) for name in ("poster", "voter", "other")]
     article = (await ask(POST, poster))["post"]["article"]["id"]
     for _ in range(3):
         await ask(VOTE, other, id=article)
+    await ask(SESSION, voter)
     with traced() as modules:
         voted = (await ask(VOTE, voter, id=article))["vote"]
     assert voted == {"changed": True, "article": {"votes": 3, "viewerVote": "UP"}, "userErrors": []}

@@ -1,14 +1,17 @@
 """
-Rate limits by cost: a token bucket of points for each address and each user.
+Rate limits by cost: a token bucket of points for each user, server key and address.
 
-Buckets are kept in this process, so that no request waits for them. `synchronize` exchanges them with other processes.
+A request takes points from one bucket: that of the user of its session, or else of its server key, or else of its
+address. Buckets are kept in this process, so that no request waits for them; `synchronize` exchanges them with others.
 """
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from math import ceil
 from typing import NamedTuple, TypeAlias
 
@@ -17,89 +20,257 @@ from engine.errors import Code, Refused
 from engine.requests import Client
 
 MAX_BUCKETS = 10_000
-BUCKET_SIZE = 900  # bytes of a bucket, with the points taken from it and the owner of a token
-OWNER_LIFETIME = 60  # seconds that the owner of a token is cached
-NOT_CACHED = None, float("-inf")
-MAX_KEY_LENGTH = 100  # characters of an address or of a digest
+BUCKET_SIZE = 900  # bytes of a bucket, with the points taken from it and a token of its owner
+MAX_KEY_LENGTH = 100  # characters of an address, a token or a server key
+MAX_LOOKUPS = 100  # that may wait for the application at once
+MAX_SERVER_KEYS = 1_000  # that are cached
+LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; without a result it counts for its address
+COST_OF_A_WRONG_KEY = 10  # points
+KIND_NAMES = {"address": "address", "user": "user", "key": "server key"}
 
-BucketKey: TypeAlias = tuple[str, str]  # "address", "user" or "token", and its name
-FindOwners: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, str | None]]]  # users by digests of tokens
+BucketKey: TypeAlias = tuple[str, str]  # "address", "user" or "key", and its name
+FindNames: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, str | None]]]
 TakePoints: TypeAlias = Callable[
     [Mapping[BucketKey, float]], Awaitable[Mapping[BucketKey, float]]
 ]  # takes points from the buckets shared by all processes, and returns what they have left
 
 
-class Levels(NamedTuple):
-    """The points of a client's buckets at a time."""
+@dataclass(frozen=True, slots=True)
+class RatePolicy:
+    """
+    A bucket holds `points` at most and gains `refill` points a second.
 
+    `setting` is what changes `points`; clients that have used them up read its name.
+    """
+
+    points: int
+    refill: float
+    setting: str = ""
+
+    @property
+    def window(self) -> int:
+        """Seconds in which an empty bucket is filled."""
+        return max(1, ceil(self.points / self.refill))
+
+
+DEFAULT_POLICIES = {
+    "address": RatePolicy(20_000, 2_000),
+    "user": RatePolicy(10_000, 1_000),
+    "key": RatePolicy(100_000, 10_000),
+}
+
+
+class RateStatus(NamedTuple):
+    """What is left in a bucket, in points. `reset_at` is when it is full again, in unix seconds."""
+
+    limit: int
+    remaining: int
+    refill: float
+    reset_at: float
+
+
+class Identity(NamedTuple):
+    """Whom a text identifies, None for nobody, and since when this is known. If uncertain, the lookup failed."""
+
+    name: str | None
     at: float
-    points: list[tuple[BucketKey, float]]
+    is_certain: bool = True
+
+
+@dataclass
+class Identities:
+    """
+    Caches whom texts identify: users by the tokens of their sessions, or server keys by their text.
+
+    An entry is used for `lifetime` seconds. If it is used after `fresh` seconds, `refresh` looks it up again, so that
+    no request waits. `find` returns the names of texts, None for those that identify nobody, and leaves out those that
+    cannot be looked up now.
+    """
+
+    fresh: float
+    lifetime: float
+    clock: Callable[[], float]
+    max_entries: int = MAX_BUCKETS
+    find: FindNames | None = None
+    _known: OrderedDict[str, Identity] = field(default_factory=OrderedDict)
+    _aging: set[str] = field(default_factory=set)
+    _waiting: int = 0
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def known(self, text: str, now: float) -> Identity | None:
+        """The identity of a text; None if it has to be looked up."""
+        if self.find is None or len(text) > MAX_KEY_LENGTH:
+            return Identity(None, now)
+        found = self._known.get(text)
+        if found is None:
+            return None
+        age = now - found.at
+        if age > self.fresh:
+            self._aging.add(text)
+        return found if age <= self.lifetime else None
+
+    async def look_up(self, text: str) -> Identity:
+        """
+        The identity of a text, looked up now. One round trip of the application.
+
+        If that fails, or takes longer than `LOOKUP_SECONDS`, it stays what it was, or is nobody's.
+        """
+        if self._waiting >= MAX_LOOKUPS:
+            return Identity(None, self.clock(), is_certain=False)
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                await self._find([text])
+        except TimeoutError:
+            self._keep(text)
+        finally:
+            self._waiting -= 1
+        return self._known.get(text) or Identity(None, self.clock(), is_certain=False)
+
+    async def refresh(self) -> None:
+        """Look up the entries that are used and not fresh. One round trip of the application if there are any."""
+        if self._aging:
+            aging, self._aging = self._aging, set()
+            await self._find(list(aging))
+
+    def forget(self, text: str) -> None:
+        self._known.pop(text, None)
+
+    async def _find(self, texts: list[str]) -> None:
+        assert self.find is not None
+        found = await self.find(texts)
+        now = self.clock()
+        for text in texts:
+            if text in found:
+                self._put(text, Identity(found[text], now))
+            else:
+                self._keep(text)
+
+    def _keep(self, text: str) -> None:
+        """Use what is known for a further `fresh` seconds, so that not every request waits for a failing lookup."""
+        known = self._known.get(text)
+        self._put(text, Identity(known and known.name, self.clock() - self.lifetime + self.fresh, is_certain=False))
+
+    def _put(self, text: str, identity: Identity) -> None:
+        self._known[text] = identity
+        self._known.move_to_end(text)
+        while len(self._known) > self.max_entries:
+            self._known.popitem(last=False)
+
+
+class Charge:
+    """What a request has taken from its bucket. `client` has the address of the visitor that a server key names."""
+
+    __slots__ = ("_key", "_rates", "client", "points")
+
+    def __init__(self, rates: "RateLimiter", key: BucketKey, client: Client) -> None:
+        self._rates = rates
+        self._key = key
+        self.client = client
+        self.points = 0
+
+    def set(self, points: int) -> None:
+        """Let the request cost so many points in all: take those that are missing, or give some back."""
+        if points != self.points:
+            self._rates.take(self._key, points - self.points)
+            self.points = points
 
 
 @dataclass
 class RateLimiter:
     """
-    A bucket holds `points` at most and gains `refill` points a second. `clock` returns seconds.
+    A bucket for each user, server key and address, by the policies of these kinds. `clock` returns seconds.
 
-    A request is allowed while each bucket has a point left. It may take more than there is, so that an expensive
+    A request is allowed while its bucket has a point left. It may take more than there is, so that an expensive
     operation is possible at all; the next requests then wait until the bucket is positive again.
 
-    All tokens of a user share one bucket. Until the user of a token is known, which takes a tenth of a second, the
-    token has a bucket of its own, whose missing points are then taken from the user's. `digest_of` returns None
-    for text that cannot be a token. Such a request counts for its address only, as does one with an invalid token.
+    A token counts for its user only once the application has confirmed its session: any other token counts for its
+    address. The application is asked when a token is first seen; an ended session is noticed within two seconds, a
+    revoked server key within one.
     """
 
-    points: int = 1_000
-    refill: float = 50.0
+    policies: Mapping[str, RatePolicy] = field(default_factory=lambda: DEFAULT_POLICIES)
     clock: Callable[[], float] = time.time
-    digest_of: Callable[[str], str | None] = str
     max_buckets: int = MAX_BUCKETS
     _buckets: OrderedDict[BucketKey, tuple[float, float]] = field(default_factory=OrderedDict)  # points, at what time
     _taken: dict[BucketKey, float] = field(default_factory=dict)  # since the last synchronization
-    _owners: OrderedDict[str, tuple[str | None, float]] = field(default_factory=OrderedDict)  # by digest, until when
     _evictions: int = 0
+
+    def __post_init__(self) -> None:
+        self.sessions = Identities(1.5, 60, self.clock, self.max_buckets)
+        self.keys = Identities(0.3, 0.8, self.clock, MAX_SERVER_KEYS)
+        self._policy_headers = {
+            kind: (b"ratelimit-policy", b'"%b";q=%d;qu="points";w=%d' % (kind.encode(), policy.points, policy.window))
+            for kind, policy in self.policies.items()
+        }
 
     @property
     def usage(self) -> Usage:
-        entries = max(len(self._buckets), len(self._owners))
+        entries = max(len(self._buckets), len(self.sessions) + len(self.keys))
         return Usage(entries * BUCKET_SIZE, entries, self._evictions)
 
-    def check(self, client: Client) -> Levels:
+    async def admit(self, client: Client) -> Charge:
         """
+        A charge of 0 points to the bucket of this client. Waits only for a token or a server key that is new here.
+
         Raises:
-            Refused: a bucket of this client is empty.
+            Refused: the bucket is empty, or the server key is not valid.
         """
         now = self.clock()
-        points = [(key, self._level(key, now)) for key in self._keys(client, now)]
-        least = min([level for _, level in points])
-        if least < 1:
-            raise too_often(now, (1 - least) / self.refill)
-        return Levels(now, points)
+        account = self._known_account(client, now)
+        if account is None:
+            await self._identify(client, now)
+            account = self._known_account(client, now) or of_address(client)
+        if client.key is not None:
+            client = self._of_visitor(client, self.keys.known(client.key.text, now))
+        level = self._level(account, now)
+        if level < 1:
+            raise too_often(now, account[0], self.policies[account[0]], level)
+        return Charge(self, account, client)
 
-    def charge(self, client: Client, points: int) -> None:
-        """Take points for an operation that cost more than was estimated."""
+    def status(self, client: Client) -> RateStatus:
+        """What the bucket of a client has left."""
         now = self.clock()
-        self.take(Levels(now, [(key, self._level(key, now)) for key in self._keys(client, now)]), points)
+        account = self._known_account(client, now) or of_address(client)
+        policy, level = self.policies[account[0]], self._level(account, now)
+        return RateStatus(
+            policy.points, max(0, int(level)), policy.refill, now + (policy.points - level) / policy.refill
+        )
 
-    def take(self, levels: Levels, points: int) -> None:
-        for key, level in levels.points:
-            self._buckets[key] = level - points, levels.at
-            self._buckets.move_to_end(key)
-            self._taken[key] = self._taken.get(key, 0) + points
+    def headers(self, client: Client) -> list[tuple[bytes, bytes]]:
+        """
+        The fields RateLimit and RateLimit-Policy of draft-ietf-httpapi-ratelimit-headers-11.
+
+        `t` is in how many seconds the bucket is full again, or, while it is empty, in how many it has a point.
+        """
+        now = self.clock()
+        account = self._known_account(client, now) or of_address(client)
+        kind, policy, level = account[0], self.policies[account[0]], self._level(account, now)
+        seconds = (policy.points - level if level >= 1 else 1 - level) / policy.refill
+        limit = b'"%b";r=%d;t=%d' % (kind.encode(), max(0.0, level), ceil(seconds))
+        return [(b"ratelimit", limit), self._policy_headers[kind]]
+
+    def take(self, key: BucketKey, points: float) -> None:
+        """Take points from a bucket, or give some back if `points` is less than 0."""
+        now = self.clock()
+        self._buckets[key] = min(self.policies[key[0]].points, self._level(key, now) - points), now
+        self._buckets.move_to_end(key)
+        self._taken[key] = self._taken.get(key, 0) + points
         while len(self._buckets) > self.max_buckets:
             self._taken.pop(self._buckets.popitem(last=False)[0], None)
             self._evictions += 1
 
-    async def synchronize(self, take_points: TakePoints, find_owners: FindOwners | None = None) -> None:
+    async def synchronize(self, take_points: TakePoints) -> None:
         """
         Take from the shared buckets what was taken here since the last time, and continue with the lower level.
 
-        Exceptions of the two functions are raised. Other processes then do not learn what was taken here.
+        Exceptions of the function are raised. Other processes then do not learn what was taken here.
         """
+        await asyncio.gather(self.sessions.refresh(), self.keys.refresh())
         if not self._taken:
             return
-        if find_owners:
-            await self._find_owners(find_owners)
         self._drop_full()
         taken, self._taken = self._taken, {}
         left = await take_points(taken)
@@ -109,60 +280,92 @@ class RateLimiter:
                 points -= self._taken.get(key, 0)  # taken while this waited
                 self._buckets[key] = min(self._level(key, now), points), now
 
-    def _keys(self, client: Client, now: float) -> list[BucketKey]:
-        address = ("address", client.address[:MAX_KEY_LENGTH])
-        digest = None if client.token is None else self.digest_of(client.token)
-        if digest is None:
-            return [address]
-        owner, until = self._owners.get(digest, NOT_CACHED)
-        if until < now:
-            return [address, ("token", digest[:MAX_KEY_LENGTH])]
-        return [address] if owner is None else [address, ("user", owner)]
+    def _known_account(self, client: Client, now: float) -> BucketKey | None:
+        """The bucket of a client; None if its token or its server key has to be looked up."""
+        user = key = None
+        if client.token is not None:
+            user = self.sessions.known(client.token, now)
+            if user is None:
+                return None
+        if client.key is not None:
+            key = self.keys.known(client.key.text, now)
+            if key is None:
+                return None
+        if user is not None and user.name is not None:
+            return "user", user.name
+        return ("key", key.name) if key is not None and key.name is not None else of_address(client)
 
-    async def _find_owners(self, find_owners: FindOwners) -> None:
-        """Find the users of the tokens that points were taken from, and take these points from the users."""
-        digests = [name for kind, name in self._taken if kind == "token"]
-        if not digests:
-            return
-        owners, now = await find_owners(digests), self.clock()
-        for digest in digests:
-            owner = owners.get(digest)
-            self._owners[digest] = owner, now + OWNER_LIFETIME
-            self._owners.move_to_end(digest)
-            self._merge(("token", digest), owner, now)
-        while len(self._owners) > self.max_buckets:
-            self._owners.popitem(last=False)
+    async def _identify(self, client: Client, now: float) -> None:
+        """
+        Look up the token and the server key of a client, as far as they are not known.
 
-    def _merge(self, token: BucketKey, owner: str | None, now: float) -> None:
-        missing, taken = self.points - self._level(token, now), self._taken.pop(token, 0)
-        self._buckets.pop(token, None)
-        if owner is not None:
-            user = ("user", owner)
-            self._buckets[user] = self._level(user, now) - missing, now
-            self._buckets.move_to_end(user)
-            self._taken[user] = self._taken.get(user, 0) + taken
+        Raises:
+            Refused: there is no such server key.
+        """
+        if client.token is not None and self.sessions.known(client.token, now) is None:
+            await self.sessions.look_up(client.token)
+        if client.key is not None and self.keys.known(client.key.text, now) is None:
+            await self.keys.look_up(client.key.text)
+
+    def _of_visitor(self, client: Client, key: Identity | None) -> Client:
+        """
+        The client with the address of the visitor for whom a server asks.
+
+        Raises:
+            Refused: there is no such server key, or the visitor's address is none.
+        """
+        assert client.key is not None
+        if key is not None and key.name is not None:
+            return client._replace(address=visitor_address(client))
+        if key is not None and key.is_certain:
+            self.take(of_address(client), COST_OF_A_WRONG_KEY)
+            raise Refused(Code.UNAUTHENTICATED, "there is no such server key, or it was revoked")
+        return client
 
     def _drop_full(self) -> None:
         """Remove full buckets, which are equal to missing ones, beginning with the least recently used."""
         now = self.clock()
         while self._buckets:
             oldest = next(iter(self._buckets))
-            if oldest in self._taken or self._level(oldest, now) < self.points:
+            if oldest in self._taken or self._level(oldest, now) < self.policies[oldest[0]].points:
                 return
             del self._buckets[oldest]
 
     def _level(self, key: BucketKey, now: float) -> float:
+        policy = self.policies[key[0]]
         bucket = self._buckets.get(key)
         if bucket is None:
-            return self.points
+            return policy.points
         points, at = bucket
-        return min(self.points, points + max(0.0, now - at) * self.refill)
+        return min(policy.points, points + max(0.0, now - at) * policy.refill)
 
 
-def too_often(now: float, seconds: float) -> Refused:
+def of_address(client: Client) -> BucketKey:
+    return "address", client.address[:MAX_KEY_LENGTH]
+
+
+def visitor_address(client: Client) -> str:
+    """
+    The address that comes with a server key; without one, that of the server itself.
+
+    Raises:
+        Refused: it is not an IP address.
+    """
+    assert client.key is not None
+    if not client.key.visitor:
+        return client.address
+    try:
+        return str(ip_address(client.key.visitor))
+    except ValueError:
+        raise Refused(Code.BAD_REQUEST, "the address of the visitor is not an IP address") from None
+
+
+def too_often(now: float, kind: str, policy: RatePolicy, level: float) -> Refused:
+    seconds = (1 - level) / policy.refill
     retry_at = datetime.fromtimestamp(ceil(now + seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    change = f"; {policy.setting} changes this limit" if policy.setting else ""
     error = {
-        "message": "too often: try again later",
+        "message": f"too often: the {policy.points} points of this {KIND_NAMES[kind]} are used up{change}",
         "extensions": {"code": str(Code.RATE_LIMITED), "retryAt": retry_at},
     }
     return Refused(Code.RATE_LIMITED, errors=[error], headers=[(b"retry-after", b"%d" % ceil(seconds))])

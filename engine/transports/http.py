@@ -8,7 +8,15 @@ from starlette.types import Receive, Scope, Send
 
 from engine.errors import Code, Refused
 from engine.handler import RequestHandler
-from engine.requests import GraphQLRequest, Headers, OperationRequest, RequestCache, query_parameters, request_id_of
+from engine.requests import (
+    Client,
+    GraphQLRequest,
+    Headers,
+    OperationRequest,
+    RequestCache,
+    query_parameters,
+    request_id_of,
+)
 from engine.responses import (
     Accepted,
     EncodedResult,
@@ -28,6 +36,7 @@ from engine.responses import (
 from engine.shutdown import stopping_of
 from engine.transports.streaming import Stream, refused_results, send_stream
 
+COST_OF_NOT_MODIFIED = 1  # points
 SAFE_METHODS = ("GET", "HEAD")
 MAX_LENGTH_DIGITS = 18  # of a Content-Length
 
@@ -44,6 +53,7 @@ class HTTPRequest(NamedTuple):
     headers: Headers
     accepted: Accepted
     request_id: str
+    client: Client
 
     @property
     def is_safe(self) -> bool:
@@ -64,7 +74,8 @@ class HTTPTransport:
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = dict(scope["headers"])
         media = accepted(headers.get(b"accept", b""))
-        http = HTTPRequest(scope, receive, headers, media, request_id_of(headers))
+        client = self.handler.client(scope, headers)
+        http = HTTPRequest(scope, receive, headers, media, request_id_of(headers), client)
         try:
             response = await self._response(http)
         except ClientDisconnected:
@@ -74,9 +85,11 @@ class HTTPTransport:
         except Exception as error:
             unexpected = self.handler.error_formatter.refusal(error, http.request_id)
             response = refusal(unexpected, media.single or Media.JSON)
+        rates = self.handler.rate_headers(client)
         if isinstance(response, Stream):
-            await send_stream(response, http.request_id, self.keep_alive, receive, send)
+            await send_stream(response, http.request_id, rates, self.keep_alive, receive, send)
             return
+        response.headers.extend(rates)
         try:
             await respond(response, http.request_id, send)
         except Refused as refused:  # the server's connection raises it if too many responses are unread
@@ -109,8 +122,7 @@ class HTTPTransport:
                 Code.NOT_ACCEPTABLE, "answers are application/json, application/graphql-response+json or streams"
             )
         try:
-            client = self.handler.client(http.scope, http.headers)
-            request = self.handler.prepare(graphql_request, client, http.request_id)
+            request = await self.handler.prepare(graphql_request, http.client, http.request_id)
         except Refused as refused:
             if single is None and streamed is not None:
                 return Stream(refused_results(refused), streamed)
@@ -130,7 +142,10 @@ def single_response(result: EncodedResult, media: Media, http: HTTPRequest, requ
         return uncached(result.body, media)
     if request.client.token is not None or request.client.stats:
         return private(result.body, media)
-    return public(result.body, media, http.headers)
+    response = public(result.body, media, http.headers)
+    if response.status == 304 and request.charge:
+        request.charge.set(COST_OF_NOT_MODIFIED)
+    return response
 
 
 async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:

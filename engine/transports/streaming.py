@@ -56,10 +56,18 @@ async def refused_results(refused: Refused) -> AsyncGenerator[EncodedResult, Non
     yield
 
 
-async def send_stream(stream: Stream, request_id: str, keep_alive: float, receive: Receive, send: Send) -> None:
+async def send_stream(
+    stream: Stream,
+    request_id: str,
+    more_headers: list[tuple[bytes, bytes]],
+    keep_alive: float,
+    receive: Receive,
+    send: Send,
+) -> None:
     """Send results until they end, the client leaves or the server stops; then close their generator."""
     framing = FRAMINGS[stream.media]
-    await send({"type": "http.response.start", "status": 200, "headers": stream_headers(framing, request_id)})
+    headers = [*stream_headers(framing, request_id), *more_headers]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send(chunk(framing.opening))
     tasks = [
         asyncio.create_task(send_results(stream.results, framing, send)),

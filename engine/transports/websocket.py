@@ -63,12 +63,12 @@ class WebSocketTransport:
             return
         request_id = request_id_of(headers)
         known = PROTOCOL in scope["subprotocols"]
+        client = self.handler.client(scope, headers)
         accept = {"type": "websocket.accept", "subprotocol": PROTOCOL if known else None}
-        await send({**accept, "headers": [(b"x-request-id", request_id.encode())]})
+        await send({**accept, "headers": [(b"x-request-id", request_id.encode()), *self.handler.rate_headers(client)]})
         if not known:
             await send(close_frame(CloseCode.NO_SUCH_PROTOCOL, f"expected the subprotocol {PROTOCOL}"))
             return
-        client = self.handler.client(scope, headers)
         await WebSocketSession(self, client, request_id, receive, send, stopping_of(scope)).run()
 
     def too_many(self) -> Refused:
@@ -223,7 +223,7 @@ class WebSocketSession:
 
     async def _send_results(self, identifier: str, name: bytes, request: GraphQLRequest) -> None:
         """Send each result once the one before is sent, so that none has to be buffered."""
-        operation = self._handler.prepare(request, self._client, self._request_id)
+        operation = await self._handler.prepare(request, self._client, self._request_id)
         if operation.is_subscription:
             self._subscriptions.add(identifier)
         async with aclosing(self._handler.stream(operation)) as results:

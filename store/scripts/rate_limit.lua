@@ -2,7 +2,8 @@
 -- KEYS  `window`: tried:{p}:DIGEST   `buckets`: each bucket:{p}:DIGEST
 -- ARGV  1 "window" or "buckets"   2 now (unix milliseconds)
 --       `window`: 3 its length (milliseconds)   4 its limit
---       `buckets`: 3 capacity (points)   4 refill (points in a millisecond)   from 5 on: points to take from each
+--       `buckets`: 3 capacity (points)   4 refill (points in a millisecond)   from 5 on: points to take from each;
+--       less than 0 gives some back
 -- Reply `window`: {"counted"} | {"full", when there is room again (unix milliseconds)}
 --       `buckets`: the points left in each, which may be below 0, as text
 local now = tonumber(ARGV[2])
@@ -29,7 +30,7 @@ local function take(key, capacity, refill, taken)
     at = math.max(now, tonumber(then_at)) -- the clocks of processes differ: a bucket's time never goes back
     points = math.min(capacity, then_left + (at - then_at) * refill)
   end
-  local left = string.format("%.17g", points - taken)
+  local left = string.format("%.17g", math.min(capacity, points - taken))
   local full_in = math.ceil((capacity - left) / refill) + 1
   redis.call("SET", key, left .. " " .. string.format("%.0f", at), "PX", full_in)
   return left

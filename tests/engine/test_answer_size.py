@@ -17,6 +17,7 @@ from engine.compiler.resolvers import RESOLVER, RootResolver
 from engine.documents import Operations
 from engine.errors import AnswerTooLarge
 from engine.limits.cost import Weights
+from engine.limits.rate_limiter import RatePolicy
 from tests.engine.sample import CONTEXTS
 
 LIMIT = 100_000
@@ -133,12 +134,12 @@ async def test_subscription_ends_at_an_event_beyond_the_limit(ask):
 
 
 async def test_bytes_beyond_the_estimate_are_charged():
-    rates = RateLimiter(points=100, refill=1.0, clock=lambda: 0.0)
+    rates = RateLimiter({"address": RatePolicy(100, 1.0)}, clock=lambda: 0.0)
     app = Endpoint(SCHEMA, CONTEXTS.open, {}, rate_limiter=rates, limits=Limits(weights=Weights(bytes_per_point=1_000)))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as client:
         await client.post("", json={"query": PAGES, "variables": {"count": 2}})
 
-    assert rates.check(Client(None, "127.0.0.1")).points == [(("address", "127.0.0.1"), 20)]
+    assert rates.status(Client(None, "127.0.0.1")).remaining == 20
 
 
 def test_long_texts_cost_their_weight_for_each_alias():

@@ -7,8 +7,9 @@ import httpx
 import pytest
 import strawberry
 
-from engine import Endpoint
+from engine import Client, Endpoint, RateLimiter
 from engine.coalescing import Coalescer
+from engine.limits.rate_limiter import RatePolicy
 from engine.responses import EncodedResult
 from tests.engine.sample import CONTEXTS, until
 from tests.engine.test_observers import Recorder
@@ -83,6 +84,17 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
     assert [(ended.results, ended.codes) for ended in recorder.recorded] == [(1, set())] * 5
     assert sum(ended.round_trips for ended in recorder.recorded) == 1
     assert [usage.round_trips for usage in recorder.usages] == [1]
+
+
+async def test_joining_an_execution_costs_a_tenth():
+    rates = RateLimiter({"address": RatePolicy(1_000, 0.001)})
+    app = Endpoint(SCHEMA, CONTEXTS.open, {}, rate_limiter=rates, viewer_key=attrgetter("token"))
+    asks = {"query": "{ twice(number: 1) __schema { description } }"}  # 50 points
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as http:
+        answers = await at_once(http, *[(asks, {})] * 3)
+
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert rates.status(Client(None, "127.0.0.1")).remaining == 1_000 - 50 - 5 - 5
 
 
 @pytest.mark.parametrize(

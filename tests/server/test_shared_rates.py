@@ -1,4 +1,4 @@
-"""Points are those of an address and of a user, whichever process gives them out and with whatever token."""
+"""Points are those of a user or of an address, whichever process takes them and with whatever token."""
 
 from functools import partial
 
@@ -6,80 +6,109 @@ import pytest
 
 from engine import Client, RateLimiter
 from engine.errors import Refused
-from server.shared_rates import digest_of, take, usernames
-from store.rate_limits import TokenBuckets
+from engine.limits.rate_limiter import RatePolicy
+from server.shared_rates import buckets_of, take, usernames
+from store.sessions import parse_token
 
 pytestmark = pytest.mark.routed
 
 HERE, THERE, YONDER = "1.1.1.1", "2.2.2.2", "3.3.3.3"
+POLICIES = {"address": RatePolicy(100, 10), "user": RatePolicy(100, 10)}
 
 
 @pytest.fixture
-def told(store):
-    return partial(take, TokenBuckets(store.site, capacity=100, refill=10))
+def process(store):
+    """Makes the rate limiters of several processes."""
+
+    def limiter():
+        rates = RateLimiter(POLICIES, clock=lambda: 0)
+        rates.sessions.find = partial(usernames, store)
+        return rates
+
+    return limiter
 
 
 @pytest.fixture
-def identified(store):
-    return partial(usernames, store)
+def shared(process, store):
+    return partial(take, buckets_of(process(), store))
 
 
-def rates():
-    return RateLimiter(points=100, refill=10, clock=lambda: 0, digest_of=digest_of)
+async def spend(rates, client, points):
+    (await rates.admit(client)).set(points)
 
 
-async def test_tokens_of_a_user_take_from_one_bucket(store, alice, told, identified):
+async def test_tokens_of_a_user_take_from_one_bucket_in_all_processes(store, alice, process, shared):
     first, second = [(await store.sessions.open(alice)).token for _ in range(2)]
-    here, there = rates(), rates()
-    here.take(here.check(Client(first, HERE)), 60)
-    there.take(there.check(Client(second, THERE)), 30)
-    there.take(there.check(Client(first, YONDER)), 5)
-    for each in (here, there, here):
-        await each.synchronize(told, identified)
-    there.check(Client(second, "4.4.4.4"))
-    there.take(there.check(Client(first, "4.4.4.4")), 5)
+    here, there = process(), process()
+    await spend(here, Client(first, HERE), 60)
+    await spend(there, Client(second, THERE), 30)
+    await spend(there, Client(first, YONDER), 5)
+    await here.synchronize(shared)
+    await there.synchronize(shared)
+    await spend(here, Client(second, HERE), 1)
+    await here.synchronize(shared)
+    await spend(there, Client(second, HERE), 5)
 
-    there.check(Client(None, "4.4.4.4"))
-    with pytest.raises(Refused):
-        there.check(Client(first, YONDER))
-    with pytest.raises(Refused):
-        there.check(Client(second, THERE))
+    for token, rates in ((first, there), (second, there)):
+        with pytest.raises(Refused):
+            await rates.admit(Client(token, YONDER))
+    assert here.status(Client(first, HERE)).remaining == 4
+    assert here.status(Client(None, HERE)).remaining == 100
 
 
-async def test_token_of_nobody_counts_for_its_address_alone(told, identified):
-    here = rates()
+async def test_buckets_of_each_kind_are_shared_by_their_policy(process, shared):
+    process_with_few = process()
+    process_with_few.take(("user", "bob"), 150)
+    process_with_few.take(("address", HERE), 50)
+    await process_with_few.synchronize(shared)
+
+    assert await shared({("user", "bob"): 1, ("address", HERE): 1}) == {("user", "bob"): -51, ("address", HERE): 49}
+
+
+async def test_points_given_back_are_given_back_to_all_processes(process, shared):
+    rates = process()
+    charge = await rates.admit(Client(None, HERE))
+    charge.set(60)
+    await rates.synchronize(shared)
+    charge.set(6)
+    await rates.synchronize(shared)
+
+    assert await shared({("address", HERE): 1, ("address", THERE): -5}) == {
+        ("address", HERE): 93,
+        ("address", THERE): 100,
+    }
+
+
+async def test_token_of_nobody_counts_for_its_address_alone(process, shared):
+    here = process()
     for forged in ("A" * 46, "A" * 45 + "E", "\ud800", "x" * 100_000):
-        here.take(here.check(Client(forged, HERE)), 10)
-        await here.synchronize(told, identified)
-    here.take(here.check(Client("A" * 46, HERE)), 60)
+        await spend(here, Client(forged, HERE), 10)
+        await here.synchronize(shared)
+    await spend(here, Client("A" * 46, HERE), 60)
 
     with pytest.raises(Refused):
-        here.check(Client("A" * 46, HERE))
-    here.check(Client("A" * 46, THERE))
+        await here.admit(Client("A" * 46, HERE))
+    await here.admit(Client("A" * 46, THERE))
     assert len(here._buckets) == 1
 
 
-async def test_token_has_one_spelling(store, alice, told, identified):
+async def test_ended_session_counts_for_its_address(store, alice, clock, process):
+    ended, expired = [await store.sessions.open(alice) for _ in range(2)]
+    await store.sessions.close(parse_token(ended.token))
+    here = process()
+    assert await usernames(store, [ended.token, expired.token]) == {ended.token: None, expired.token: "alice"}
+
+    clock.advance(store.site.session_lifetime + 1)
+    await spend(here, Client(expired.token, HERE), 10)
+    await spend(here, Client(ended.token, HERE), 10)
+    assert here.status(Client(None, HERE)).remaining == 80
+
+
+async def test_token_has_one_spelling(store, alice, process):
     token = (await store.sessions.open(alice)).token
     last = token[-1]
     others = [token[:-1] + each for each in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if each != last]
     spellings = [*others, token + "=", token + "==", token[:5] + "!" + token[5:], f"{token}\n", token.replace("-", "+")]
+    others = [each for each in spellings if each != token]
 
-    assert [digest_of(each) for each in spellings if each != token and digest_of(each) == digest_of(token)] == []
-    here = rates()
-    here.take(here.check(Client(token, HERE)), 50)
-    here.take(here.check(Client(token, THERE)), 50)
-    with pytest.raises(Refused):
-        here.check(Client(token, YONDER))
-
-
-async def test_many_tokens_of_a_user_are_one_user(store, alice, told, identified):
-    tokens = [(await store.sessions.open(alice)).token for _ in range(10)]
-    here = rates()
-    for token in tokens:
-        here.take(here.check(Client(token, HERE)), 9)
-    await here.synchronize(told, identified)
-
-    here.take(here.check(Client(tokens[0], THERE)), 10)
-    with pytest.raises(Refused):
-        here.check(Client(tokens[1], YONDER))
+    assert await usernames(store, [token, *others]) == {token: "alice", **dict.fromkeys(others)}

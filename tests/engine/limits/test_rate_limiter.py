@@ -1,15 +1,21 @@
-"""Rate limits by cost: token buckets of addresses and users."""
+"""Rate limits by cost: token buckets of users, server keys and addresses."""
 
 import pytest
 
 from engine import Client, RateLimiter
 from engine.errors import Refused
-from engine.limits.rate_limiter import MAX_BUCKETS
+from engine.limits.rate_limiter import MAX_BUCKETS, RatePolicy
+from engine.requests import ServerKey
 from tests.conftest import Clock
 from tests.engine.sample import serving
 from tests.engine.transports.messages import initialise, receive, subscribe
 
 HERE, THERE = "1.1.1.1", "2.2.2.2"
+POLICIES = {
+    "address": RatePolicy(100, 10, "ADDRESS_POINTS"),
+    "user": RatePolicy(50, 10, "USER_POINTS"),
+    "key": RatePolicy(200, 10, "KEY_POINTS"),
+}
 
 
 @pytest.fixture
@@ -18,64 +24,202 @@ def clock():
 
 
 @pytest.fixture
-def rates(clock):
-    return RateLimiter(points=100, refill=10, clock=clock)
+def lookups():
+    """Names by tokens and keys, which may be changed, and the texts that were looked up."""
+    return {"alice-1": "alice", "alice-2": "alice", "shop.secret": "shop"}, []
 
 
-def take(rates, client, points):
-    rates.take(rates.check(client), points)
+@pytest.fixture
+def rates(clock, lookups):
+    names, asked = lookups
+
+    async def find(texts):
+        asked.extend(texts)
+        return {text: names.get(text) for text in texts if names.get(text) != "?"}
+
+    rates = RateLimiter(POLICIES, clock)
+    rates.sessions.find = rates.keys.find = find
+    return rates
 
 
-def refused(rates, client):
+async def take(rates, client, points):
+    (await rates.admit(client)).set(points)
+
+
+async def refused(rates, client):
     with pytest.raises(Refused) as refused:
-        rates.check(client)
+        await rates.admit(client)
     return refused.value
 
 
-def test_empty_bucket_tells_when_to_retry(rates, clock):
-    client = Client(None, HERE)
-    take(rates, client, 100)
+def left(rates, client):
+    return rates.status(client).remaining
 
-    refusal = refused(rates, client)
+
+async def test_empty_bucket_tells_when_to_retry_and_what_changes_the_limit(rates, clock):
+    client = Client(None, HERE)
+    await take(rates, client, 100)
+
+    refusal = await refused(rates, client)
     assert refusal.errors[0]["extensions"] == {"code": "RATE_LIMITED", "retryAt": "2016-08-04T11:52:01Z"}
+    assert refusal.errors[0]["message"] == (
+        "too often: the 100 points of this address are used up; ADDRESS_POINTS changes this limit"
+    )
     assert refusal.headers == [(b"retry-after", b"1")]
     clock.now += 1
-    rates.check(client)
+    await rates.admit(client)
 
 
-def test_expensive_operation_is_allowed_and_delays_the_next(rates, clock):
+async def test_expensive_operation_is_allowed_and_delays_the_next(rates, clock):
     client = Client(None, HERE)
-    take(rates, client, 1_000)
+    await take(rates, client, 1_000)
 
     clock.now += 90
-    assert refused(rates, client)
+    assert await refused(rates, client)
     clock.now += 1
-    rates.check(client)
+    await rates.admit(client)
 
 
-def test_bucket_is_never_filled_above_its_capacity(rates, clock):
+async def test_bucket_is_never_filled_above_its_capacity(rates, clock):
     client = Client(None, HERE)
-    take(rates, client, 1)
+    await take(rates, client, 1)
     clock.now += 1_000_000
-    take(rates, client, 100)
+    await take(rates, client, 100)
 
-    assert refused(rates, client)
-
-
-def test_addresses_and_tokens_have_separate_buckets(rates):
-    take(rates, Client("token", HERE), 100)
-
-    assert refused(rates, Client(None, HERE))
-    assert refused(rates, Client("other", HERE))
-    assert refused(rates, Client("token", THERE))
-    rates.check(Client("other", THERE))
+    assert await refused(rates, client)
 
 
-def test_buckets_are_bounded(rates):
+async def test_points_are_given_back_up_to_the_capacity(rates):
+    charge = await rates.admit(Client(None, HERE))
+    charge.set(40)
+    charge.set(4)
+    assert left(rates, Client(None, HERE)) == 96
+
+    rates.take(("address", HERE), -50)
+    assert left(rates, Client(None, HERE)) == 100
+
+
+async def test_session_takes_from_its_user_alone(rates):
+    await take(rates, Client(None, HERE), 100)
+    await take(rates, Client("alice-1", HERE), 20)
+    await take(rates, Client("alice-2", THERE), 20)
+
+    assert left(rates, Client("alice-1", HERE)) == 10
+    assert left(rates, Client(None, THERE)) == 100
+    await take(rates, Client("alice-1", THERE), 10)
+    assert "USER_POINTS" in (await refused(rates, Client("alice-2", HERE))).errors[0]["message"]
+
+
+async def test_token_of_no_session_takes_from_its_address(rates, lookups):
+    for junk in ("junk", "x" * 10_000, "\ud800", "junk"):
+        await take(rates, Client(junk, HERE), 25)
+
+    assert await refused(rates, Client("other", HERE))
+    assert lookups[1] == ["junk", "\ud800", "other"]
+
+
+async def test_ended_session_takes_from_its_address_within_two_seconds(rates, lookups, clock):
+    async def take_points(taken):
+        return {}
+
+    await take(rates, Client("alice-1", HERE), 1)
+    lookups[0].clear()
+    clock.now += 1.6
+    await take(rates, Client("alice-1", HERE), 1)
+    await rates.synchronize(take_points)
+    await take(rates, Client("alice-1", HERE), 5)
+
+    assert left(rates, Client(None, HERE)) == 95
+
+
+async def test_lookup_that_fails_counts_for_the_address_and_is_not_repeated_at_once(rates, lookups, clock):
+    lookups[0]["new"] = "?"
+    await take(rates, Client("new", HERE), 10)
+    await take(rates, Client("new", HERE), 10)
+    assert (left(rates, Client(None, HERE)), lookups[1]) == (80, ["new"])
+
+    lookups[0]["new"] = "bob"
+    clock.now += 2
+    await take(rates, Client("new", HERE), 10)
+    assert left(rates, Client("new", HERE)) == 40
+
+
+async def test_known_session_is_kept_while_lookups_fail(rates, lookups, clock):
+    await take(rates, Client("alice-1", HERE), 10)
+    lookups[0]["alice-1"] = "?"
+    clock.now += 61
+    await take(rates, Client("alice-1", HERE), 10)
+
+    assert left(rates, Client("alice-1", HERE)) == 40
+
+
+async def test_server_key_has_a_bucket_of_its_own_and_names_the_visitor(rates):
+    keyed = Client(None, HERE, key=ServerKey("shop.secret", "2001:DB8:0::1"))
+    charge = await rates.admit(keyed)
+    charge.set(30)
+
+    assert charge.client.address == "2001:db8::1"
+    assert (left(rates, keyed), left(rates, Client(None, HERE)), left(rates, charge.client)) == (170, 100, 170)
+
+
+async def test_session_behind_a_server_key_takes_from_its_user(rates):
+    charge = await rates.admit(Client("alice-1", HERE, key=ServerKey("shop.secret", THERE)))
+    charge.set(30)
+
+    assert charge.client.address == THERE
+    assert left(rates, Client("alice-1", HERE)) == 20
+    assert left(rates, Client(None, HERE, key=ServerKey("shop.secret", ""))) == 200
+
+
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [
+        (ServerKey("shop.wrong", ""), "UNAUTHENTICATED"),
+        (ServerKey("", ""), "UNAUTHENTICATED"),
+        (ServerKey("alice-3", THERE), "UNAUTHENTICATED"),
+        (ServerKey("shop.secret", "somewhere"), "BAD_REQUEST"),
+    ],
+)
+async def test_wrong_server_key_or_visitor_is_refused(rates, key, code):
+    for _ in range(2):
+        assert (await refused(rates, Client(None, HERE, key=key))).code == code
+
+
+async def test_revoked_server_key_is_refused_within_a_second(rates, lookups, clock):
+    keyed = Client(None, HERE, key=ServerKey("shop.secret", THERE))
+    await rates.admit(keyed)
+    del lookups[0]["shop.secret"]
+    clock.now += 0.9
+
+    assert (await refused(rates, keyed)).code == "UNAUTHENTICATED"
+
+
+async def test_headers_tell_the_policy_and_what_is_left(rates):
+    client = Client("alice-1", HERE)
+    await take(rates, client, 33)
+    assert rates.headers(client) == [
+        (b"ratelimit", b'"user";r=17;t=4'),
+        (b"ratelimit-policy", b'"user";q=50;qu="points";w=5'),
+    ]
+
+    await take(rates, client, 30)
+    refusal = await refused(rates, client)
+    assert rates.headers(client)[0] == (b"ratelimit", b'"user";r=0;t=2')
+    assert refusal.headers == [(b"retry-after", b"2")]
+
+
+async def test_buckets_are_bounded(rates):
     for number in range(MAX_BUCKETS + 10):
-        take(rates, Client(None, str(number)), 1)
+        await take(rates, Client(None, str(number)), 1)
 
     assert len(rates._buckets) == len(rates._taken) == MAX_BUCKETS
+
+
+async def test_known_tokens_are_bounded(rates):
+    for number in range(MAX_BUCKETS + 10):
+        await take(rates, Client(f"junk-{number}", HERE), 0)
+
+    assert len(rates.sessions) == MAX_BUCKETS
 
 
 async def test_full_buckets_are_dropped(rates, clock):
@@ -83,10 +227,10 @@ async def test_full_buckets_are_dropped(rates, clock):
         return {}
 
     for number in range(10):
-        take(rates, Client(None, str(number)), 1)
+        await take(rates, Client(None, str(number)), 1)
     await rates.synchronize(take_points)
     clock.now += 1
-    take(rates, Client(None, HERE), 1)
+    await take(rates, Client(None, HERE), 1)
 
     await rates.synchronize(take_points)
 
@@ -94,35 +238,34 @@ async def test_full_buckets_are_dropped(rates, clock):
 
 
 async def test_points_taken_by_other_processes_count(rates):
-    client, shared = Client("token", HERE), []
+    client, shared = Client(None, HERE), []
 
     async def take_points(taken):
         shared.append(dict(taken))
         if len(shared) == 1:
-            take(rates, client, 3)  # a request arrives during the synchronization
-        return {("address", HERE): 10, ("token", "token"): 1_000}
+            await take(rates, client, 3)  # a request arrives during the synchronization
+        return {("address", HERE): 10}
 
-    take(rates, client, 20)
+    await take(rates, client, 20)
     await rates.synchronize(take_points)
-    take(rates, client, 6)
+    await take(rates, client, 6)
 
-    rates.check(client)
-    take(rates, client, 1)
-    assert refused(rates, client)
-    rates.check(Client("token", THERE))  # the token has points left: we know of 30 that it took
+    await rates.admit(client)
+    await take(rates, client, 1)
+    assert await refused(rates, client)
     await rates.synchronize(take_points)
-    assert shared == [{("address", HERE): points, ("token", "token"): points} for points in (20, 10)]
+    assert shared == [{("address", HERE): points} for points in (20, 10)]
 
 
 async def test_failed_synchronization_keeps_the_points_taken_here(rates):
     async def take_points(taken):
         raise OSError
 
-    take(rates, Client(None, HERE), 100)
+    await take(rates, Client(None, HERE), 100)
     with pytest.raises(OSError):
         await rates.synchronize(take_points)
 
-    assert refused(rates, Client(None, HERE))
+    assert await refused(rates, Client(None, HERE))
 
 
 async def test_nothing_is_synchronized_if_no_points_were_taken(rates):
@@ -137,7 +280,8 @@ async def test_nothing_is_synchronized_if_no_points_were_taken(rates):
 
 
 async def test_refusals_and_websocket_operations_cost_points():
-    with serving(rate_limiter=RateLimiter(points=25, refill=0.001)) as server:
+    rates = RateLimiter({"address": RatePolicy(25, 0.001)})
+    with serving(rate_limiter=rates) as server:
         async with server.socket() as socket:
             await initialise(socket)
             codes = []

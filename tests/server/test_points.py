@@ -1,0 +1,148 @@
+"""What requests cost, whose points they take, and what answers say about it, over HTTP."""
+
+import re
+import time
+
+import httpx
+import pytest
+
+from tests.server.conftest import REGISTER, serving
+
+PAGE = {"query": "{ articles(first: 40) { nodes { id } } }"}  # 41 points
+LITTLE = {"query": "{ articles(first: 1) { nodes { id } } }"}  # 2 points
+SLOWLY = {"rate_points_back": 0.001, "rate_address_points_back": 0.001, "rate_limits": "on"}
+LIMIT = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
+LOG_OUT = "mutation { logOut { userErrors { code } } }"
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory):
+    """A server whose users have 200 points and whose addresses are hardly limited."""
+    with serving(tmp_path_factory.mktemp("limited"), rate_points=200, rate_address_points=100_000, **SLOWLY) as live:
+        yield live
+
+
+def registered(live, username):
+    return live.ask(REGISTER.replace("alice", username))["data"]["register"]["token"]
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def left(answer):
+    """Whose points an answer took, and how many are left."""
+    kind, remaining, _ = LIMIT.fullmatch(answer.headers["ratelimit"]).groups()
+    return kind, int(remaining)
+
+
+def spent(live, request=LITTLE, headers=None):
+    """The points that a second request takes, by what two answers tell."""
+    (kind, before), (same, after) = [left(live.post(request, headers)) for _ in range(2)]
+    assert kind == same
+    return kind, before - after
+
+
+def is_spent(live):
+    """Whether no process of a server has points for this address."""
+    return {live.post(PAGE).status_code for _ in range(10)} == {429}
+
+
+def test_thirty_people_behind_one_address_are_not_refused_for_each_other(tmp_path):
+    with serving(tmp_path, rate_points=200, rate_address_points=400, **SLOWLY | {"workers": 2}) as live:
+        tokens = [registered(live, f"user-{number}") for number in range(30)]
+        while not is_spent(live):
+            pass
+        answers = [live.post(PAGE, bearer(token)) for token in tokens for _ in range(2)]
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert {left(answer)[0] for answer in answers} == {"user"}
+        assert is_spent(live)
+
+
+def test_session_takes_from_its_user_and_anonymous_from_the_address(limited):
+    token = registered(limited, "alice")
+
+    assert spent(limited, PAGE, bearer(token)) == ("user", 41)
+    assert spent(limited, PAGE) == ("address", 41)
+    assert limited.post(PAGE).headers["ratelimit-policy"] == '"address";q=100000;qu="points";w=100000000'
+
+
+@pytest.mark.parametrize("junk", ["junk", "A" * 46, "x" * 5_000, "a.b"])
+def test_junk_token_takes_from_the_address(limited, junk):
+    assert spent(limited, LITTLE, bearer(junk)) == ("address", 2)
+
+
+def test_ended_session_takes_from_the_address(limited):
+    token = registered(limited, "bob")
+    assert left(limited.post(LITTLE, bearer(token))) == ("user", 198)
+    limited.ask(LOG_OUT, token)
+    limited.post(LITTLE, bearer(token))
+    time.sleep(2)
+
+    limited.post(LITTLE, bearer(token))
+    time.sleep(0.3)
+    assert spent(limited, LITTLE, bearer(token)) == ("address", 2)
+
+
+def test_not_modified_costs_one_point(limited):
+    url = f"{limited.url}/graphql"
+    first = httpx.get(url, params=PAGE)
+    again = [httpx.get(url, params=PAGE, headers={"If-None-Match": first.headers["etag"]}) for _ in range(2)]
+
+    assert [answer.status_code for answer in again] == [304, 304]
+    assert left(first)[1] - left(again[0])[1] == left(again[0])[1] - left(again[1])[1] == 1
+
+
+def test_refusal_names_the_setting_and_when_to_come_back(tmp_path):
+    with serving(tmp_path, rate_limits="on", rate_points=20, rate_points_back=2) as live:
+        token = registered(live, "carol")
+        answers = [live.post(PAGE, headers) for headers in (bearer(token), None) for _ in range(2)]
+    users, addresses = answers[1], answers[3]
+
+    assert [answer.status_code for answer in answers] == [200, 429, 200, 429]
+    for answer, setting, points in ((users, "UPVOTE_RATE_POINTS", 20), (addresses, "UPVOTE_RATE_ADDRESS_POINTS", 40)):
+        (error,) = answer.json()["errors"]
+        assert error["message"].endswith(f"{setting} changes this limit")
+        assert error["extensions"]["code"] == "RATE_LIMITED"
+        assert f"the {points} points" in error["message"]
+        _, remaining, seconds = LIMIT.fullmatch(answer.headers["ratelimit"]).groups()
+        assert (remaining, seconds) == ("0", answer.headers["retry-after"])
+    assert users.headers["ratelimit-policy"] == '"user";q=20;qu="points";w=10'
+
+
+def test_every_answer_says_what_is_left(limited):
+    url, json = f"{limited.url}/graphql", {"Content-Type": "application/json"}
+    events = {"Accept": "text/event-stream"}
+    answers = [
+        httpx.post(url, content=b"not JSON", headers=json),
+        httpx.post(url, content=b"x", headers={"Content-Type": "text/plain"}),
+        httpx.post(url, json={"query": "{ nothing }"}),
+        httpx.post(url, json=LITTLE, headers=events),
+        httpx.get(url, params=LITTLE),
+        httpx.get(url, headers={"Accept": "text/html"}),
+        httpx.put(url),
+        httpx.options(url),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 415, 200, 200, 200, 303, 405, 204]
+    assert {left(answer)[0] for answer in answers} == {"address"}
+    assert all("ratelimit-policy" in answer.headers for answer in answers)
+
+
+def test_without_limits_answers_say_nothing_of_them(live):
+    answer = live.post(LITTLE, bearer("junk"))
+
+    assert "ratelimit" not in answer.headers
+    assert "ratelimit-policy" not in answer.headers
+
+
+def test_workers_share_the_points_of_a_user(tmp_path):
+    with serving(tmp_path, rate_points=600, workers=2, **SLOWLY) as live:
+        token = registered(live, "dave")
+        statuses = []
+        while statuses[-10:] != [429] * 10 and len(statuses) < 500:
+            statuses.append(live.post(LITTLE, bearer(token)).status_code)
+            time.sleep(0.02)
+
+    assert 200 <= statuses.count(200) < 340  # two processes that count for themselves answer 600
