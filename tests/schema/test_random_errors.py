@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
 
 assert uncached  # a fixture
 
-DOCUMENTS = 20
+DOCUMENTS = 10
 DEPTH = 6
 WRONG = [
     "odd",
