@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from itertools import compress
 
-from resolvers import node_ids
+from resolvers import arguments
+from resolvers.arguments import BadInput, PageArguments, articles_by, for_each, maintained_order, paginated
 from resolvers.context import Context
-from resolvers.errors import BadInput, for_each
-from resolvers.listings import articles_by, maintained_order
-from resolvers.pagination import Connection, PageArguments, name_connection, paginated
+from resolvers.pagination import Connection, name_connection
 from store import records, validation
 from store.ranking import standings
 from store.ranking.formulas import Order
@@ -76,7 +75,7 @@ async def standing(
 ) -> list[Standing | None]:
     """The rank of each article by its value, which is computed from the record. One round trip for all."""
     site = context.store.site
-    name = node_ids.queried_group(group) if group is not None else None
+    name = arguments.group_name(group) if group is not None else None
     order, listing, policy = maintained_order(site, order), articles_by(site, order, name), site.policy_of(name)
     now = listing.decay.at if listing.decay else context.now
     listed = [article for article in articles if name is None or name in article.groups]

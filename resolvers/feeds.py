@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolvers import pagination
+from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
-from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, PageArguments, paginated
+from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection
 from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
 from store.records import Article, Feed, Position

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
 
+from resolvers.arguments import articles_by
 from resolvers.dataloader import Reads
-from resolvers.errors import TooManyRankings
-from resolvers.listings import articles_by
 from store.errors import StoreUnavailable
 from store.events import RECONNECT_PAUSE, Event, Events, of_listing
 from store.listings import Window
@@ -24,6 +23,13 @@ MAX_PLACES = 2_000  # of the rankings of one address
 MIN_PLACES = 50  # that a ranking counts for: each one costs a round trip per read
 
 T = TypeVar("T")
+
+
+class TooManyRankings(Exception):
+    """The rankings that an address subscribes to have too many places. Each of them is read again when it changes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the rankings of this address would have more than {most} places")
 
 
 class RankingKey(NamedTuple):

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from resolvers import feeds, node_ids
+from resolvers import feeds
+from resolvers.arguments import BadInput
 from resolvers.context import Context
-from resolvers.errors import BadInput
 from store import articles, records
 from store.articles import Draft, Posted, Voted
 from store.errors import Invalid
@@ -55,19 +55,19 @@ async def post(
 async def edit_article(context: Context, article_id: str, **changes: str | None) -> Article:
     """Change the fields that are given. Null removes a link or content."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
-    number = _article_number(article_id, partial(articles.checked_changes, texts))
+    number = _checked_article_number(article_id, partial(articles.checked_changes, texts))
     return await context.write(context.store.articles.edit(number, actor, texts))
 
 
 async def delete_article(context: Context, article_id: str) -> str:
     """Return the id of the deleted article."""
-    actor, number = context.actor(), node_ids.input_article_number(article_id)
+    actor, number = context.actor(), _article_number(article_id)
     await context.write(context.store.articles.delete(number, actor))
     return f"article:{number}"
 
 
 async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> Voted:
-    actor, number, vote = context.actor(), node_ids.input_article_number(article_id), value or Vote.UP
+    actor, number, vote = context.actor(), _article_number(article_id), value or Vote.UP
     voted = await context.write(context.store.articles.vote(number, actor, vote))
     context.reads.prime_login(voted.voter)
     context.reads.prime_vote(number, voted.voter, vote)
@@ -78,19 +78,19 @@ async def regroup_article(
     context: Context, article_id: str, add: Sequence[str] | None = None, remove: Sequence[str] | None = None
 ) -> Article:
     actor, added, removed = context.actor(), add or (), remove or ()
-    number = _article_number(article_id, partial(articles.checked_names, added, removed))
+    number = _checked_article_number(article_id, partial(articles.checked_names, added, removed))
     return await context.write(context.store.articles.regroup(number, actor, added, removed))
 
 
 async def follow_user(context: Context, user_id: str) -> Followed:
-    actor, username = context.actor(), node_ids.input_username(user_id)
+    actor, username = context.actor(), _username(user_id)
     followed = await context.write(context.store.follows.follow(actor, username))
     context.reads.prime_login(followed.follower)
     return followed
 
 
 async def unfollow_user(context: Context, user_id: str) -> Followed:
-    actor, username = context.actor(), node_ids.input_username(user_id)
+    actor, username = context.actor(), _username(user_id)
     followed = await context.write(context.store.follows.unfollow(actor, username))
     context.reads.prime_login(followed.follower)
     return followed
@@ -108,11 +108,27 @@ async def mark_feed_seen(context: Context, through: str) -> Feed:
     return feed
 
 
-def _article_number(article_id: str, check_others: Callable[[], object]) -> int:
+def _article_number(article_id: str) -> int:
+    """The number in `articleId`."""
+    number = records.article_number(article_id)
+    if number is None:
+        raise Invalid("an article's id looks like article:1541", "articleId")
+    return number
+
+
+def _username(user_id: str) -> str:
+    """The name in `userId`."""
+    name = records.username(user_id)
+    if name is None:
+        raise Invalid("a user's id looks like user:alice", "userId")
+    return name
+
+
+def _checked_article_number(article_id: str, check_others: Callable[[], object]) -> int:
     """The number in `articleId`. If it is malformed, the refusal has the faults of the other values, too."""
     faults = Faults()
     with faults:
-        number = node_ids.input_article_number(article_id)
+        number = _article_number(article_id)
     if faults:
         with faults:
             check_others()

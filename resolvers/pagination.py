@@ -1,4 +1,4 @@
-"""Pages of listings as Relay connections: paging arguments, cursors, connections, and pinned pages."""
+"""Pages of listings as Relay connections: cursors, connections, and pinned pages."""
 
 import re
 from asyncio import gather
@@ -6,16 +6,14 @@ from base64 import b64decode
 from binascii import b2a_base64
 from bisect import bisect_left, bisect_right
 from collections.abc import Awaitable, Callable, Sequence
-from functools import wraps
-from inspect import Parameter, signature
 from itertools import chain, islice
 from math import inf, isfinite
 from sys import getsizeof
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from caches import Hashed, memo, shared_cache
+from resolvers.arguments import BadInput, PageArguments, for_each
 from resolvers.context import Context
-from resolvers.errors import BadInput, for_each
 from store import records, validation
 from store.listings import Listing, Page, Window
 from store.queries import MAX_CACHED_VOTERS
@@ -24,8 +22,6 @@ from store.ranking.formulas import PAGE_SIZE
 from store.ranking.snapshots import PinStatus
 from store.records import INSTANTS, Article, Position, User, make_tuple
 
-SIZES = range(1, 101)
-HIGHEST_PAGE = 2**31 - 1
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")  # a value, as Python writes it
 ARTICLE = re.compile(r"[0-9]{16}")  # an article's number, as sorted sets hold it
 PINNED = "pinned"
@@ -36,71 +32,7 @@ PLACE_BYTES = 400  # of a place on a cached page, with its number and its edge
 PAGE_BYTES = 2_500  # of a cached page without its places
 PAGES = shared_cache("pages")
 
-R = TypeVar("R")
 T = TypeVar("T")
-
-
-class PageArguments(NamedTuple):
-    """The paging arguments of a field. `page` is the number of a page, counted from 1."""
-
-    first: int | None = None
-    after: str | None = None
-    last: int | None = None
-    before: str | None = None
-    page: int | None = None
-
-    def size(self, default: int = PAGE_SIZE) -> int:
-        for name, value in (("first", self.first), ("last", self.last)):
-            if value is not None and value not in SIZES:
-                raise BadInput(f"{name} is 1 to 100, not {value}")
-        return self.first or self.last or default
-
-    def check(self) -> None:
-        """Raise BadInput for arguments that exclude each other."""
-        if self.first is not None and self.last is not None:
-            raise BadInput("first and last exclude each other")
-        if self.after is not None and self.last is not None:
-            raise BadInput("after goes with first; last goes with before")
-        if self.before is not None and self.last is None:
-            raise BadInput("before goes with last")
-        if self.page is not None and (self.after is not None or self.last is not None):
-            raise BadInput("page excludes after, before and last")
-        if self.page is not None and not 1 <= self.page <= HIGHEST_PAGE:
-            raise BadInput(f"page counts from 1, not {self.page}")
-
-    @property
-    def cursor(self) -> str | None:
-        return self.before if self.last is not None else self.after
-
-
-RELAY_ARGUMENTS = [
-    Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=PageArguments.__annotations__[name])
-    for name in ("first", "after", "last", "before")
-]
-
-
-def paginated(resolver: Callable[..., Awaitable[R]]) -> Callable[..., Awaitable[R]]:
-    """
-    Give a field Relay's four paging arguments, and its resolver one parameter `paging` in their place.
-
-    The signature of the decorated resolver has the four, because fields are made from signatures.
-    """
-
-    @wraps(resolver)
-    async def resolve(
-        *positional: Any,
-        first: int | None = None,
-        after: str | None = None,
-        last: int | None = None,
-        before: str | None = None,
-        **others: Any,
-    ) -> R:
-        return await resolver(*positional, paging=PageArguments(first, after, last, before), **others)
-
-    written = signature(resolver)
-    expanded = [RELAY_ARGUMENTS if each.name == "paging" else [each] for each in written.parameters.values()]
-    resolve.__signature__ = written.replace(parameters=list(chain(*expanded)))  # type: ignore[attr-defined]  # read by inspect
-    return resolve
 
 
 class CursorFormat(NamedTuple):

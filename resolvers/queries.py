@@ -3,11 +3,10 @@
 from asyncio import gather
 from collections.abc import Sequence
 
-from resolvers import node_ids
+from resolvers import arguments
+from resolvers.arguments import BadInput, PageArguments, articles_by, paginated
 from resolvers.context import Context
-from resolvers.errors import BadInput
-from resolvers.listings import articles_by
-from resolvers.pagination import Connection, PageArguments, article_connection, name_connection, paginated
+from resolvers.pagination import Connection, article_connection, name_connection
 from store import listings, records, validation
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.records import Article, Feed, Group, User
@@ -41,7 +40,7 @@ async def feed(context: Context) -> Feed | None:
 
 
 async def article(context: Context, id: str) -> Article | None:
-    return (await context.reads.articles([node_ids.queried_article_number(id)]))[0]
+    return (await context.reads.articles([arguments.article_number(id)]))[0]
 
 
 async def user(context: Context, username: str) -> User | None:
@@ -54,8 +53,8 @@ async def user(context: Context, username: str) -> User | None:
 
 async def group(context: Context, name: str) -> Group | None:
     """A group that no article was posted to is an empty one. None for a name that no group can have."""
-    found = node_ids.queried_group(name)
-    return None if found == node_ids.NO_GROUP else records.group(found)
+    found = arguments.group_name(name)
+    return None if found == arguments.NO_GROUP else records.group(found)
 
 
 @paginated
@@ -68,7 +67,7 @@ async def articles(
     page: int | None = None,
     pinned: bool | None = False,
 ) -> Connection[Article]:
-    listing = articles_by(context.store.site, order, node_ids.queried_group(group) if group is not None else None)
+    listing = articles_by(context.store.site, order, arguments.group_name(group) if group is not None else None)
     return await article_connection(context, listing, paging._replace(page=page), pinned=bool(pinned))
 
 
@@ -83,12 +82,12 @@ async def all_groups(context: Context, *, paging: PageArguments) -> Connection[G
 
 
 async def _articles(context: Context, ids: Sequence[str]) -> dict[str, Article | None]:
-    numbers = {id: number for id in ids if (number := node_ids.article_number(id))}
+    numbers = {id: number for id in ids if (number := records.article_number(id))}
     return dict(zip(numbers, await context.reads.articles(numbers.values()), strict=True))
 
 
 async def _users(context: Context, ids: Sequence[str]) -> dict[str, User | None]:
-    names = {id: name for id in ids if (name := node_ids.username(id))}
+    names = {id: name for id in ids if (name := records.username(id))}
     profiles = await context.reads.profiles(names.values())
     return {
         id: records.user(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)
@@ -97,10 +96,10 @@ async def _users(context: Context, ids: Sequence[str]) -> dict[str, User | None]
 
 async def _feeds(context: Context, ids: Sequence[str]) -> dict[str, Feed | None]:
     """The viewer's feed by its id; None for ids of other users' feeds."""
-    owned = [id for id in ids if node_ids.feed_owner(id)]
+    owned = [id for id in ids if records.feed_owner(id)]
     own = await feed(context) if owned else None
     return {id: own if own and own.id == id.lower() else None for id in owned}
 
 
 def _groups(ids: Sequence[str]) -> dict[str, Group]:
-    return {id: records.group(name) for id in ids if (name := node_ids.group_name(id))}
+    return {id: records.group(name) for id in ids if (name := records.group_name(id))}

@@ -9,13 +9,11 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from resolvers import node_ids, queries
+from resolvers import arguments, queries
+from resolvers.arguments import PageArguments, maintained_order
 from resolvers.context import Context
 from resolvers.dataloader import Reads
-from resolvers.errors import SubscriberTooSlow
-from resolvers.listings import maintained_order
 from resolvers.live import RankingChange
-from resolvers.pagination import PageArguments
 from store import keys, listings
 from store.errors import NotFound, Unauthenticated
 from store.events import Event, EventKind, of_article, of_posts
@@ -29,9 +27,16 @@ REMEMBERED = 1_000  # articles that a subscriber was sent last: delayed events a
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 
 
+class SubscriberTooSlow(Exception):
+    """More articles wait to be sent than a subscriber may have pending."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"more than {most} articles wait to be sent: subscribe again")
+
+
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
     """Ends when the article is deleted."""
-    number = node_ids.queried_article_number(id)
+    number = arguments.article_number(id)
     with context.live.events.mailbox(of_article(number)) as mailbox:
         if await queries.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
@@ -43,7 +48,7 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
 
 
 async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:
-    async with aclosing(_posts(context, node_ids.queried_group(group) if group is not None else None)) as posts:
+    async with aclosing(_posts(context, arguments.group_name(group) if group is not None else None)) as posts:
         async for _, article in posts:
             yield article
 
@@ -67,7 +72,7 @@ async def ranking_changed(
     context: Context, order: Order | None = Order.SCORE, group: str | None = None, first: int | None = PAGE_SIZE
 ) -> AsyncGenerator[RankingChange, None]:
     """The current ranking, then its changes. Applying the moves of each change gives the current ranking."""
-    size, name = PageArguments(first).size(), node_ids.queried_group(group) if group is not None else None
+    size, name = PageArguments(first).size(), arguments.group_name(group) if group is not None else None
     order = maintained_order(context.store.site, order)
     with context.live.ranking(order, name, size, context.address) as ranking:
         async with aclosing(ranking.changes()) as changes:

@@ -1,12 +1,13 @@
-"""Fields of User."""
+"""Fields of User and of Group."""
 
 from collections.abc import Sequence
 
+from resolvers.arguments import BadInput, PageArguments, articles_by, paginated
 from resolvers.context import Context
-from resolvers.errors import BadInput
-from resolvers.pagination import Connection, PageArguments, article_connections, paginated, user_connections
+from resolvers.pagination import Connection, article_connections, user_connections
 from store import listings
-from store.records import Article, Profile, User
+from store.ranking.formulas import Order
+from store.records import Article, Group, Profile, User
 
 
 async def joined_at(users: Sequence[User], context: Context) -> list[int]:
@@ -46,6 +47,20 @@ async def viewer_is_following(users: Sequence[User], context: Context) -> list[b
     if viewer is None:
         return [False] * len(users)
     return await context.reads.follows(viewer, [user.username for user in users])
+
+
+@paginated
+async def group_articles(
+    groups: Sequence[Group],
+    context: Context,
+    order: Order | None = Order.SCORE,
+    *,
+    paging: PageArguments,
+    page: int | None = None,
+    pinned: bool | None = False,
+) -> list[Connection[Article] | BadInput]:
+    wanted = [articles_by(context.store.site, order, group.name) for group in groups]
+    return await article_connections(context, wanted, paging._replace(page=page), pinned=bool(pinned))
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import strawberry
 
-from resolvers import articles, feeds, groups, users
+from resolvers import articles, feeds, users
 from schema import enums
 from schema.connections import Connection
 from schema.fields import field_of
@@ -95,7 +95,7 @@ class Group(Node):
     is_cacheable = staticmethod(always)
 
     name: str = strawberry.field(description="The name, in lower case.")
-    articles: "Connection[Article]" = field_of(groups.articles, "The articles of the group.")
+    articles: "Connection[Article]" = field_of(users.group_articles, "The articles of the group.")
 
     @classmethod
     def is_type_of(cls, value: Any, info: Any) -> bool:

@@ -25,11 +25,11 @@ from engine import BackendUsage, Client, Endpoint, Limits, Observation, RateLimi
 from engine.limits.cost import Weights
 from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
 from engine.shutdown import STOPPING
+from resolvers.arguments import SIZES, BadInput
 from resolvers.context import Context
-from resolvers.errors import BadInput, SubscriberTooSlow, TooManyRankings
-from resolvers.live import Live
-from resolvers.pagination import SIZES
+from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import WriteRates
+from resolvers.subscriptions import SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import explorer, shared_rates
 from server.http_limits.connections import ConnectionLimiter

@@ -20,9 +20,9 @@ T = TypeVar("T")
 ANY_TIME = float("-inf")
 SORTED_NAMES = shared_cache("names")
 MAX_CACHED_VOTERS = 200  # of an article: longer lists are not cached
-ARTICLE_NUMBER = re.compile(r"[0-9]{1,16}")
+NUMBER_IN_KEY = re.compile(r"[0-9]{1,16}")
 VOTE_BYTES = 120  # of a vote, with the name of its voter
-ARTICLE_BYTES = 350  # of an article, beside its votes or names
+VOTED_ARTICLE_BYTES = 350  # of an article, beside its votes or names
 NAME_BYTES = 110
 NO_VOTES: dict[str, Vote] = {}
 
@@ -171,7 +171,7 @@ class VoteCache:
         for number, value in zip(numbers, reply, strict=True):
             votes = self._votes.setdefault(int(number), {})
             if not votes:
-                self.bytes += ARTICLE_BYTES
+                self.bytes += VOTED_ARTICLE_BYTES
             if voter not in votes:
                 self.entries += 1
                 self.bytes += VOTE_BYTES
@@ -182,7 +182,7 @@ class VoteCache:
         votes = self._votes.pop(article_of(key), None)
         if votes:
             self.entries -= len(votes)
-            self.bytes -= ARTICLE_BYTES + VOTE_BYTES * len(votes)
+            self.bytes -= VOTED_ARTICLE_BYTES + VOTE_BYTES * len(votes)
 
     def clear(self) -> None:
         self._votes.clear()
@@ -208,14 +208,14 @@ class VoterCache:
         self.discard(str(command[1]))
         self._voters[article_of(str(command[1]))] = reply
         self.entries += len(reply)
-        self.bytes += ARTICLE_BYTES + NAME_BYTES * len(reply)
+        self.bytes += VOTED_ARTICLE_BYTES + NAME_BYTES * len(reply)
         return True
 
     def discard(self, key: str) -> None:
         names = self._voters.pop(article_of(key), None)
         if names:
             self.entries -= len(names)
-            self.bytes -= ARTICLE_BYTES + NAME_BYTES * len(names)
+            self.bytes -= VOTED_ARTICLE_BYTES + NAME_BYTES * len(names)
 
     def clear(self) -> None:
         self._voters.clear()
@@ -225,4 +225,4 @@ class VoterCache:
 def article_of(key: str) -> int:
     """The number of the article that a key is about; 0, which no article has, for keys of other programs."""
     number = key.rpartition(":")[2]
-    return int(number) if ARTICLE_NUMBER.fullmatch(number) else 0
+    return int(number) if NUMBER_IN_KEY.fullmatch(number) else 0

@@ -1,4 +1,7 @@
-"""Immutable records as read from the store. Instants are unix milliseconds; the schema formats them."""
+"""
+Immutable records as read from the store, and their ids, such as `article:1541` or `user:alice`. Instants are unix
+milliseconds; the schema formats them.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +11,12 @@ from sys import getsizeof
 from typing import NamedTuple
 
 from caches import memo
+from store import keys, validation
 
+HIGHEST_NUMBER = 2**53 - 1  # of an article, so that Lua and JSON hold it exactly
+HIGHEST_SEQUENCE = HIGHEST_NUMBER // keys.SLOTS  # reached in 2109
+FIRST_STORY_SEQUENCE = 2**37 + 1  # of 1972, also for older stories: early versions gave out lower sequences
+ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
 SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
@@ -162,6 +170,52 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
         int(fields.get("imported", 0)),
         tuple(fields["groups"].split()),
     )
+
+
+def article_number(id: str) -> int | None:
+    """The number in an article's id; None for any other text."""
+    kind, _, number = id.partition(":")
+    if kind != "article" or not ARTICLE_NUMBER.fullmatch(number) or int(number) > HIGHEST_NUMBER:
+        return None
+    return int(number)
+
+
+def username(id: str) -> str | None:
+    """The name in a user's id; None for any other text."""
+    return _username("user", id)
+
+
+def feed_owner(id: str) -> str | None:
+    """The name in a feed's id; None for any other text."""
+    return _username("feed", id)
+
+
+def _username(kind: str, id: str) -> str | None:
+    found, _, name = id.partition(":")
+    return name if found == kind and validation.USERNAME.fullmatch(name) else None
+
+
+def group_name(id: str) -> str | None:
+    """The name in a group's id; None for any other text."""
+    kind, _, name = id.partition(":")
+    return name.lower() if kind == "group" and validation.GROUP.fullmatch(name) else None
+
+
+def sequence_of(number: int) -> int:
+    """
+    The sequence in an article's number, which is `sequence x 1024 + slot of the poster`.
+
+    The sequence of a post is even: twice its time in unix milliseconds, or the next even one if its partition has given
+    that to another post. The sequence of an imported story is odd: twice the story's time plus one, or the next odd one
+    that is free. So posts and stories never share a number, and of two articles with equal values the one with the
+    higher number was posted later, in whatever partition. Early versions counted from 1: all their numbers are lower.
+    """
+    return number // keys.SLOTS
+
+
+def is_of_story(sequence: int) -> bool:
+    """Whether a sequence was given to an imported story, but not by an early version: then `numbered` has it."""
+    return sequence % 2 == 1 and sequence >= FIRST_STORY_SEQUENCE
 
 
 def size_of(articles: Sequence[Article | None]) -> int:

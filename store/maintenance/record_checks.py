@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
-from store import key_kinds, keys, numbering, validation
+from store import key_kinds, keys, records, validation
 from store.ranking.formulas import ORDERS, WEIGHTS
 
 MAX_SHOWN = 60  # characters of a value in a message
@@ -145,8 +145,8 @@ def _sequences(given: list[Any]) -> None:
     if not 1 <= len(given) <= keys.SLOTS or len(given) & (len(given) - 1):
         raise MalformedRecord(f"sequences: {len(given)} is no power of two up to {keys.SLOTS}")
     for sequence in given:
-        if type(sequence) is not int or not 0 <= sequence <= numbering.HIGHEST_SEQUENCE:
-            raise MalformedRecord(f"sequences: {shown(sequence)} is none of 0 to {numbering.HIGHEST_SEQUENCE}")
+        if type(sequence) is not int or not 0 <= sequence <= records.HIGHEST_SEQUENCE:
+            raise MalformedRecord(f"sequences: {shown(sequence)} is none of 0 to {records.HIGHEST_SEQUENCE}")
 
 
 def _check_fields(
@@ -164,7 +164,7 @@ def _check_fields(
 
 
 def _check_number(where: str, number: int) -> None:
-    if not keys.SLOTS <= number <= numbering.HIGHEST:
+    if not keys.SLOTS <= number <= records.HIGHEST_NUMBER:
         raise MalformedRecord(f"{where}: {shown(number)} is no number of an article")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from store import keys, numbering
+from store import keys, records
 from store.client import Command
 from store.client.client import RedisClient
 from store.errors import StoreMismatch
@@ -109,9 +109,9 @@ def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Comma
 
 def _imported(site: Site, numbers: dict[str, str]) -> Iterator[Command]:
     for story, number in numbers.items():
-        p, sequence = site.home_of_article(int(number)), numbering.sequence(int(number))
+        p, sequence = site.home_of_article(int(number)), records.sequence_of(int(number))
         yield ("HSET", keys.imported(p), story, number)
-        if numbering.is_of_story(sequence):
+        if records.is_of_story(sequence):
             yield ("ZADD", keys.numbered(p), sequence, sequence)
 
 

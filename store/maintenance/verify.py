@@ -18,7 +18,7 @@ partitions: these are read twice.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from store import key_kinds, keys, numbering
+from store import key_kinds, keys, records
 from store.client import Argument, Command
 from store.key_kinds import Check, Key
 from store.maintenance import dangling_follows, scan
@@ -105,8 +105,8 @@ class _Verification:
         async for found in scan.known_keys(self._site, self._progress):
             articles = [key for key in found if key.kind.check is Check.ARTICLE]
             for key in articles:
-                sequence = numbering.sequence(int(key.suffix))
-                if not numbering.is_of_story(sequence):
+                sequence = records.sequence_of(int(key.suffix))
+                if not records.is_of_story(sequence):
                     self._highest[key.p] = max(self._highest[key.p], sequence)
             await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, (complete,)) for key in articles])
 
@@ -151,11 +151,11 @@ class _Verification:
             sequences = []
             for story, number in stories.items():
                 if key_kinds.NUMBER.fullmatch(number) and self._site.home_of_article(int(number)) == p:
-                    sequences.append(numbering.sequence(int(number)))
+                    sequences.append(records.sequence_of(int(number)))
                 else:
                     where = f"{keys.imported(p)} {story}"
                     self._report(Finding(where, number, "the number of an article of this partition"))
-            await self._numbered(p, [sequence for sequence in sequences if numbering.is_of_story(sequence)])
+            await self._numbered(p, [sequence for sequence in sequences if records.is_of_story(sequence)])
 
     async def _numbered(self, p: int, sequences: Sequence[int]) -> None:
         """Sequences of stories must be in `numbered`; others may be, too: those of deleted stories."""

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.errors import TooManyRankings
-from resolvers.live import Live
+from resolvers.live import Live, TooManyRankings
 from store.client import client
 from store.client.client import RedisUsage
 from store.errors import StoreUnavailable

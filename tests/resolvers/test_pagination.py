@@ -1,19 +1,15 @@
-"""Paging arguments, cursors, connections of names, and the cache of pages."""
-
-from inspect import iscoroutinefunction, signature
+"""Windows of listings, cursors, connections of names, and the cache of pages."""
 
 import pytest
 
 from resolvers import pagination
+from resolvers.arguments import BadInput, PageArguments
 from resolvers.context import Context
-from resolvers.errors import BadInput
 from resolvers.pagination import (
     ARTICLE_CURSOR,
     ARTICLE_TIME_CURSOR,
     DECAYING_ARTICLE_CURSOR,
     PINNED,
-    PageArguments,
-    paginated,
 )
 from store import listings, validation
 from store.listings import Window
@@ -23,18 +19,6 @@ from tests.store.reading import post
 
 MEMBER = "0000000000001541"
 NAMES = ["alice", "Bob", "carol", "dave", "Eve"]
-
-
-@paginated
-async def resolver(context: object, order: int = 1, *, paging: PageArguments, pinned: bool = False) -> tuple:
-    return order, paging, pinned
-
-
-async def test_paginated_resolver_takes_the_arguments_of_relay():
-    assert list(signature(resolver).parameters) == ["context", "order", "first", "after", "last", "before", "pinned"]
-    assert iscoroutinefunction(resolver)
-    assert await resolver(None, 2, first=3, pinned=True) == (2, PageArguments(first=3), True)
-    assert await resolver(None, last=3, before="x") == (1, PageArguments(last=3, before="x"), False)
 
 
 def test_arguments_are_a_window_of_a_listing():

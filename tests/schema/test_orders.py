@@ -3,8 +3,8 @@ from base64 import urlsafe_b64encode
 import pytest
 
 from resolvers import subscriptions
+from resolvers.arguments import BadInput
 from resolvers.context import Context
-from resolvers.errors import BadInput
 from store.maintenance import reindex
 from store.ranking.formulas import Order
 from store.records import Vote

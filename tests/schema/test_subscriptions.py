@@ -18,8 +18,8 @@ from engine import Client, Endpoint
 from resolvers import queries, subscriptions
 from resolvers.context import Context
 from resolvers.dataloader import Reads
-from resolvers.errors import SubscriberTooSlow, TooManyRankings
-from resolvers.live import READ_INTERVAL, Live, RankingChange
+from resolvers.live import READ_INTERVAL, Live, RankingChange, TooManyRankings
+from resolvers.subscriptions import SubscriberTooSlow
 from schema.schema import SCHEMA
 from server.app import CODES
 from store import events
