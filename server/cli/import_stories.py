@@ -1,8 +1,9 @@
 """The command `import`: brings the stories of a CSV or JSON lines file into the store, and prints a summary."""
 
+import re
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,6 +48,7 @@ class Tally:
     imported: int = 0
     known: int = 0
     bad: int = 0
+    cleaned: int = 0
     users: int = 0
     groups: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
@@ -56,6 +58,9 @@ class Tally:
         self.known += len(batch) - len(imported.stories)
         self.users += imported.created
         self.groups.update(group for story in imported.stories for group in story.groups)
+
+    def add_cleaned(self) -> None:
+        self.cleaned += 1
 
     def __str__(self) -> str:
         seconds = time.monotonic() - self.started
@@ -81,6 +86,8 @@ def import_stories(settings: Settings, file: Path, options: Options) -> int:
             finally:
                 progress.stop()
                 print(tally)
+                if tally.cleaned:
+                    print(f"removed control characters from the titles or links of {tally.cleaned} stories")
     return 0
 
 
@@ -92,7 +99,8 @@ def read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
         OSError, NotStories: the file cannot be read.
     """
     found = []
-    for story in progress.track(story_file.read(file, unix_milliseconds()), description="read"):
+    rows = story_file.read(file, unix_milliseconds(), tally.add_cleaned)
+    for story in progress.track(rows, description="read"):
         if isinstance(story, Story):
             found.append(story)
             continue
@@ -133,7 +141,6 @@ def _batches(stories: Sequence[Story]) -> Iterator[list[Story]]:
 
 
 def _count(text: str) -> int:
-    count = int(text)
-    if not 0 <= count <= MOST_FOLLOWED:
-        raise ValueError
-    return count
+    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MOST_FOLLOWED:
+        raise ArgumentTypeError(f"a number from 0 to {MOST_FOLLOWED}, not {text[:60]}")
+    return int(text)

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -24,6 +24,8 @@ HOST_STORIES = 20  # a host with as many stories becomes a group
 
 ID = re.compile(r"[!-~]{1,64}")
 POINTS = re.compile(r"-?[0-9]{1,7}")
+BREAKS = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]+")  # control characters that separate words
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 ASK_OR_SHOW = re.compile(r"(ask|show) hn\b", re.IGNORECASE)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -46,11 +48,12 @@ class Row:
     fields: Mapping[str, object]
 
 
-def read(file: Path, now: int) -> Iterator[Story | BadLine]:
+def read(file: Path, now: int, cleaned: Callable[[], object] = lambda: None) -> Iterator[Story | BadLine]:
     """
     The story of each row, without groups, or what is wrong with the line.
 
-    `now` is in unix milliseconds; a later time is an error.
+    `now` is in unix milliseconds; a later time is an error. `cleaned` is called for each story from whose title or link
+    control characters were removed.
 
     Raises:
         OSError, NotStories: the file cannot be read.
@@ -61,11 +64,15 @@ def read(file: Path, now: int) -> Iterator[Story | BadLine]:
             yield row
             continue
         try:
-            story = _story(row.fields, now)
+            text = {name: _text(row.fields.get(name), name) for name in COLUMNS}
+            was_cleaned = _clean(text)
+            story = _story(text, now)
         except Invalid as error:
             yield BadLine(row.number, error.message)
             continue
         if lines.setdefault(story.id, row.number) == row.number:
+            if was_cleaned:
+                cleaned()
             yield story
         else:
             yield BadLine(row.number, f"line {lines[story.id]} has a story with the same id")
@@ -97,8 +104,15 @@ def _host(link: str) -> str:
     return name if validation.GROUP.fullmatch(name) else ""
 
 
-def _story(fields: Mapping[str, object], now: int) -> Story:
-    text = {name: _text(fields.get(name), name) for name in COLUMNS}
+def _clean(text: dict[str, str]) -> bool:
+    """Remove control characters from title and link; in a title some of them become a space. Whether there were any."""
+    title, link = CONTROLS.sub("", BREAKS.sub(" ", text["title"])), CONTROLS.sub("", text["url"])
+    was_cleaned = (title, link) != (text["title"], text["url"])
+    text.update(title=title, url=link)
+    return was_cleaned
+
+
+def _story(text: Mapping[str, str], now: int) -> Story:
     if not ID.fullmatch(text["id"]):
         raise Invalid("an id has 1 to 64 printable ASCII characters", "id")
     return Story(

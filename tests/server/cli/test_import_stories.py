@@ -141,6 +141,16 @@ def test_bad_lines_are_shown_and_counted_and_the_rest_is_imported(settings, file
     assert printed.out.startswith("imported 1200, already known 0, bad lines 25, ")
 
 
+def test_stories_with_control_characters_are_cleaned_and_counted(settings, file, capsys):
+    content = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([*content[:-13], *(each.replace(",A", ",\x80\x95A", 1) for each in content[-13:])]))
+
+    import_stories(settings, file, Options())
+    summary, removed = capsys.readouterr().out.splitlines()
+    assert summary.startswith("imported 1200, already known 0, bad lines 0, ")
+    assert removed == "removed control characters from the titles or links of 13 stories"
+
+
 def test_file_of_bad_lines_only_imports_nothing(settings, tmp_path, capsys):
     (tmp_path / "stories.jsonl").write_text("{}\n")
 
