@@ -62,6 +62,7 @@ CODES: dict[type[Exception], str] = {
 }
 ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
 STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
+KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"  # of servers that ask for their visitors
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
 WEIGHTS = Weights(
     texts={("Article", "content"): CONTENT_LENGTH // 10_000},
@@ -175,6 +176,8 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         observer=app.state.observer,
         viewer_key=attrgetter("token"),
         stats_header=STATS_HEADER,
+        key_header=KEY_HEADER,
+        visitor_header=VISITOR_HEADER,
     )
 
 
@@ -230,6 +233,7 @@ def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
             settings.rate_address_points_back or ADDRESS_SHARE * back,
             "UPVOTE_RATE_ADDRESS_POINTS",
         ),
+        "key": RatePolicy(settings.rate_key_points, settings.rate_key_points_back, "UPVOTE_RATE_KEY_POINTS"),
     }
     rates = RateLimiter(policies, max_buckets=budget.share("buckets") // BUCKET_SIZE)
     budget.measure("buckets", rates)

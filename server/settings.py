@@ -150,6 +150,14 @@ class Settings(BaseModel):
         allow_inf_nan=False,
         description="Cost points that an address gains per second; by default twice those of a user.",
     )
+    rate_key_points: int = Field(
+        100_000,
+        ge=1,
+        description="Cost points that a server key can save up, for requests with this key and without a session.",
+    )
+    rate_key_points_back: float = Field(
+        10_000, gt=0, allow_inf_nan=False, description="Cost points that a server key gains per second."
+    )
     rate_posts: int = Field(10, ge=1, description="Maximum number of posts per user in 10 minutes.")
     rate_posts_a_day: int = Field(100, ge=1, description="Maximum number of posts per user in a day.")
     rate_registrations: int = Field(50, ge=1, description="Maximum number of registrations per address in an hour.")

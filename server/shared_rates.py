@@ -20,14 +20,15 @@ logger = logging.getLogger("upvote")
 @asynccontextmanager
 async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator[None]:
     """
-    Look up sessions for the rate limiter, and exchange the points taken with other processes every tenth of a second.
+    Look up sessions and server keys for the rate limiter, and exchange the points taken with other processes.
 
-    Without the store, each process counts alone.
+    This happens every tenth of a second. Without the store, each process counts alone.
     """
     if rates is None:
         yield
         return
     rates.sessions.find = partial(usernames, store)
+    rates.keys.find = partial(key_names, store)
     task = asyncio.create_task(_synchronize(rates, store))
     try:
         yield
@@ -45,6 +46,14 @@ async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | No
         return {}
     found = dict(zip(valid, names, strict=True))
     return {token: (name := found.get(token)) and name.lower() for token in tokens}
+
+
+async def key_names(store: Store, texts: Collection[str]) -> dict[str, str | None]:
+    """The names of server keys; None for text that is none. One round trip; nothing if the store does not answer."""
+    try:
+        return dict(zip(texts, await store.server_keys.names(list(texts)), strict=True))
+    except StoreUnavailable:
+        return {}
 
 
 def buckets_of(rates: RateLimiter, store: Store) -> dict[str, TokenBuckets]:

@@ -121,6 +121,10 @@ def bucket(p: int, digest: str) -> str:
     return f"bucket:{{{p}}}:{digest}"
 
 
+def serverkeys(p: int) -> str:
+    return f"serverkeys:{{{p}}}"
+
+
 def imported(p: int) -> str:
     return f"imported:{{{p}}}"
 

@@ -18,6 +18,7 @@ from store.queries import VoteCache, VoterCache
 from store.ranking.config import ORDERS_FIELD, Rankings, orders_to_write
 from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
+from store.server_keys import ServerKeys
 from store.sessions import Sessions
 from store.site import Site, unix_milliseconds
 from store.users import Users
@@ -33,6 +34,7 @@ class Store:
     users: Users
     follows: Follows
     attempts: Attempts
+    server_keys: ServerKeys
 
     @classmethod
     async def open(
@@ -74,7 +76,7 @@ class Store:
         site = Site(redis, partitions, policy, clock, session_lifetime, rankings)
         sessions, attempts = Sessions(site), Attempts(site)
         users = Users(site, sessions, attempts, Passwords(clock, is_bounded=bounded_hashing))
-        return cls(site, sessions, Articles(site, sessions), users, Follows(site, sessions), attempts)
+        return cls(site, sessions, Articles(site, sessions), users, Follows(site, sessions), attempts, ServerKeys(site))
 
     async def close(self) -> None:
         self.users.close()

@@ -23,6 +23,7 @@ COMMANDS = {  # name: module, summary
     "move": ("server.cli.move", "copy the store to an empty one and refuse writes from then on"),
     "reindex": ("server.cli.reindex", "build the orders that UPVOTE_ORDERS names, and drop all others"),
     "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
+    "key": ("server.cli.key", "create, revoke or list the keys of servers that ask for their visitors"),
     "schema": ("server.cli.schema", "print the GraphQL schema, sorted"),
 }
 

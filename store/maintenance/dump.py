@@ -2,6 +2,7 @@
 Dumps a store, while it is in use, as records of which `restore` makes the same store. A record is a list that JSON can
 hold, its kind first:
 
+    serverkeys {name: digest of the secret, and when the key was created}
     ranking    the orders that clients may ask for, {group: its weights}; only if they were changed
     imported   {story: number}
     article    number, fields, usernames who voted up, usernames who voted down
@@ -28,6 +29,7 @@ from store.maintenance.scan import Progress
 from store.ranking.config import stored_rankings
 from store.ranking.formulas import ORDERS
 from store.scripts.registry import Script
+from store.server_keys import HOME
 from store.site import Site
 
 Record = list[Any]
@@ -57,6 +59,8 @@ async def records_of(
     orders, weights = await stored_rankings(site.redis)
     if orders is not None or weights:
         yield [["ranking", " ".join(ORDERS) if orders is None else orders, weights]]
+    if server_keys := await site.redis.run(("HGETALL", keys.serverkeys(HOME))):
+        yield _server_keys(keys.serverkeys(HOME), server_keys, skipped)
     for p in range(site.partitions):
         async for stories in scan.imported_stories(site, p):
             yield _imported(keys.imported(p), stories, skipped)
@@ -87,6 +91,11 @@ def _usable_fields(key: str, fields: dict[str, str], skipped: Skipped) -> dict[s
     for name in malformed:
         skipped(f"{key} {name}")
     return {name: value for name, value in fields.items() if name not in malformed}
+
+
+def _server_keys(hash: str, values: dict[str, str], skipped: Skipped) -> list[Record]:
+    each = _valid(((f"{hash} {name}", ["serverkeys", {name: value}]) for name, value in values.items()), skipped)
+    return [["serverkeys", {name: value for _, pair in each for name, value in pair.items()}]] if each else []
 
 
 def _imported(hash: str, stories: dict[str, str], skipped: Skipped) -> list[Record]:

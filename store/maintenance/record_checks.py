@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
-from store import key_kinds, keys, records, validation
+from store import key_kinds, keys, records, server_keys, validation
 from store.ranking.formulas import ORDERS, WEIGHTS
 
 MAX_SHOWN = 60  # characters of a value in a message
@@ -97,6 +97,14 @@ def _is_weight(text: str) -> bool:
     return 0 < value < inf
 
 
+def _server_keys(values: dict[str, Any]) -> None:
+    if not values:
+        raise MalformedRecord("serverkeys: there are none")
+    for name, value in values.items():
+        _match(f"server key {shown(name)}", "name", name, server_keys.NAME)
+        _match(f"server key {shown(name)}", "value", value, server_keys.VALUE)
+
+
 def _imported(numbers: dict[str, Any]) -> None:
     for story, number in numbers.items():
         _match(f"imported story {shown(story)}", "number", number, key_kinds.NUMBER)
@@ -181,6 +189,7 @@ def _match(where: str, what: str, value: object, pattern: re.Pattern[str]) -> No
 NAMES: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 CHECKS: dict[str, tuple[tuple[type, ...], Callable[..., None]]] = {
     "ranking": ((str, dict), _ranking),
+    "serverkeys": ((dict,), _server_keys),
     "imported": ((dict,), _imported),
     "article": ((int, dict, list, list), _article),
     "follows": ((str, dict), _follows),

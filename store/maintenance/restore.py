@@ -17,6 +17,7 @@ from store.maintenance.dump import Record
 from store.ranking.config import ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
 from store.scripts.registry import OPEN_SESSION, Script
+from store.server_keys import HOME
 from store.site import Site
 
 VOTERS_AT_ONCE = 10_000  # in one command
@@ -107,6 +108,10 @@ def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Comma
         yield ("HSET", keys.ranking(p), *_flat(fields))
 
 
+def _server_keys(site: Site, values: dict[str, str]) -> Iterator[Command]:
+    yield ("HSET", keys.serverkeys(HOME), *_flat(values))
+
+
 def _imported(site: Site, numbers: dict[str, str]) -> Iterator[Command]:
     for story, number in numbers.items():
         p, sequence = site.home_of_article(int(number)), records.sequence_of(int(number))
@@ -157,6 +162,7 @@ def _flat(fields: dict[str, str]) -> list[str]:
 
 COMMANDS: dict[str, Callable[..., Iterator[Command]]] = {
     "ranking": _ranking,
+    "serverkeys": _server_keys,
     "article": _article,
     "imported": _imported,
     "follows": _follows,

@@ -18,7 +18,7 @@ partitions: these are read twice.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from store import key_kinds, keys, records
+from store import key_kinds, keys, records, server_keys
 from store.client import Argument, Command
 from store.key_kinds import Check, Key
 from store.maintenance import dangling_follows, scan
@@ -120,6 +120,7 @@ class _Verification:
             await self._run([ScriptCall(VERIFY_KEY, p, "", ("sequence", highest))])
             await self._run([ScriptCall(VERIFY_MEMBERS, p, "", (kind, "0")) for kind in ("groups", "posters")])
             await self._imported(p)
+            await self._server_keys(p)
 
     async def settings(self) -> None:
         """Written last: until all indexes are rebuilt, the store keeps its old settings and cannot be opened."""
@@ -156,6 +157,12 @@ class _Verification:
                     where = f"{keys.imported(p)} {story}"
                     self._report(Finding(where, number, "the number of an article of this partition"))
             await self._numbered(p, [sequence for sequence in sequences if records.is_of_story(sequence)])
+
+    async def _server_keys(self, p: int) -> None:
+        for name, value in (await self._site.redis.run(("HGETALL", keys.serverkeys(p)))).items():
+            if p != server_keys.HOME or not server_keys.NAME.fullmatch(name) or not server_keys.VALUE.fullmatch(value):
+                expected = f"a name and a digest, in partition {server_keys.HOME}"
+                self._report(Finding(f"{keys.serverkeys(p)} {name}", value, expected))
 
     async def _numbered(self, p: int, sequences: Sequence[int]) -> None:
         """Sequences of stories must be in `numbered`; others may be, too: those of deleted stories."""

@@ -41,6 +41,7 @@ RENEW_SESSION = Script("renew_session")
 END_SESSION = Script("end_session")
 CHANGE_PASSWORD = Script("change_password")
 RATE_LIMIT = Script("rate_limit")
+SERVER_KEY = Script("server_key")
 
 VERIFY_ARTICLE = Script("prelude", "verify_prelude", "verify_article")
 VERIFY_USER = Script("prelude", "verify_prelude", "verify_user")

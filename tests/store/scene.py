@@ -105,6 +105,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     listing = listings.whole(site, Order.SCORE)
     await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(scene.store, listing))
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
+    await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=10).take({"alice": 1})
 
 

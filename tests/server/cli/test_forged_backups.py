@@ -33,6 +33,7 @@ def backup(filled: Settings, tmp_path: Path) -> Backup:
     records = [record for some in found.records() for record in some]
     kinds = {record[0]: record for record in records}
     kinds["ranking"] = ["ranking", "score time", {"show": "vote_score=100.0"}]
+    kinds["serverkeys"] = ["serverkeys", {"shop": f"{DIGEST} 1470311520000"}]
     kinds["posted"] = ["posted", "user-1", DIGEST, f"{kinds['article'][1]} 1470311520000 {DIGEST}", 4_102_444_800_000]
     kinds["session"] = ["session", DIGEST, "user-1", 4_102_444_800_000]
     sequences = kinds.pop("sequences")
@@ -113,6 +114,9 @@ RECORDS: dict[str, tuple[object, str]] = {
     "group's name": (["ranking", "score", {"a b": "best_z=1"}], "ranking of group 'a b': 'a b' is no usable name"),
     "weight": (["ranking", "score", {"show": "votes=1"}], "ranking of group 'show': 'votes=1' are no weights"),
     "infinite weight": (["ranking", "score", {"show": "best_z=1e999"}], "'best_z=1e999' are no weights"),
+    "no server keys": (["serverkeys", {}], "serverkeys: there are none"),
+    "server key's name": (["serverkeys", {"A": f"{DIGEST} 1"}], "server key 'A': 'A' is no usable name"),
+    "server key": (["serverkeys", {"shop": "secret"}], "server key 'shop': 'secret' is no usable value"),
     "story's number": (["imported", {"1": "x"}], "imported story '1': 'x' is no usable number"),
     "story's number 0": (["imported", {"1": "0"}], "imported story '1': '0' is no usable number"),
     "time of a follow": (["follows", "bob", {"alice": "now"}], "follows of 'bob': 'now' is no usable time of alice"),

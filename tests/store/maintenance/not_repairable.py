@@ -99,6 +99,11 @@ def keys_that_no_store_has(scene: Scene) -> list[Expected]:
     return [(key, "there", "no key of this store") for key in [*odd, "\udcff\n"]]
 
 
+def server_key_without_a_digest(scene: Scene) -> list[Expected]:
+    scene.redis.hset(keys.serverkeys(0), "shop", "secret")
+    return [(f"{keys.serverkeys(0)} shop", "secret", "a name and a digest, in partition 0")]
+
+
 def article_of_a_wrong_type(scene: Scene) -> list[Expected]:
     scene.redis.delete(scene.hash)
     scene.redis.sadd(scene.hash, "odd")
@@ -118,5 +123,6 @@ NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     session_of_nobody,
     import_that_became_no_article,
     keys_that_no_store_has,
+    server_key_without_a_digest,
     article_of_a_wrong_type,
 ]

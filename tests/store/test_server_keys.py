@@ -1,0 +1,65 @@
+import pytest
+
+from store import keys
+from store.errors import StoreUnavailable
+from store.maintenance.write_lock import WriteLock
+
+pytestmark = pytest.mark.routed
+
+
+async def test_key_is_known_by_its_whole_text_until_it_is_revoked(store):
+    shop, other = await store.server_keys.create("shop"), await store.server_keys.create("other-1")
+    secret = shop.partition(".")[2]
+    texts = [
+        shop,
+        other,
+        "shop.",
+        "shop",
+        f"other-1.{secret}",
+        f"{shop}x",
+        shop.upper(),
+        "",
+        "\xff.\xff",
+        f"nobody.{secret}",
+    ]
+
+    assert len(secret) == 43
+    assert await store.server_keys.names(texts) == ["shop", "other-1", *[None] * 8]
+    assert await store.server_keys.revoke("shop")
+    assert not await store.server_keys.revoke("shop")
+    assert await store.server_keys.names([shop, other]) == [None, "other-1"]
+
+
+async def test_name_is_given_once(store, clock):
+    created = clock.now
+    first = await store.server_keys.create("shop")
+    clock.advance(5)
+
+    assert await store.server_keys.create("shop") is None
+    assert await store.server_keys.names([first]) == ["shop"]
+    assert await store.server_keys.created() == {"shop": created}
+
+
+async def test_secret_is_not_stored(store, redis):
+    secret = (await store.server_keys.create("shop")).partition(".")[2]
+
+    assert secret not in str(redis.hgetall(keys.serverkeys(0)))
+
+
+@pytest.mark.parametrize("name", ["", "Shop", "a.b", "-a", "x" * 51, "ä"])
+async def test_odd_name_is_refused(store, name, redis):
+    with pytest.raises(ValueError):
+        await store.server_keys.create(name)
+
+    assert not redis.exists(keys.serverkeys(0))
+
+
+async def test_no_key_is_created_or_revoked_while_the_store_is_moved(store):
+    key = await store.server_keys.create("shop")
+    await WriteLock(store.site).acquire()
+
+    with pytest.raises(StoreUnavailable):
+        await store.server_keys.create("other")
+    with pytest.raises(StoreUnavailable):
+        await store.server_keys.revoke("shop")
+    assert await store.server_keys.names([key]) == ["shop"]
