@@ -14,11 +14,11 @@ from store.ranking.standings import Standing
 from store.records import Article, Group, User, Vote
 
 
-def poster(articles: Sequence[Article]) -> list[User]:
+def poster(articles: Sequence[Article], context: Context) -> list[User]:
     return [records.user(article.poster) for article in articles]
 
 
-def groups(articles: Sequence[Article]) -> list[list[Group]]:
+def groups(articles: Sequence[Article], context: Context) -> list[list[Group]]:
     return [[records.group(name) for name in article.groups] for article in articles]
 
 

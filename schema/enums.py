@@ -1,4 +1,4 @@
-"""Enums of the schema. Those of the store get their descriptions here."""
+"""Enums of the schema. Those of the store get their descriptions here: types import them from this module."""
 
 from enum import Enum
 
@@ -6,6 +6,8 @@ import strawberry
 
 from store.ranking.formulas import Order
 from store.records import Vote
+
+__all__ = ["Order", "UserErrorCode", "Vote"]
 
 
 class UserErrorCode(Enum):

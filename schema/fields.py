@@ -41,15 +41,14 @@ TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date"
 
 def field_of(resolver: Callable[..., Any], description: str, *, is_pure: bool = False, **options: Any) -> Any:
     """
-    The field of a batch resolver: `resolver(parents)` or `resolver(parents, context, **arguments)`.
+    The field of a batch resolver: `resolver(parents, context, **arguments)`, which returns a value for each parent.
 
     A coroutine function is called once for all parents of a tick. `is_pure` says that the value of a record is always
     the same, for every client. `options` are those of `strawberry.field`, such as `deprecation_reason`.
     """
-    parameters = list(signature(resolver).parameters.values())
-    batch = resolver if len(parameters) > 1 else _with_context(resolver)
-    resolve = _batched(batch) if iscoroutinefunction(resolver) else _at_once(batch)
-    return _field(resolve, parameters[2:], description, BatchResolver(batch, is_pure), options)
+    _, _, *arguments = signature(resolver).parameters.values()
+    resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
+    return _field(resolve, arguments, description, BatchResolver(resolver, is_pure), options)
 
 
 def root_field(resolver: Callable[..., Awaitable[Any]], description: str, **options: Any) -> Any:
@@ -72,20 +71,6 @@ def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description:
 
     parameters = list(signature(resolver).parameters.values())[1:]
     return strawberry.subscription(resolver=_described(subscribe, parameters), description=description, **options)
-
-
-def _with_context(resolver: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
-    if iscoroutinefunction(resolver):
-
-        async def resolve_later(parents: Sequence[Any], context: Context) -> Any:
-            return await resolver(parents)
-
-        return resolve_later
-
-    def resolve(parents: Sequence[Any], context: Context) -> Any:
-        return resolver(parents)
-
-    return resolve
 
 
 def _batched(batch: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ from typing import Any
 import strawberry
 from strawberry.types.unset import UNSET
 
+from schema.enums import Vote
 from schema.scalars import Link
-from store.records import Vote
 
 TITLE = "1 to 300 characters."
 LINK = "An absolute http or https URL."

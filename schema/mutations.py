@@ -21,7 +21,7 @@ from store.follows import Followed
 from store.sessions import NewSession
 
 
-def query(payloads: Sequence[Any]) -> Sequence[Any]:
+def query(payloads: Sequence[Any], context: Context) -> Sequence[Any]:
     return payloads
 
 

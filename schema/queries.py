@@ -3,9 +3,8 @@
 import strawberry
 
 from resolvers import queries
-from schema.connections import Connection
 from schema.fields import root_field
-from schema.types import Article, Feed, Group, Node, User
+from schema.types import Article, Connection, Feed, Group, Node, User
 
 
 @strawberry.type(description="The root of queries.")

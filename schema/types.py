@@ -1,26 +1,29 @@
-"""Object types of the schema. Fields without a resolver are attributes of the records in `store.records`."""
+"""
+Object types of the schema, and Relay connections of them, which Strawberry names after their nodes. Fields without a
+resolver are attributes of records.
+"""
 
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import strawberry
 
 from resolvers import articles, feeds, users
-from schema import enums
-from schema.connections import Connection
+from resolvers.pagination import total_count
+from schema.enums import Order, Vote
 from schema.fields import field_of
 from schema.scalars import DateTime, Link
 from store import records
-from store.ranking.formulas import Order
-from store.records import Vote
 
 ID = "The id, which never changes."
 
-assert enums  # adds the enums to the schema
+T = TypeVar("T")
 
 
-def always(record: object) -> bool:
-    return True
+def instances_of(record: type) -> Callable[[Any, Any], bool]:
+    """The `is_type_of` of a type whose objects are records of a class."""
+    return lambda value, info: isinstance(value, record)
 
 
 @strawberry.interface(description="An object with an id, by which it can be queried.")
@@ -30,6 +33,7 @@ class Node:
 
 @strawberry.type(description="An article that users vote on.")
 class Article(Node):
+    is_type_of = instances_of(records.Article)
     is_cacheable = staticmethod(attrgetter("is_cacheable"))
 
     title: str = strawberry.field(description="1 to 300 characters.")
@@ -66,14 +70,11 @@ class Article(Node):
         articles.standing, "The rank among all articles or in a group; null if the article is not in the group."
     )
 
-    @classmethod
-    def is_type_of(cls, value: Any, info: Any) -> bool:
-        return isinstance(value, records.Article)
-
 
 @strawberry.type(description="A user, who posts and votes.")
 class User(Node):
-    is_cacheable = staticmethod(always)
+    is_type_of = instances_of(records.User)
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))
 
     username: str = strawberry.field(
         description="The name as registered. No other user has the same name in another case of letters."
@@ -85,25 +86,20 @@ class User(Node):
     following: "Connection[User]" = field_of(users.following, "The users whom this user follows, the latest first.")
     viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows this user.")
 
-    @classmethod
-    def is_type_of(cls, value: Any, info: Any) -> bool:
-        return isinstance(value, records.User)
-
 
 @strawberry.type(description="A named set of articles with its own rankings. Groups need not be created.")
 class Group(Node):
-    is_cacheable = staticmethod(always)
+    is_type_of = instances_of(records.Group)
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))
 
     name: str = strawberry.field(description="The name, in lower case.")
     articles: "Connection[Article]" = field_of(users.group_articles, "The articles of the group.")
 
-    @classmethod
-    def is_type_of(cls, value: Any, info: Any) -> bool:
-        return isinstance(value, records.Group)
-
 
 @strawberry.type(description="The articles of the viewer and the users they follow, newest first.")
 class Feed(Node):
+    is_type_of = instances_of(records.Feed)
+
     articles: "Connection[Article]" = field_of(
         feeds.articles,
         "The articles of the feed. They are collected when the feed is read, so a feed is always up to date.",
@@ -114,10 +110,6 @@ class Feed(Node):
     seen_through: DateTime | None = field_of(
         feeds.seen_through, "The posting time of the article at the mark; null if the viewer has not set a mark."
     )
-
-    @classmethod
-    def is_type_of(cls, value: Any, info: Any) -> bool:
-        return isinstance(value, records.Feed)
 
 
 @strawberry.type(description="A term of the value that an order sorts by.")
@@ -135,3 +127,29 @@ class Standing:
     votes_to_next_rank: int | None = strawberry.field(
         description="The number of upvotes to move one place up; null at the top, or if votes cannot move it."
     )
+
+
+@strawberry.type(description="The position of a page in its listing.")
+class PageInfo:
+    has_next_page: bool = strawberry.field(description="Whether there are items after this page.")
+    has_previous_page: bool = strawberry.field(description="Whether there are items before this page.")
+    start_cursor: str | None = strawberry.field(description="The cursor of the first edge; null if the page is empty.")
+    end_cursor: str | None = strawberry.field(description="The cursor of the last edge; null if the page is empty.")
+
+
+@strawberry.type(description="An item of a listing, with its cursor.")
+class Edge(Generic[T]):
+    cursor: str = strawberry.field(
+        description="The position of this edge, for the arguments `after` and `before` of the same listing."
+    )
+    node: T = strawberry.field(description="The item.")
+
+
+@strawberry.type(description="A page of a listing.")
+class Connection(Generic[T]):
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))
+
+    edges: list[Edge[T]] = strawberry.field(description="The items of this page, with cursors.")
+    nodes: list[T] = strawberry.field(description="The items of this page, for clients that need no cursors.")
+    page_info: PageInfo = strawberry.field(description="The position of this page in the listing.")
+    total_count: int = field_of(total_count, "The number of items in the whole listing.")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from sys import getsizeof
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from caches import memo
 from store import keys, validation
@@ -107,6 +107,7 @@ class User:
 
     username: str
     id: str = field(init=False)
+    is_cacheable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", f"user:{self.username.lower()}")
@@ -137,6 +138,7 @@ class Feed:
 class Group:
     name: str
     id: str = field(init=False)
+    is_cacheable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", f"group:{self.name}")

@@ -6,6 +6,7 @@ import pytest
 
 from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, paginated
+from store import validation
 
 
 @paginated
@@ -32,6 +33,7 @@ def test_group_name_in_a_query_is_in_lower_case():
 
 def test_name_that_no_group_can_have_is_that_of_an_unknown_group():
     assert arguments.group_name("a b") == arguments.group_name("") == arguments.NO_GROUP
+    assert not validation.GROUP.fullmatch(arguments.NO_GROUP)
 
 
 @pytest.mark.parametrize("parents", [[1, 2], [1, -2], []])

@@ -22,25 +22,25 @@ class Counter:
     value: int = 0
 
 
-def count(counters):
+def add_one(counters, context):
     for counter in counters:
         counter.value += 1
     return [counter.value for counter in counters]
 
 
-async def count_later(counters):
-    return count(counters)
+async def add_one_later(counters, context):
+    return add_one(counters, context)
 
 
 @strawberry.type
 class Counted:
-    count: int = field_of(count, "Changes with every call.")
-    pure: int = field_of(count, "Declared as pure.", is_pure=True)
-    later: int = field_of(count_later, "A coroutine function of the parents alone.")
-    old: int = field_of(count, "Deprecated.", deprecation_reason="use count")
+    count: int = field_of(add_one, "Changes with every call.")
+    pure: int = field_of(add_one, "Declared as pure.", is_pure=True)
+    later: int = field_of(add_one_later, "A coroutine function.")
+    old: int = field_of(add_one, "Deprecated.", deprecation_reason="use count")
 
 
-def test_resolver_of_the_parents_alone_is_pure_only_if_declared():
+def test_resolver_is_pure_only_if_declared():
     fields = {field.python_name: declared_resolver(field) for field in Counted.__strawberry_definition__.fields}
 
     assert {name: declared.is_pure for name, declared in fields.items()} == {
@@ -52,7 +52,7 @@ def test_resolver_of_the_parents_alone_is_pure_only_if_declared():
 
 
 @pytest.mark.parametrize("name", ["count", "later"])
-async def test_resolver_of_the_parents_alone_is_called_for_each_answer(store, name):
+async def test_resolver_without_arguments_is_called_for_each_answer(store, name):
     @strawberry.type
     class Query:
         @strawberry.field
@@ -110,7 +110,7 @@ def guarded_schema():
         text: str = strawberry.field(default="", permission_classes=[Owner])
         length: int | None = field_of(lengths, "Of coroutine functions.", permission_classes=[LoggedIn, Owner])
         letters: list[str] | None = field_of(
-            lambda names: [list(name.text) for name in names],
+            lambda names, context: [list(name.text) for name in names],
             "At once.",
             permission_classes=[Owner],
             deprecation_reason="use text",
