@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from store import listings, records, validation
 from store.listings import Listing
+from store.ranking import since
 from store.ranking.formulas import PAGE_SIZE, Order
 from store.site import Site
 
@@ -119,15 +120,21 @@ def maintained_order(site: Site, order: Order | None) -> Order:
     return order
 
 
-def articles_by(site: Site, order: Order | None, group: str | None) -> Listing:
+def articles_by(site: Site, order: Order | None, group: str | None, posted_since: int | None = None) -> Listing:
     """
-    The listing of all articles, or of those of a group.
+    The listing of all articles, or of those of a group; without those posted before an instant (unix milliseconds).
 
     Raises:
-        BadInput: the store does not maintain the order.
+        BadInput: the store does not maintain the order, or cannot list articles by it since an instant.
     """
     order = maintained_order(site, order)
-    return listings.whole(site, order) if group is None else listings.group(site, group, order)
+    if posted_since is None:
+        return listings.whole(site, order) if group is None else listings.group(site, group, order)
+    possible = since.orders(site.rankings.orders)
+    if order not in possible:
+        valid = ", ".join(each.name for each in possible) or "none"
+        raise BadInput(f"{order.name} does not take since; orders that take it here are {valid}")
+    return listings.posted_since(site, group, order, posted_since)
 
 
 def for_each(parents: Sequence[P], value: Callable[[P], T]) -> list[T | BadInput]:

@@ -62,12 +62,14 @@ async def articles(
     context: Context,
     order: Order | None = Order.SCORE,
     group: str | None = None,
+    since: int | None = None,
     *,
     paging: PageArguments,
     page: int | None = None,
     pinned: bool | None = False,
 ) -> Connection[Article]:
-    listing = articles_by(context.store.site, order, arguments.group_name(group) if group is not None else None)
+    name = arguments.group_name(group) if group is not None else None
+    listing = articles_by(context.store.site, order, name, since)
     return await article_connection(context, listing, paging._replace(page=page), pinned=bool(pinned))
 
 

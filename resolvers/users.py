@@ -54,12 +54,13 @@ async def group_articles(
     groups: Sequence[Group],
     context: Context,
     order: Order | None = Order.SCORE,
+    since: int | None = None,
     *,
     paging: PageArguments,
     page: int | None = None,
     pinned: bool | None = False,
 ) -> list[Connection[Article] | BadInput]:
-    wanted = [articles_by(context.store.site, order, group.name) for group in groups]
+    wanted = [articles_by(context.store.site, order, group.name, since) for group in groups]
     return await article_connections(context, wanted, paging._replace(page=page), pinned=bool(pinned))
 
 

@@ -14,7 +14,7 @@ from strawberry.types.unset import UNSET
 
 from engine.compiler.resolvers import RESOLVER, BatchResolver, DeclaredResolver, RootResolver
 from resolvers.context import Context
-from schema.scalars import Date
+from schema.scalars import Date, DateTime
 
 Info = strawberry.Info[Context, object]
 
@@ -26,6 +26,7 @@ ARGUMENTS = {
     "page": "The number of the page, from 1. Its size is `first` or the default. Excludes cursors.",
     "order": "The order of the articles.",
     "pinned": "Whether to pin the order of the first 1,000 articles for 10 minutes, for the next pages.",
+    "since": "Only articles posted at this instant or later. For the orders TIME and VOTES; keep it while you page on.",
     "group": "Only articles of this group, in any case of letters. There are none if no group has this name.",
     "unseen_only": "Only articles that are newer than the mark.",
     "date": "Only articles posted on this UTC day.",
@@ -36,7 +37,7 @@ ARGUMENTS = {
     "input": "The input of the mutation.",
 }
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver
-TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None}
+TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None, "since": DateTime | None}
 
 
 def field_of(resolver: Callable[..., Any], description: str, *, is_pure: bool = False, **options: Any) -> Any:

@@ -67,6 +67,7 @@ PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each 
 WEIGHTS = Weights(
     texts={("Article", "content"): CONTENT_LENGTH // 10_000},
     flags={"pinned": MAX_POSITIONS // 10},  # a copied position costs a tenth of one that is shown
+    arguments={"since": 25},  # finding the places of such a page takes as long as reading their articles
     largest_page=SIZES[-1],
 )
 JSON_BYTES = 12  # of a character at most: an escaped surrogate pair

@@ -10,9 +10,10 @@ from caches import memo, shared_cache
 from store import keys
 from store.client.connection import encoded
 from store.queries import Read
-from store.ranking import gravity
+from store.ranking import gravity, since
 from store.ranking.formulas import Order
 from store.ranking.gravity import Decay
+from store.ranking.since import Since
 from store.records import PartitionPage, Position, parse_positions
 from store.scripts.registry import LISTING_PAGE
 from store.site import Site
@@ -30,7 +31,7 @@ class Listing(NamedTuple):
     Articles or users that are ranked together: one index for each partition.
 
     `lowest` and `highest` are bounds of the values as ZCOUNT takes them. `decay` is set if values change with age,
-    `by_time` if values are instants.
+    `by_time` if values are instants, and `since` if it has only articles posted since an instant, by another value.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Listing(NamedTuple):
     highest: str = "+inf"
     decay: Decay | None = None
     by_time: bool = False
+    since: Since | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,21 @@ def group(site: Site, name: str, order: Order) -> Listing:
     return _ranked(site, order, name)
 
 
+def posted_since(site: Site, group: str | None, order: Order, at: int) -> Listing:
+    """
+    The listing of an order without the articles posted before an instant (unix milliseconds), of the site or a group.
+
+    The order is one of `since.orders`.
+    """
+    at = since.clamped(at)
+    listing = _indexed(site, order, group)
+    name = f"{listing.name}:since:{at}"
+    if order is Order.TIME:
+        return listing._replace(name=name, lowest=str(at))
+    indexes = (_indexed(site, needed, group).indexes for needed in since.INDEXES)
+    return listing._replace(name=name, since=Since(at, tuple(zip(*indexes, strict=True))))
+
+
 def timeline(site: Site, username: str) -> Listing:
     return _of_user("timeline", keys.timeline, site.home_of_user(username), username)
 
@@ -102,7 +119,8 @@ def front_page(site: Site, day: int | None) -> Listing:
 
 def partition_pages(listing: Listing, window: Window) -> list[Read[Any]]:
     """
-    The reads of a page, one for each partition. Each results in a PartitionPage or, if values decay, in a further read.
+    The reads of a page, one for each partition. Each results in a PartitionPage or, if values decay or the listing
+    begins at an instant, in a further read.
 
     With one partition the server skips entries, otherwise `merge` does.
     """
@@ -111,6 +129,8 @@ def partition_pages(listing: Listing, window: Window) -> list[Read[Any]]:
         return [gravity.partition_page(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
     is_single = len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if is_single else (window.skip + window.count, 0)
+    if bound := listing.since:
+        return [since.partition_page(bound, keys, window.upwards, count, skip, window.beyond) for keys in bound.keys]
     bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down")
     range_of = _range if len(listing.name) <= MAX_MEMOISED_NAME else _new_range
     return [range_of(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
@@ -133,19 +153,22 @@ def merge(parts: Sequence[PartitionPage], window: Window) -> Page:
 
 
 def _ranked(site: Site, order: Order, group: str | None) -> Listing:
-    is_small = site.partitions <= MAX_MEMOISED_PARTITIONS and len(group or "") <= MAX_MEMOISED_NAME
-    listing_of = _index_listing if is_small else _new_index_listing
-    listing = listing_of(site.partitions, group, order.value)
+    listing = _indexed(site, order, group)
     if not order.decays:
         return listing
-    both = tuple(zip(listing.indexes, listing_of(site.partitions, group, Order.VOTES.value).indexes, strict=True))
+    both = tuple(zip(listing.indexes, _indexed(site, Order.VOTES, group).indexes, strict=True))
     policy = site.policy_of(group)
     numbers = (policy.gravity_votes, policy.gravity_age, policy.gravity_delay)
     return listing._replace(decay=Decay(site.clock(), numbers, both))
 
 
-def _new_index_listing(partitions: int, group: str | None, order: str) -> Listing:
+def _indexed(site: Site, order: Order, group: str | None) -> Listing:
     """The listing of an order, of the site or of a group, without its decay."""
+    is_small = site.partitions <= MAX_MEMOISED_PARTITIONS and len(group or "") <= MAX_MEMOISED_NAME
+    return (_index_listing if is_small else _new_index_listing)(site.partitions, group, order.value)
+
+
+def _new_index_listing(partitions: int, group: str | None, order: str) -> Listing:
     by_time = order == Order.TIME.value
     if group is None:
         return Listing(order, tuple(keys.index(p, order) for p in range(partitions)), by_time=by_time)

@@ -51,8 +51,8 @@ class PartitionPage(NamedTuple):
     The part of a page that one partition holds, highest first.
 
     `above` counts the positions before these, `total` all of the partition's listing. Where values decay, `at` is the
-    instant of the values (unix milliseconds), and `above` is exact only if it is 0 or if no position follows these;
-    otherwise 1 means that there are some.
+    instant of the values (unix milliseconds). There, and beyond a position of a listing by VOTES since an instant,
+    `above` is exact only if it is 0 or if no position follows these; otherwise 1 means that there are some.
     """
 
     above: int

@@ -54,8 +54,9 @@ class Weights:
 
     A page without a size counts as `page` items, any other list as `items`. `introspection` is the cost of each
     introspection field. `texts` gives the points of long texts by type and field, `flags` those of boolean arguments
-    that are true. A response costs at least one point for every `bytes_per_point` bytes. A page that is selected by
-    number costs one point for every `skipped_per_point` items before it.
+    that are true, and `arguments` those of other arguments that are given and not null. A response costs at least one
+    point for every `bytes_per_point` bytes. A page that is selected by number costs one point for every
+    `skipped_per_point` items before it.
 
     A resolver refuses pages of more than `largest_page` items with an error of its own. Fields below such a page count
     nothing, so that the client gets that error and not one about the cost.
@@ -66,6 +67,7 @@ class Weights:
     introspection: int = 50
     texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
     flags: Mapping[str, int] = field(default_factory=dict)
+    arguments: Mapping[str, int] = field(default_factory=dict)
     bytes_per_point: int = 10_000
     skipped_per_point: int = 100
     largest_page: int | None = None
@@ -97,7 +99,7 @@ class FieldCost:
     The cost of one field: its own points, and those of its nested fields for each item of its list.
 
     `sizes`, `flags` and `page_number` hold indexes into the operation's size arguments. `sizes` are the arguments that
-    give the length of the page or of the list, `flags` the boolean arguments that cost points, with these points,
+    give the length of the page or of the list, `flags` the other arguments that cost points, with these points,
     and `page_number` is the argument `page`: the items before that page are skipped, which costs a part of a point.
     """
 
@@ -221,9 +223,10 @@ class CostReader:
     def _flags(self, node: FieldNode) -> tuple[tuple[int, int], ...]:
         found = []
         for argument in node.arguments or ():
-            if points := self.weights.flags.get(argument.name.value):
-                found.append((len(self.sizes), points))
-                self.sizes.append(self._size(flag_value, argument.value))
+            for weights, measure in ((self.weights.flags, flag_value), (self.weights.arguments, given_value)):
+                if points := weights.get(argument.name.value):
+                    found.append((len(self.sizes), points))
+                    self.sizes.append(self._size(measure, argument.value))
         return tuple(found)
 
     def _page_number(self, node: FieldNode, is_page: bool) -> int | None:
@@ -300,6 +303,11 @@ def flag_value(value: Any) -> int | None:
     """Return 1 if an argument, as a literal or a variable's value, is true."""
     is_true = value.value if isinstance(value, BooleanValueNode) else value is True
     return 1 if is_true else None
+
+
+def given_value(value: Any) -> int | None:
+    """Return 1 if an argument, as a literal or a variable's value, is given and not null."""
+    return None if value is None or isinstance(value, NullValueNode) else 1
 
 
 def length(value: Any) -> int | None:

@@ -53,7 +53,7 @@ local function add_voters(article, voters)
   expire_voters(VOTED, article)
 end
 
--- Article numbers: see store/numbering.py.
+-- Article numbers: see `sequence_of` in store/records.py.
 local MAX_SEQUENCE, FIRST_OF_STORIES = 2 ^ 43, 2 ^ 37 + 1
 
 local function make_number(sequence, slot)

@@ -1,19 +1,16 @@
--- Functions that read the index of GRAVITY in steps. Stands before gravity_search.lua, gravity_page.lua and
--- gravity_rank.lua.
+-- Functions that read the index of GRAVITY in steps. Stands after gravity_classes.lua, before gravity_search.lua,
+-- gravity_page.lua and gravity_rank.lua.
 -- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 exponent of votes   3 exponent of age   4 minutes added to every age
 --       5 about how many articles and classes a step may read   from 6 on: see the script
 --
 -- The base of an article is votes - 1; its value is base ^ exponent / decay, where the decay grows with age. As no
--- index can hold a value that changes, this one holds marks: class * 2^42 + posting time, negative for negative bases.
--- A class has all bases with the same leading binary digits (prelude.lua: gravity_mark).
+-- index can hold a value that changes, this one holds marks (gravity_classes.lua).
 -- A listing has three parts: positive bases (sign 1), base 0 (all of value 0), negative bases (sign -1). Below, a base
 -- and a mark are without their sign; the size of an article is the distance of its value from 0.
 local at, delay = tonumber(ARGV[1]), tonumber(ARGV[4])
 local votes_exponent, age_exponent = tonumber(ARGV[2]), tonumber(ARGV[3])
 local index, by_votes = KEYS[1], KEYS[2]
-local CLASS = 2 ^ 42 -- milliseconds between two classes
-local CLASSES_PER_DIGIT, LAST_CLASS = 4, 255 -- from class 8 on, four classes have bases of the same number of digits
 local TOLERANCE = 1e-9 -- relative error of a computation
 local budget = tonumber(ARGV[5]) -- articles and classes that this step may still read
 
@@ -35,14 +32,6 @@ end
 
 local function stands_above(one, other)
   return one.value > other.value or one.value == other.value and one.member > other.member
-end
-
--- The lowest and the highest base of a class.
-local function bases_of(class)
-  if class < 2 * CLASSES_PER_DIGIT then return class, class end
-  local width = 2 ^ (math.floor(class / CLASSES_PER_DIGIT) - 1)
-  local lowest = (CLASSES_PER_DIGIT + class % CLASSES_PER_DIGIT) * width
-  return lowest, lowest + width - 1
 end
 
 -- Reads {member, signed mark, ...} of a part from one mark to another, away from 0 or (not `outward`) towards it, after

@@ -264,6 +264,11 @@ def instant(milliseconds: int) -> str:
     return f"{(EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')[:-6]}Z"
 
 
+def milliseconds(text: str) -> int:
+    """An instant, of which finer digits are cut off. Whatever is before 1970 is as 1970."""
+    return max((datetime.fromisoformat(text) - EPOCH) // timedelta(milliseconds=1), 0)
+
+
 def _as_is(value: Any) -> Any:
     return value
 
@@ -292,7 +297,8 @@ def _group(name: str | None) -> str | None:
 def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> Page:
     asked = request.asked(given)
     order, pinned = given.get("order") or "SCORE", bool(given.get("pinned"))
-    return request.listings.page(order, group, asked, pinned, request.viewer())
+    since = milliseconds(given["since"]) if given.get("since") is not None else None
+    return request.listings.page(order, group, since, asked, pinned, request.viewer())
 
 
 def _node(request: Request, parent: Any, id: str) -> Any:

@@ -15,6 +15,7 @@ from tests.soak.answers import SCHEMA
 
 DEPTH = 7
 ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY")
+SINCE_ORDERS = ("VOTES",) * 12 + ("TIME",) * 4 + ("SCORE", "GRAVITY")  # the last two are refused
 SIZES = ("first", "last")
 WRONG_SIZES = (0, -1, 101)
 USUAL_SIZES = {"frontPage": 50}
@@ -239,7 +240,11 @@ class Writer:
             if argument in known:
                 kind = "articleId" if (parent, name) == ("Query", "article") else kind
                 given[argument] = f"${self._slot(str(known[argument].type), kind)}"
-        if "order" in known and self.random.random() < 0.75:
+        if "since" in known and self.random.random() < 0.25:
+            given["since"] = about["since"] = f"${self._slot('DateTime', 'since')}"
+            given["order"] = about["order"] = self.random.choice(SINCE_ORDERS)
+            self.cost += 25 * times
+        elif "order" in known and self.random.random() < 0.75:
             given["order"], about["order"] = self._written("ArticleOrder", "order", self.random.choice(ORDERS))
         if "group" in known and self.random.random() < 0.4:
             given["group"] = f"${self._slot('String', 'group')}"

@@ -6,7 +6,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from tests.soak.answers import EPOCH
+from tests.soak.answers import EPOCH, instant, milliseconds
 from tests.soak.documents import ORDERS, Document, Slot
 from tests.soak.history import Ref
 from tests.soak.model import Article, Model, User
@@ -90,6 +90,16 @@ class Drawing:
         days = self.random.choice((0, 0, 0, -1, 1))
         return (EPOCH + timedelta(milliseconds=self.day, days=days)).date().isoformat()
 
+    def _since(self, slot: Slot, values: dict[str, Any]) -> str:
+        """Mostly an instant of a listing that has been read, as readers keep it while they page on."""
+        read = {listing[3] for listing in self.known.kinds["articles"]} - {None}
+        if read and self.random.random() < 0.6:
+            return instant(self.random.choice(sorted(read)))
+        newest = [each.posted_at for each in list(self.model.articles.values())[-40:]]
+        at = self.random.choice(newest) if newest else self.model.now
+        at = self.random.choice((at, at, at, at + 1, 0, self.model.now, self.model.now + 1_000, -1))
+        return self.random.choice((instant(at), instant(at), instant(at).replace("Z", "999Z")))
+
     def _username(self, slot: Slot, values: dict[str, Any]) -> str:
         if self._odd():
             return self.random.choice((*WRONG_NAMES, "nobody"))
@@ -144,13 +154,17 @@ class Drawing:
                 return usual
             return values.get(text[1:], usual) if text.startswith("$") else text
 
+        def since() -> int | None:
+            text = given("since", None)
+            return None if text is None else milliseconds(text)
+
         name = self.user.lower if self.user else "nobody"
         match about["parent"], about["field"]:
             case "Query", "articles":
                 group = given("group", None)
-                return ("articles", given("order", "SCORE"), group.lower() if group else None)
+                return ("articles", given("order", "SCORE"), group.lower() if group else None, since())
             case "Group", _:
-                return ("articles", given("order", "SCORE"), self.group)
+                return ("articles", given("order", "SCORE"), self.group, since())
             case "Query", "frontPage":
                 return ("good", self.day if "date" in about else None)
             case "Query", "groups":

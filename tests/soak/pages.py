@@ -11,6 +11,7 @@ from tests.soak.model import Article, BadInput, Key, Model, User
 PIN_MS = 1_000  # who begins to read within the same second reads the same pin
 PINNED = 1_000  # places
 OWN_PIN_MS = 5_000  # who has posted lately gets a pin of their own, which has their post
+SINCE_ORDERS = ("TIME", "VOTES")
 Listing = tuple[Any, ...]
 
 
@@ -128,17 +129,29 @@ class Listings:
         value = formulas.value(self._model.policy, order, article.posted_at, up, down, at)
         return Key(value, article.posted_at, article.number)
 
-    def page(self, order: str, group: str | None, asked: Asked, pinned: bool, viewer: User | None) -> Page:
+    def page(
+        self, order: str, group: str | None, since: int | None, asked: Asked, pinned: bool, viewer: User | None
+    ) -> Page:
+        """`since` is an instant before which articles were not posted, where the order takes one."""
+        if since is not None and order not in SINCE_ORDERS:
+            raise BadInput
         asked.check()
-        listing, now = ("articles", order, group), self._model.now
+        listing, now = ("articles", order, group, since), self._model.now
         position = asked.position(listing)
         if position.pin is not None if position else pinned:
-            pin = position.pin if position else self._pin(order, group, viewer)
+            pin = position.pin if position else self._pin(order, group, since, viewer)
             return self._pinned(listing, asked, position, pin or ())
         at = (position.at if position else now) if order == "GRAVITY" else None
-        entries = self.articles(order, group, now if at is None else at)
+        entries = self._posted_since(since, self.articles(order, group, now if at is None else at))
         self._look_at(entries, asked, position)
         return cut("Article", listing, entries, asked, position, at=at)
+
+    def _posted_since(self, since: int | None, entries: list[Entry]) -> list[Entry]:
+        if since is None:
+            return entries
+        later = [each for each in entries if each.node.posted_at >= since]
+        self._model.reached.count("listings since an instant", 0 < len(later) < len(entries))
+        return later
 
     def front_page(self, day: int | None, asked: Asked) -> Page:
         asked.check()
@@ -193,18 +206,18 @@ class Listings:
         entries = [Entry(name, name) for name in names]
         return cut("Group", ("groups",), entries, asked, asked.position(("groups",)), rising=True)
 
-    def _pin(self, order: str, group: str | None, viewer: User | None) -> tuple[Entry, ...]:
+    def _pin(self, order: str, group: str | None, since: int | None, viewer: User | None) -> tuple[Entry, ...]:
         """What stands still from now on: what others pinned within this second, unless the viewer has posted since."""
         model = self._model
         at = model.now // PIN_MS * PIN_MS
-        shared = model.pins.get((order, group, at))
+        shared = model.pins.get((order, group, since, at))
         if shared is None:
-            shared = standing_still(self.articles(order, group, at))
+            shared = standing_still(self._posted_since(since, self.articles(order, group, at)))
             if shared:
-                model.pins[order, group, at] = shared
+                model.pins[order, group, since, at] = shared
         elif viewer and any(each.posted_at >= at - OWN_PIN_MS for each in model.timeline(viewer)):
             model.reached.count("pins of those who have posted")
-            return standing_still(self.articles(order, group, model.now))
+            return standing_still(self._posted_since(since, self.articles(order, group, model.now)))
         return shared
 
     def _pinned(self, listing: Listing, asked: Asked, position: Position | None, pin: tuple[Entry, ...]) -> Page:

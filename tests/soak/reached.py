@@ -19,6 +19,7 @@ WANTED = {
     "front pages that have articles": 2_000,
     "group moves": 3_000,
     "idempotency mismatches": 10_000,
+    "listings since an instant": 2_000,
     "logIn carried out": 5_000,
     "marks that would move back": 10_000,
     "pages after a cursor": 1_000,

@@ -36,6 +36,13 @@ def test_key_of_each_kind_is_parsed(store, name):
     assert len(found) in (1, partitions)
 
 
+def test_pin_of_a_listing_since_an_instant_is_parsed(store):
+    for listing in ("votes:since:0", "group:show:time:since:1470311520000"):
+        assert key_kinds.parse(keys.pin(0, listing, NAMES["at"]), store.site.partitions)
+    for listing in ("votes:since:", "votes:since:01", "since:1", "votes:since:-1"):
+        assert key_kinds.parse(keys.pin(0, listing, NAMES["at"]), store.site.partitions) is None
+
+
 def test_every_function_that_builds_a_key_is_declared():
     functions = [each for _, each in inspect.getmembers(keys, inspect.isfunction) if each.__module__ == keys.__name__]
     others = {"slot", "_slot", "member"}

@@ -69,6 +69,15 @@ def test_fields_of_an_oversized_page_cost_nothing():
     assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]
 
 
+def test_arguments_may_cost_points_of_their_own():
+    priced = Operations(SCHEMA, Limits(weights=Weights(arguments={"page": 7})), SizedCache(100_000))
+    operation = priced.find("query ($p: Int) { shelf(first: 1, page: $p) { total } }", None)
+
+    assert [operation.cost.points(variables) for variables in ({"p": 1}, {"p": 0}, {"p": None}, {})] == [8, 8, 1, 1]
+    for written, expected in (("1", 8), ("null", 1)):
+        assert priced.find(f"{{ shelf(first: 1, page: {written}) {{ total }} }}", None).cost.points({}) == expected
+
+
 def test_number_of_cached_costs_is_bounded():
     operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", None)
 

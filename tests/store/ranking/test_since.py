@@ -1,0 +1,184 @@
+"""Listings of the articles posted since an instant, beside listings that are sorted in Python (issue 15)."""
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from store import keys, listings
+from store.listings import Page, Window
+from store.maintenance import reindex
+from store.ranking import since
+from store.ranking.formulas import DAY, ORDERS, Order
+from store.records import HIGHEST_NUMBER, INSTANTS, Article, Position
+from tests.store.histories import HOUR, YEAR, history, sorted_by_hand
+from tests.store.reading import page, post
+
+pytestmark = pytest.mark.routed
+
+SINCE_ORDERS = (Order.VOTES, Order.TIME)
+MINUTE = 60_000
+CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
+    "two values": lambda chance: chance.choice([1, 1, 1, -5]),
+    "similar": lambda chance: round(chance.gauss(110, 8)),
+    "similar, below zero": lambda chance: -round(chance.gauss(110, 8)),
+    "many votes": lambda chance: chance.randrange(2_000_000, 2_000_300),
+    "unlike": lambda chance: int(chance.paretovariate(0.7)) - chance.randrange(4),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_listing_since_an_instant_equals_a_sorted_one(store, clock, monkeypatch, seed):
+    """After posts, votes, deletions, imports and changes of groups, at the times of articles and at others."""
+    monkeypatch.setattr(since, "STEP", [10, 100, 1_000][seed])
+    chance = random.Random(f"{seed} {store.site.partitions}")
+    articles = await history(store, seed, 220)
+    instants = [each.posted_at + chance.choice([-1, 0, 1]) for each in chance.sample(articles, 8)]
+    instants += [0, clock.now - DAY * 1000, clock.now - YEAR, clock.now, clock.now + 1]
+    for group in (None, "show", "nothing"):
+        listed = [each for each in articles if group is None or group in each.groups]
+        for instant in instants:
+            await check(store, group, instant, listed, chance)
+
+
+@pytest.mark.parametrize("numbers", ["by time", "ahead of the clock", "of early versions"])
+@pytest.mark.parametrize("crowd", CROWDS)
+async def test_many_articles_of_similar_votes_are_sorted(store, monkeypatch, crowd, numbers):
+    """More than are sorted at once, in many steps. Some numbers tell nothing, or too little, about the time."""
+    monkeypatch.setattr(since, "STEP", 50)
+    chance = random.Random(f"{crowd} {numbers} {store.site.partitions}")
+    articles = made_up(chance, 900 * store.site.partitions, CROWDS[crowd], numbers, store.site.clock())
+    await write(store, articles)
+    for share in (0.02, 0.5, 1):
+        oldest = sorted(articles, key=lambda each: each.posted_at)[-int(share * len(articles))]
+        await check(store, None, oldest.posted_at, articles, chance, orders=[Order.VOTES], positions=2)
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+@pytest.mark.one_server
+async def test_first_page_takes_few_commands_at_any_size(store, redis):
+    for size in (1_000, 20_000):
+        redis.flushall()
+        chance = random.Random(size)
+        articles = made_up(chance, size, CROWDS["unlike"], "by time", store.site.clock())
+        await write(store, articles)
+        for age in (HOUR, DAY * 1000, 7 * DAY * 1000, YEAR):
+            redis.config_resetstat()
+            await page(store, listings.posted_since(store.site, None, Order.VOTES, store.site.clock() - age))
+            calls = {name: stats["calls"] for name, stats in redis.info("commandstats").items()}
+            assert calls["cmdstat_evalsha"] == 1
+            assert sum(count for name, count in calls.items() if name.startswith("cmdstat_z")) <= 120
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+@pytest.mark.one_server
+async def test_high_page_numbers_among_equal_votes_are_one_step(store, redis):
+    articles = made_up(random.Random(1), 20_000, CROWDS["similar"], "by time", store.site.clock())
+    await write(store, articles)
+    instant = sorted(each.posted_at for each in articles)[2_000]
+    listed = by_hand(store, Order.VOTES, articles, instant)
+    listing = listings.posted_since(store.site, None, Order.VOTES, instant)
+    for skip in (1_000, 9_000, 17_000):
+        redis.config_resetstat()
+        found = await page(store, listing, Window(25, skip=skip))
+        assert list(found.positions) == listed[skip : skip + 25]
+        assert (found.above, found.total) == (skip, len(listed))
+        assert redis.info("commandstats")["cmdstat_evalsha"]["calls"] == 1
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+async def test_orders_that_can_be_listed_since_an_instant(store):
+    assert since.orders(tuple(Order)) == [Order.TIME, Order.VOTES]
+    assert since.orders((Order.TIME, Order.VOTES)) == [Order.TIME]
+    assert since.orders((Order.VOTES, Order.GRAVITY)) == [Order.VOTES]
+    assert since.orders((Order.SCORE,)) == []
+
+
+async def test_votes_can_be_listed_since_an_instant_after_a_reindex(store, alice, bob, clock):
+    old = (await post(store, alice)).number
+    await reindex.reindex(store.site, [Order.VOTES], lambda count: None)
+    clock.advance(1)
+    young = (await post(store, bob)).number
+    await reindex.reindex(store.site, [Order.VOTES, Order.GRAVITY], lambda count: None)
+
+    assert Order.VOTES in since.orders(store.site.rankings.orders)
+    for instant, expected in ((clock.now - 1000, [young, old]), (clock.now - 999, [young]), (clock.now + 1, [])):
+        found = await page(store, listings.posted_since(store.site, None, Order.VOTES, instant))
+        assert [position.number for position in found.positions] == expected
+
+
+async def test_instants_that_no_article_can_have_are_clamped(store):
+    for order in SINCE_ORDERS:
+        names = [listings.posted_since(store.site, "show", order, at).name for at in (-1, 0, 10**18)]
+        assert names == [f"group:show:{order.value}:since:{at}" for at in (0, 0, INSTANTS[-1])]
+        assert (await page(store, listings.posted_since(store.site, None, order, 10**18))).total == 0
+
+
+async def check(
+    store, group: str | None, instant: int, articles: Sequence[Article], chance: random.Random, *,
+    orders: Sequence[Order] = SINCE_ORDERS, positions: int = 4,
+) -> None:  # fmt: skip
+    """Compare pages from the ends, from positions of the listing and of others, and by number."""
+    for order in orders:
+        listing, listed = (
+            listings.posted_since(store.site, group, order, instant),
+            by_hand(store, order, articles, instant),
+        )
+        others = sorted_by_hand(store, order, list(articles), 0)
+        beyond = [None, *chance.sample(others, min(positions, len(others)))]
+        beyond += [Position(each.value + chance.choice([-0.5, 0.5]), each.member) for each in others[:1]]
+        beyond += [Position(each.value, keys.member(HIGHEST_NUMBER)) for each in listed[-1:]]
+        for count in (1, 25):
+            for position in beyond:
+                for upwards in (False, True):
+                    window = Window(count, upwards, position)
+                    assert_same(await page(store, listing, window), listed, window)
+            window = Window(count, skip=chance.randrange(len(listed) + 30))
+            assert_same(await page(store, listing, window), listed, window)
+
+
+def by_hand(store, order: Order, articles: Sequence[Article], instant: int) -> list[Position]:
+    return sorted_by_hand(store, order, [each for each in articles if each.posted_at >= instant], 0)
+
+
+def assert_same(found: Page, listed: list[Position], window: Window) -> None:
+    if window.upwards:
+        end = sum(1 for each in listed if window.beyond is None or each > window.beyond)
+        start = max(end - window.count, 0)
+    else:
+        start = window.skip + (sum(1 for each in listed if each >= window.beyond) if window.beyond else 0)
+        start = min(start, len(listed))
+        end = min(start + window.count, len(listed))
+    assert list(found.positions) == listed[start:end], window
+    assert found.total == len(listed), window
+    assert (found.above > 0, found.below > 0) == (start > 0, end < len(listed)), window
+
+
+def made_up(
+    chance: random.Random, size: int, votes: Callable[[random.Random], int], numbers: str, now: int
+) -> list[Article]:
+    """Articles of a year, many of equal times. Numbers are by time, or some are ahead of it, or some count from 1."""
+    articles = {}
+    for each in range(size):
+        posted_at = now - YEAR + (each + 1) * (YEAR // size) // MINUTE * MINUTE
+        sequence = 2 * posted_at + 2 * (each % 50)
+        if numbers == "ahead of the clock" and each % 3 == 0:
+            sequence += 2 * chance.randrange(90 * DAY * 1000)
+        if numbers == "of early versions" and each < 0.7 * size:
+            sequence = size - each if each % 5 == 0 else each + size
+        number = sequence * keys.SLOTS + chance.randrange(keys.SLOTS)
+        up = votes(chance)
+        articles[number] = Article(number, "", None, None, "", posted_at, None, max(up, 0), max(-up, 0), 0, ())
+    return list(articles.values())
+
+
+async def write(store, articles: Sequence[Article]) -> None:
+    """Only to the indexes that such a listing is read from."""
+    pairs: dict[str, list[str | float]] = {}
+    for article in articles:
+        p = store.site.home_of_article(article.number)
+        for order in since.INDEXES:
+            key = keys.index(p, order.value)
+            pairs.setdefault(key, []).extend((store.site.policy.value(order, article), keys.member(article.number)))
+    assert set(ORDERS) >= {order.value for order in since.INDEXES}
+    await store.site.redis.pipeline([("ZADD", key, *flat) for key, flat in pairs.items()])
