@@ -39,7 +39,7 @@ bench: .venv/dev.stamp  ## compare with other servers, with Node 20 also with th
 	$(BIN)/python -m bench page varied --articles 1000 --peers strawberry,mercurius,scripted,hand
 
 docs: .venv/dev.stamp  ## build the documentation into ./site; `make docs SERVE=1` serves it at http://127.0.0.1:8001/
-	$(BIN)/mkdocs $(if $(SERVE),serve --dev-addr 127.0.0.1:8001,build --strict)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs $(if $(SERVE),serve --dev-addr 127.0.0.1:8001,build --strict)
 
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock

@@ -61,7 +61,7 @@ class WrongSetting(CommandError):
 
 
 class Settings(BaseModel):
-    """The README has a table of these descriptions; a test compares them."""
+    """docs/settings.md has a table of these descriptions; a test compares them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 

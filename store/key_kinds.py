@@ -1,6 +1,6 @@
 """
 Declares each kind of key once: type, members, lifetime, writers, whether a backup has it, and how `verify` checks it.
-`dump`, `verify`, the tests of backups and moves, and the table of keys in the README use these declarations.
+`dump`, `verify`, the tests of backups and moves, and the table of docs/redis.md use these declarations.
 """
 
 import re

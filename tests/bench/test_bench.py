@@ -24,7 +24,7 @@ from store.maintenance.verify import Finding, verify
 from store.store import Store
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
+PLAN = (ROOT / "docs" / "cluster.md").read_text()
 PEERS = ["upvote", "strawberry", "hand", "handler", "ready"]
 BRIEFLY = ["--seconds", "0.1", "--rounds", "1", "--articles", "300"]
 
@@ -108,11 +108,11 @@ def test_large_site_is_added_up_from_what_one_thing_takes():
 
 
 @pytest.mark.one_server
-def test_readme_plans_with_what_a_vote_takes(redis):
+def test_plan_for_a_large_site_has_what_a_vote_takes(redis):
     """Of an article of the plan, which has more voters than Valkey packs into one text, and of one with fewer."""
     row = r"votes of the week that voters are known for \| ([0-9,]+) \| (\d+) B \| (\d+) GiB"
-    count, each, gib = (int(found.replace(",", "")) for found in re.search(row, README).groups())
-    packed, least, most = map(int, re.search(r"takes (\d+) B for each\s.*\s.* takes (\d+) to (\d+) B", README).groups())
+    count, each, gib = (int(found.replace(",", "")) for found in re.search(row, PLAN).groups())
+    packed, least, most = map(int, re.search(r"takes (\d+) B for each\s.*\s.* takes (\d+) to (\d+) B", PLAN).groups())
 
     assert count == 7 * 86_400 * cluster.LARGE_VOTES
     assert gib == round(count * each / 2**30)

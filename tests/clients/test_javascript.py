@@ -15,8 +15,9 @@ from tests import programs
 from tests.clients.conftest import ADDRESS, CLOSED, call, told
 
 SOURCES = Path(__file__).with_name("javascript")
-README = (Path(__file__).parents[2] / "README.md").read_text()
-SECTION = README.partition("## A client in five lines")[2].partition("\n## ")[0]
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "frontend.md").read_text()
+SECTION = PAGE.partition("## Types from the schema")[2].partition("\n## ")[0]
 FILES = dict(re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", SECTION, re.DOTALL))
 STORY = {
     "page": ["Third 1", "Second 1"],
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.timeout(900)  # the first run on a machine installs the
 
 @pytest.fixture(scope="session")
 def project(live, tmp_path_factory):
-    """A front end: the files and commands of the README, and our programs besides."""
+    """A front end: the files and commands of docs/frontend.md, and our programs besides."""
     folder, modules = tmp_path_factory.mktemp("javascript"), programs.node_modules(SOURCES)
     shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True)
     (folder / "node_modules").symlink_to(modules)
@@ -72,13 +73,20 @@ def test_client_pages_votes_listens_and_is_refused(live, project, client, progra
     assert story | {"moves": sorted(story["moves"])} == {"user": f"{client}-voter"} | expected
 
 
-def test_program_of_the_readme_prints_the_top_articles(project):
+def test_program_of_the_page_prints_the_top_articles(project):
     lines = call(programs.node(), "built/src/top.js", cwd=project).splitlines()
 
     assert lines[-1] == "1 Of 2016"
 
 
-def test_readme_names_packages_that_are_tested():
+def test_page_names_packages_that_are_tested():
     (names,) = re.findall(r"npm install ([^`\n]*)", SECTION)
 
     assert set(names.split()) <= json.loads((SOURCES / "package.json").read_text())["dependencies"].keys()
+
+
+def test_readme_has_the_same_client():
+    blocks = re.findall(r"```(?:yaml|ts)\n.*?```", SECTION, re.DOTALL)
+
+    assert len(blocks) == len(FILES)
+    assert [block for block in blocks if block not in (ROOT / "README.md").read_text()] == []

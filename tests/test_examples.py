@@ -1,0 +1,188 @@
+"""
+Runs the commands and queries of the README and of every page in docs/, in the order of the page.
+
+A command runs as it is written, in a shell that knows nothing of the virtual environment, in a folder that looks like
+an installed checkout. Only addresses are replaced: those of the server and of a Redis, by those of running ones.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import httpx
+import pytest
+
+from server.managed_valkey import server as valkey
+from tests import programs
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(sh|graphql)\n(.*?)^```\n+(?:```json\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
+PACKAGES = ("caches", "engine", "resolvers", "server", "store")
+NOT_RUN_HERE = ("json", "nginx", "python", "text", "ts", "yaml")  # what is shown in these languages
+ADDRESS, REDIS = "http://127.0.0.1:8000", "redis://127.0.0.1:6379"
+SHOWN = "article:3676697395200749"
+LIVE = ROOT / "docs" / "live.md"
+REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
+POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
+
+pytestmark = [pytest.mark.one_server, pytest.mark.timeout(300)]
+
+
+class Checkout:
+    """An installed checkout in a folder of its own, with a shell, and the server that was started in it last."""
+
+    def __init__(self, folder: Path, redis_url: str = REDIS) -> None:
+        self.folder, self.redis_url, self.url = folder, redis_url, ADDRESS
+        self.token: str | None = None
+        self.article: str | None = None
+        self._server: subprocess.Popen[str] | None = None
+        if not Path(sys.prefix, "serve.stamp").exists():
+            programs.missing("the virtual environment was not made by `make`")
+        (folder / ".venv").symlink_to(sys.prefix)
+        for name in PACKAGES:
+            (folder / name).symlink_to(ROOT / name)
+        shutil.copytree(ROOT / "schema", folder / "schema")  # a command writes there
+        for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+            shutil.copy(ROOT / name, folder)
+            os.utime(folder / name, (0, 0))  # older than what was installed, so that make installs nothing
+
+    def run(self, command: str) -> None:
+        """Run a command to its end, or until it serves."""
+        if SERVER.search(command):
+            self.serve(command)
+            return
+        if ADDRESS in command:
+            self._ensure_server()
+        done = subprocess.run(["sh", "-ec", self._here(command)], **self._shell(), capture_output=True)
+        assert done.returncode == 0, command + done.stdout + done.stderr
+        assert '"errors"' not in done.stdout
+
+    def serve(self, command: str) -> None:
+        self.stop()
+        with (self.folder / "server.log").open("w") as log:
+            self._server = subprocess.Popen(
+                ["sh", "-c", self._here(command)],
+                **self._shell(),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+        lines = iter(self._output().readline, "")
+        explorer = next((line for line in lines if line.startswith("explorer ")), None)
+        assert explorer, command + (self.folder / "server.log").read_text()
+        self.url, self.token = explorer.split()[-1].rstrip("/"), None
+        httpx.get(f"{self.url}/readyz", timeout=60).raise_for_status()
+
+    def stop(self) -> None:
+        """Stop the server as Ctrl-C does, and wait until all its processes have ended."""
+        if self._server is not None:
+            os.killpg(self._server.pid, signal.SIGINT)
+            with self._server:
+                self._output().read()
+            self._server = None
+
+    @contextmanager
+    def output(self, command: str) -> Iterator[Iterator[str]]:
+        """The lines of a command that does not end."""
+        process = subprocess.Popen(
+            ["sh", "-ec", f"exec {self._here(command)}"], **self._shell(), stdout=subprocess.PIPE
+        )
+        with process:
+            assert process.stdout is not None
+            yield iter(process.stdout.readline, "")
+            process.terminate()
+
+    def ask(self, query: str, token: str | None = None) -> str:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return compact(httpx.post(f"{self.url}/graphql", json={"query": query}, headers=headers, timeout=60).json())
+
+    def check(self, query: str, expected: str | None) -> None:
+        """
+        Compare an answer with the one shown. The token of an answer is sent with the queries after it. In place of …
+        any text may stand, and in place of the article's id the one that it gets here.
+        """
+        self._ensure_server()
+        answer = self.ask(query.replace(SHOWN, self.article or SHOWN), self.token)
+        self.article = self.article or next(iter(re.findall(r"article:[0-9]+", answer)), None)
+        self.token = next(iter(re.findall(r'"token":"([^"]+)"', answer)), self.token)
+        if expected is None:
+            assert '"errors"' not in answer
+        else:
+            pattern = re.escape(compact(json.loads(expected)).replace(SHOWN, self.article or SHOWN))
+            assert re.fullmatch(pattern.replace("…", '[^"]+'), answer)
+
+    def _ensure_server(self) -> None:
+        if self._server is None:
+            self.serve(".venv/bin/upvote serve")
+
+    def _here(self, command: str) -> str:
+        shown = command.replace(ADDRESS, self.url).replace(REDIS, self.redis_url)
+        return shown.replace(SHOWN, self.article or SHOWN)
+
+    def _shell(self) -> dict:
+        environment = {"PATH": os.defpath, "HOME": str(self.folder), "LANG": "C.UTF-8", "UPVOTE_PORT": "0"}
+        if Path(sys.prefix) != ROOT / ".venv":  # another checkout is installed there
+            environment["PYTHONPATH"] = str(self.folder)
+        return {"cwd": self.folder, "env": environment, "text": True}
+
+    def _output(self) -> IO[str]:
+        assert self._server is not None and self._server.stdout is not None
+        return self._server.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Checkout]:
+    (tmp_path / "upvote").mkdir()
+    with valkey.running(tmp_path / "redis") as redis_url:
+        checkout = Checkout(tmp_path / "upvote", redis_url)
+        yield checkout
+        checkout.stop()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.stem)
+def test_commands_and_queries_of_the_page_work(checkout, page):
+    for language, text, expected in BLOCK.findall(page.read_text()):
+        if page == LIVE:
+            assert text.startswith(("subscription", "curl -N")), "the next test runs these"
+        elif language == "sh":
+            checkout.run(text)
+        else:
+            checkout.check(text, expected or None)
+
+
+def test_subscription_is_sent_what_a_vote_changes(checkout):
+    (_, subscription, _), (_, command, _) = BLOCK.findall(LIVE.read_text())
+    assert subscription.strip() in command
+    checkout.serve(".venv/bin/upvote serve")
+    alice, bob = (json.loads(checkout.ask(REGISTER % name))["data"]["register"]["token"] for name in ("alice", "bob"))
+    checkout.article = json.loads(checkout.ask(POST, alice))["data"]["post"]["article"]["id"]
+
+    with checkout.output(command) as lines:
+        assert next(lines) == ":\n"
+        checkout.ask(f'mutation {{ vote(input: {{articleId: "{checkout.article}"}}) {{ changed }} }}', bob)
+        data = next(line for line in lines if line.startswith("data:"))
+
+    assert json.loads(data.removeprefix("data:")) == {"data": {"articleChanged": {"votes": 2}}}
+
+
+def test_all_shell_commands_are_in_blocks_that_run():
+    """Except two, which `tests/clients` runs."""
+    pages = "\n".join(map(Path.read_text, PAGES))
+    indented = re.findall(r"^    (?:\$ )?((?:make|curl|npm|npx|python3?|\.venv)\b.*)", pages, re.MULTILINE)
+
+    assert {line.partition(" ")[0] for line in indented} == {"npm", "npx"}
+    assert set(re.findall(r"^```(\w*)$", pages, re.MULTILINE)) - {""} <= {"sh", "graphql", *NOT_RUN_HERE}
+
+
+def compact(answer: object) -> str:
+    return json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
