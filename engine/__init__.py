@@ -1,7 +1,7 @@
 """
 GraphQL for any Strawberry schema: HTTP, WebSocket and streams, limits, and a compiler for queries.
 
-An application creates an `Endpoint` with its schema and a function that opens the context of an operation.
+An application creates an `Endpoint` with its schema, a function that opens the context of an operation, and options.
 
 Any schema is served without changes, except one with schema extensions, operation directives, incremental delivery or
 an execution context class of its own. Queries, and mutations of one field, are compiled at their second execution. The
@@ -26,7 +26,7 @@ What a schema can declare to be faster:
 from engine.documents import read_trusted_documents
 from engine.endpoint import Endpoint
 from engine.errors import Code
-from engine.interfaces import BackendUsage, Context, Observation, Observer
+from engine.interfaces import BackendUsage, Context, Observation, Observer, Options
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import BucketKey, RateLimiter
 from engine.requests import Client
@@ -41,6 +41,7 @@ __all__ = [
     "Limits",
     "Observation",
     "Observer",
+    "Options",
     "RateLimiter",
     "read_trusted_documents",
 ]

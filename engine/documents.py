@@ -79,7 +79,7 @@ class Operations:
         self._hide_suggestions = schema.config.disable_field_suggestions
         self._limits = limits
         self._rules = RULES if limits.introspection else (*RULES, NoSchemaIntrospectionCustomRule)
-        self._cache = cache
+        self.cache = cache
 
     def find(self, text: str, name: str | None) -> Operation:
         """
@@ -88,20 +88,16 @@ class Operations:
         Raises:
             Refused: the document is not valid for this schema, or has no such operation.
         """
-        operation = self._cache.get((text, name))
+        operation = self.cache.get((text, name))
         if operation is not None:
             return operation
         operation = self._parse_and_validate(text, name)
-        self._cache.put((text, name), operation, operation.size)
+        self.cache.put((text, name), operation, operation.size)
         return operation
-
-    def mark_used(self, operation: Operation) -> None:
-        """Make an operation the most recently used of the cache."""
-        self._cache.get(operation.key)
 
     def add_size(self, operation: Operation, more: int) -> None:
         """Add bytes to the size of an operation in the cache, for its compiled plans."""
-        self._cache.grow(operation.key, operation, more)
+        self.cache.grow(operation.key, operation, more)
 
     def _parse_and_validate(self, text: str, name: str | None) -> Operation:
         document = self._parse(text)

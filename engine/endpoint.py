@@ -1,44 +1,110 @@
-"""The endpoint: an ASGI application that serves a GraphQL schema by HTTP and WebSocket."""
+"""
+The endpoint: an ASGI application that serves a GraphQL schema.
 
-from collections.abc import Collection, Mapping
+It reads GraphQL requests over HTTP and responds with one result or a stream of them. WebSockets have their own module.
+"""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import NamedTuple
 
 import strawberry
+from graphql import OperationType
 from starlette.types import Receive, Scope, Send
 
-from caches import CacheBudget
-from engine.coalescing import Coalescer
-from engine.compiler.completion import TemplateCache
-from engine.compiler.execution import Execution
-from engine.documents import Operations, PersistedDocuments
-from engine.errors import ErrorFormatter
-from engine.handler import RequestHandler, Timeouts
-from engine.interfaces import NullObserver, Observer, OpenContext, ViewerKey
-from engine.limits.documents import Limits
-from engine.limits.rate_limiter import RateLimiter
-from engine.requests import ClientHeaders, RequestCache, parse_body, parse_query_string
-from engine.transports.http import HTTPTransport
-from engine.transports.websocket import WebSocketTransport
+from engine.errors import Code, Refused
+from engine.handler import EncodedResult, RequestHandler, refusal_body
+from engine.interfaces import OpenContext, Options, stopping_of
+from engine.requests import (
+    VARY,
+    Accepted,
+    Client,
+    GraphQLRequest,
+    Headers,
+    Media,
+    OperationRequest,
+    RequestCache,
+    accepted,
+    is_json,
+    parse_body,
+    parse_query_string,
+    query_parameters,
+    request_id_of,
+)
+from engine.streaming import Stream, refused_results, send_stream
+from engine.websocket import WebSocketTransport
 
-DEFAULT_LIMITS = Limits()
+SAFE_METHODS = ("GET", "HEAD")
+MAX_LENGTH_DIGITS = 18  # of a Content-Length
+COST_OF_NOT_MODIFIED = 1  # points
+
+ALLOWED_METHODS = b"GET, HEAD, POST, OPTIONS"
+
+# Statuses of refused requests, as application/json and as application/graphql-response+json. With the older type,
+# clients take any other status than 200 for an answer of a proxy, so every well-formed GraphQL request gets 200.
+STATUSES: dict[str, tuple[int, int]] = {
+    Code.UNPARSABLE_DOCUMENT: (200, 400),
+    Code.INVALID_DOCUMENT: (200, 400),
+    Code.NO_SUCH_OPERATION: (200, 400),
+    Code.BAD_USER_INPUT: (200, 400),
+    Code.TOO_COSTLY: (200, 400),
+    Code.ANSWER_TOO_LARGE: (200, 400),
+    Code.TOO_MUCH: (200, 400),
+    Code.DOCUMENT_NOT_PERSISTED: (200, 400),
+    Code.DOCUMENT_NOT_LISTED: (200, 400),
+    Code.BAD_REQUEST: (400, 400),
+    Code.UNAUTHENTICATED: (401, 401),
+    Code.FORBIDDEN: (403, 403),
+    Code.DOCUMENT_NOT_TRUSTED: (403, 403),
+    Code.METHOD_NOT_ALLOWED: (405, 405),
+    Code.NOT_ACCEPTABLE: (406, 406),
+    Code.TOO_LARGE: (413, 413),
+    Code.UNSUPPORTED_MEDIA_TYPE: (415, 415),
+    Code.RATE_LIMITED: (429, 429),
+    Code.TOO_MUCH_UNREAD: (429, 429),
+    Code.FAULT: (500, 500),
+    Code.UNAVAILABLE: (503, 503),
+    Code.TIMED_OUT: (504, 504),
+}
+DEFAULT_STATUSES = (400, 400)
+
+# Any cache may store the response, but has to revalidate it before each use.
+REVALIDATED = (b"cache-control", b"public, max-age=0, must-revalidate")
+PRIVATE = (b"cache-control", b"private, no-store")
+UNCACHED = (b"cache-control", b"no-store")
+CONTENT_TYPES = {media: (b"content-type", f"{media}; charset=utf-8".encode()) for media in Media}
+
+
+class ClientDisconnected(Exception):
+    """The client disconnected before it had sent its request."""
+
+
+class HTTPRequest(NamedTuple):
+    """An HTTP request with the parsed values of its headers."""
+
+    scope: Scope
+    receive: Receive
+    headers: Headers
+    accepted: Accepted
+    request_id: str
+    client: Client
+
+    @property
+    def is_safe(self) -> bool:
+        return self.scope["method"] in SAFE_METHODS
+
+
+class Response(NamedTuple):
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes = b""
 
 
 class Endpoint:
     """
     Serves a schema. Each operation, and each event of a subscription, is executed with a new context.
 
-    `codes` maps expected exceptions, with their subclasses, to the `extensions.code` that clients read. Sizes are in
-    bytes or characters, times in seconds. `budget` limits the memory of all caches together.
-
-    A WebSocket may have `max_operations` at a time; another one is refused with `TOO_MANY_OPERATIONS`. Messages beyond
-    `max_messages` a second are read later.
-
-    `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
-    that arrive at the same time are executed once. Without it every query is executed.
-
-    A request with the header `stats_header: 1` gets the cost of its execution in `extensions`. A server that asks for
-    its visitors sends its key as `key_header`, and the visitor's address as `visitor_header`; `rate_limiter.keys` looks
-    keys up. Browsers that open the
-    endpoint as a page are redirected to `explorer_path`.
+    `codes` maps expected exceptions, with their subclasses, to the `extensions.code` that clients read.
     """
 
     def __init__(
@@ -46,56 +112,170 @@ class Endpoint:
         schema: strawberry.Schema,
         open_context: OpenContext,
         codes: Mapping[type[Exception], str],
-        *,
-        trusted_documents: Mapping[str, str] | None = None,
-        only_trusted: bool = False,
-        explorer_path: str | None = "/",
-        allowed_origins: Collection[str] = (),
-        trusted_proxies: Collection[str] = (),
-        limits: Limits = DEFAULT_LIMITS,
-        rate_limiter: RateLimiter | None = None,
-        budget: CacheBudget | None = None,
-        max_body: int = 100_000,
-        max_message: int = 64_000,
-        max_messages: int = 200,
-        max_operations: int = 100,
-        init_timeout: float = 5.0,
-        keep_alive: float = 12.0,
-        observer: Observer | None = None,
-        viewer_key: ViewerKey | None = None,
-        stats_header: str | None = None,
-        key_header: str | None = None,
-        visitor_header: str | None = None,
+        options: Options | None = None,
     ) -> None:
-        budget = budget or CacheBudget()
-        own_headers = stats_header, key_header, visitor_header
-        operations = Operations(schema, limits, budget.cache("operations"))
-        templates = TemplateCache(budget.share("templates"))
-        budget.measure("templates", templates)
-        handler = RequestHandler(
-            operations,
-            PersistedDocuments(trusted_documents or {}, only_trusted, budget.cache("documents")),
-            Execution(schema, templates, operations.add_size, limits.answer),
-            ErrorFormatter(codes),
-            open_context,
-            observer or NullObserver(),
-            limits,
-            Timeouts(limits.seconds),
-            frozenset(trusted_proxies),
-            rate_limiter,
-            viewer_key,
-            Coalescer(),
-            ClientHeaders(*[name.lower().encode() if name else None for name in own_headers]),
-        )
-        requests = budget.cache("requests")
-        bodies, query_strings = RequestCache(parse_body, requests), RequestCache(parse_query_string, requests)
-        self._http = HTTPTransport(handler, bodies, query_strings, explorer_path, max_body, keep_alive)
-        self._websocket = WebSocketTransport(
-            handler, frozenset(allowed_origins), max_message, max_operations, init_timeout, max_messages
-        )
+        options = options or Options()
+        self._handler = RequestHandler(schema, open_context, codes, options)
+        requests = options.budget.cache("requests")
+        self._bodies = RequestCache(parse_body, requests)
+        self._query_strings = RequestCache(parse_query_string, requests)
+        self._explorer_path = options.explorer_path
+        self._max_body = options.max_body
+        self._keep_alive = options.keep_alive
+        self._websocket = WebSocketTransport(self._handler, options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await self._websocket.serve(scope, receive, send)
         else:
-            await self._http.serve(scope, receive, send)
+            await self._serve_http(scope, receive, send)
+
+    async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers: Headers = dict(scope["headers"])
+        media = accepted(headers.get(b"accept", b""))
+        client = self._handler.client(scope, headers)
+        http = HTTPRequest(scope, receive, headers, media, request_id_of(headers), client)
+        try:
+            response = await self._response(http)
+        except ClientDisconnected:
+            return
+        except Refused as refused:
+            response = refusal(refused, media.single or Media.JSON)
+        except Exception as error:
+            unexpected = self._handler.error_formatter.refusal(error, http.request_id)
+            response = refusal(unexpected, media.single or Media.JSON)
+        rates = self._handler.rate_headers(client)
+        if isinstance(response, Stream):
+            await send_stream(response, http.request_id, rates, self._keep_alive, receive, send)
+            return
+        response.headers.extend(rates)
+        try:
+            await respond(response, http.request_id, send)
+        except Refused as refused:  # the server's connection raises it if too many responses are unread
+            await respond(refusal(refused, media.single or Media.JSON), http.request_id, send)
+
+    async def _response(self, http: HTTPRequest) -> Response | Stream:
+        method = http.scope["method"]
+        if method == "OPTIONS":
+            return options()
+        if method == "POST":
+            return await self._execute(http, await self._read_post(http))
+        if not http.is_safe:
+            raise not_allowed(f"{method} is not allowed here")
+        query_string = http.scope["query_string"]
+        if self._explorer_path is not None and http.accepted.html and not query_parameters(query_string):
+            return redirect(self._explorer_path)
+        return await self._execute(http, self._query_strings.request(query_string))
+
+    async def _read_post(self, http: HTTPRequest) -> GraphQLRequest:
+        if not is_json(http.headers.get(b"content-type", b"")):
+            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "the body is not application/json in UTF-8 by its Content-Type")
+        if http.headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, "a Content-Encoding is not supported")
+        return self._bodies.request(await read_body(http.headers, http.receive, self._max_body))
+
+    async def _execute(self, http: HTTPRequest, graphql_request: GraphQLRequest) -> Response | Stream:
+        single, streamed, _ = http.accepted
+        if single is None and streamed is None:
+            raise Refused(
+                Code.NOT_ACCEPTABLE, "answers are application/json, application/graphql-response+json or streams"
+            )
+        try:
+            request = await self._handler.prepare(graphql_request, http.client, http.request_id)
+        except Refused as refused:
+            if single is None and streamed is not None:
+                return Stream(refused_results(refused), streamed)
+            raise
+        if http.is_safe and request.operation.kind is OperationType.MUTATION:
+            raise not_allowed("a mutation is not allowed by GET", allowed=b"POST")
+        if single is not None and not request.is_subscription:
+            return single_response(await self._handler.execute(request), single, http, request)
+        if streamed is None:
+            raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
+        stopping = stopping_of(http.scope) if request.is_subscription else None
+        return Stream(self._handler.stream(request), streamed, stopping)
+
+
+def single_response(result: EncodedResult, media: Media, http: HTTPRequest, request: OperationRequest) -> Response:
+    if not http.is_safe or result.has_errors:
+        return uncached(result.body, media)
+    if request.client.token is not None or request.client.stats:
+        return private(result.body, media)
+    response = public(result.body, media, http.headers)
+    if response.status == 304 and request.charge:
+        request.charge.set(COST_OF_NOT_MODIFIED)
+    return response
+
+
+async def read_body(headers: Headers, receive: Receive, max_body: int) -> bytes:
+    if declared_length(headers) > max_body:
+        raise too_large(max_body)
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    while message.get("more_body", False) and len(body) <= max_body:
+        message = await receive()
+        body += message.get("body", b"")
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnected
+    if len(body) > max_body:
+        raise too_large(max_body)
+    return body
+
+
+def declared_length(headers: Headers) -> int:
+    digits = headers.get(b"content-length", b"0")
+    if not digits.isdigit():
+        raise Refused(Code.BAD_REQUEST, "Content-Length is not a number of bytes")
+    return int(digits.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0")  # a longer number is too large as well
+
+
+def too_large(max_body: int) -> Refused:
+    # The server discards the rest of the body. If it closed the connection instead, the client, which is still
+    # sending, would get a reset and not this response.
+    return Refused(Code.TOO_LARGE, f"the body is larger than {max_body} bytes")
+
+
+def uncached(body: bytes, media: Media) -> Response:
+    return Response(200, [CONTENT_TYPES[media], UNCACHED, VARY], body)
+
+
+def private(body: bytes, media: Media) -> Response:
+    return Response(200, [CONTENT_TYPES[media], PRIVATE, VARY], body)
+
+
+def public(body: bytes, media: Media, headers: Headers) -> Response:
+    tag = b'"%b"' % blake2b(body, digest_size=12).hexdigest().encode()
+    if matches(tag, headers.get(b"if-none-match", b"")):
+        return Response(304, [REVALIDATED, VARY, (b"etag", tag)])
+    return Response(200, [CONTENT_TYPES[media], REVALIDATED, VARY, (b"etag", tag)], body)
+
+
+def matches(tag: bytes, if_none_match: bytes) -> bool:
+    tags = (each.strip().removeprefix(b"W/") for each in if_none_match.split(b","))
+    return any(each in (tag, b"*") for each in tags)
+
+
+def refusal(refused: Refused, media: Media) -> Response:
+    status = STATUSES.get(refused.code, DEFAULT_STATUSES)[media is Media.RESPONSE]
+    headers = [CONTENT_TYPES[media], UNCACHED, VARY, *refused.headers]
+    return Response(status, headers, refusal_body(refused))
+
+
+def not_allowed(reason: str, allowed: bytes = ALLOWED_METHODS) -> Refused:
+    return Refused(Code.METHOD_NOT_ALLOWED, reason, headers=[(b"allow", allowed)])
+
+
+def options() -> Response:
+    return Response(204, [(b"allow", ALLOWED_METHODS), VARY])
+
+
+def redirect(location: str) -> Response:
+    return Response(303, [(b"location", location.encode()), VARY])
+
+
+async def respond(response: Response, request_id: str, send: Send) -> None:
+    headers = [*response.headers, (b"x-request-id", request_id.encode())]
+    if response.status not in (204, 304):
+        headers.append((b"content-length", b"%d" % len(response.body)))
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body})

@@ -1,69 +1,88 @@
 """
 Executes GraphQL requests of any transport: finds the operation, opens a context, executes within a time limit.
 
-Responses are JSON already, so that equal queries share them.
+Queries that are equal and arrive at the same time are executed once. Results are JSON already, so that they share it.
 """
 
-from asyncio import CancelledError, Task, TimerHandle, current_task, get_running_loop
-from collections.abc import AsyncGenerator, Hashable, Mapping
+import json
+from asyncio import CancelledError, Future, Task, TimerHandle, current_task, get_running_loop
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from time import monotonic, perf_counter
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
+import orjson
+import strawberry
 from graphql import ExecutionResult, OperationType
 
-from engine.coalescing import Coalescer
+from engine.compiler.completion import TemplateCache
 from engine.compiler.execution import EventSource, Execution, Result
 from engine.compiler.plan import Outcomes
 from engine.documents import Operation, Operations, PersistedDocuments
 from engine.errors import AnswerTooLarge, Code, ErrorFormatter, Refused
-from engine.interfaces import Context, Observation, Observer, OpenContext, ViewerKey
+from engine.interfaces import Context, Observation, Observer, OpenContext, Options
 from engine.limits.cost import check_cost
-from engine.limits.documents import Limits
-from engine.limits.rate_limiter import Charge, RateLimiter
+from engine.limits.rate_limiter import Charge
 from engine.requests import (
     Client,
-    ClientHeaders,
     GraphQLRequest,
     Headers,
     OperationRequest,
     PreparedOperation,
     client_of,
 )
-from engine.responses import EncodedResult, encode
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
 COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
 
 
-@dataclass(frozen=True, slots=True)
-class RequestHandler:
-    """Prepares and executes requests. What it calls is given to it by the `Endpoint`."""
+class EncodedResult(NamedTuple):
+    """The result of an operation, or of one event, as JSON."""
 
-    operations: Operations
-    documents: PersistedDocuments
-    execution: Execution
-    error_formatter: ErrorFormatter
-    open_context: OpenContext
-    observer: Observer
-    limits: Limits
-    timeouts: "Timeouts"
-    proxies: frozenset[str]
-    rate_limiter: RateLimiter | None
-    viewer_key: ViewerKey | None
-    coalescer: Coalescer
-    header_names: ClientHeaders
+    body: bytes
+    has_errors: bool
+
+
+Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting request executes for itself
+
+
+class RequestHandler:
+    """Prepares and executes the requests of an endpoint."""
+
+    def __init__(
+        self,
+        schema: strawberry.Schema,
+        open_context: OpenContext,
+        codes: Mapping[type[Exception], str],
+        options: Options,
+    ) -> None:
+        budget = options.budget
+        templates = TemplateCache(budget.share("templates"))
+        budget.measure("templates", templates)
+        documents = budget.cache("documents")
+        self._documents = PersistedDocuments(options.trusted_documents, options.only_trusted, documents)
+        self._operations = Operations(schema, options.limits, budget.cache("operations"))
+        self._execution = Execution(schema, templates, self._operations.add_size, options.limits.answer)
+        self._open_context = open_context
+        self._observer = options.observer
+        self._limits = options.limits
+        self._timeouts = Timeouts(options.limits.seconds)
+        self._proxies = frozenset(options.trusted_proxies)
+        self._rate_limiter = options.rate_limiter
+        self._viewer_key = options.viewer_key
+        self._coalescer = Coalescer()
+        self._header_names = options.client_headers
+        self.error_formatter = ErrorFormatter(codes)
 
     def client(self, scope: Mapping[str, Any], headers: Headers) -> Client:
-        return client_of(scope, headers, self.proxies, self.header_names)
+        return client_of(scope, headers, self._proxies, self._header_names)
 
     def rate_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
         """Headers that say what the client's points are."""
-        return self.rate_limiter.headers(client) if self.rate_limiter else []
+        return self._rate_limiter.headers(client) if self._rate_limiter else []
 
     async def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> OperationRequest:
         """
@@ -76,31 +95,31 @@ class RequestHandler:
         started = perf_counter()
         charge: Charge | None = None
         try:
-            if self.rate_limiter:
-                charge = await self.rate_limiter.admit(client)
+            if self._rate_limiter:
+                charge = await self._rate_limiter.admit(client)
                 client = charge.client
             prepared, operation = self._prepared(request)
         except Refused as refused:
             if charge:
                 charge.set(COST_OF_A_REFUSAL)
-            self.observer.on_refusal(refused.code, client, request_id)
+            self._observer.on_refusal(refused.code, client, request_id)
             raise
         if charge:
             charge.set(max(1, prepared.cost))
         if request.document_id is not None and request.query is not None:
-            self.documents.store(request.query, request.document_id)
+            self._documents.store(request.query, request.document_id)
         return OperationRequest(prepared, operation, client, request_id, started, charge)
 
     def _prepared(self, request: GraphQLRequest) -> tuple[PreparedOperation, Operation]:
         """Return what an equal request prepared before, as long as its operation is cached."""
         prepared = request.prepared
         if prepared and (operation := prepared.operation()):
-            self.operations.mark_used(operation)
+            self._operations.cache.get(operation.key)  # makes it the last used, which is evicted last
             return prepared, operation
-        text = self.documents.text(request.query, request.document_id)
-        operation = self.operations.find(text, request.operation_name)
+        text = self._documents.text(request.query, request.document_id)
+        operation = self._operations.find(text, request.operation_name)
         cost = operation.cost.points(request.variables)
-        check_cost(cost, self.limits.cost)
+        check_cost(cost, self._limits.cost)
         request.prepared = PreparedOperation(ref(operation), request.variables, cost)
         return request.prepared, operation
 
@@ -112,13 +131,13 @@ class RequestHandler:
             Refused: the variables are not valid, no context could be opened, it took too long, or the result is too
                 large or cannot be encoded.
         """
-        with Observed(self, request) as observation, Timeout(self.timeouts):
+        with Observed(request, self._observer, self.error_formatter) as observation, Timeout(self._timeouts):
             execute = partial(self._execute, observation)
             key = self._coalescing_key(request)
             if key is None:
                 result = await execute()
             else:
-                result = await self.coalescer.execute(key, execute)
+                result = await self._coalescer.execute(key, execute)
                 if not observation.results:
                     observation.results, observation.execution_path = 1, "coalesced"
         if request.charge:
@@ -135,7 +154,7 @@ class RequestHandler:
         if not request.is_subscription:
             yield await self.execute(request)
             return
-        with Observed(self, request) as observation:
+        with Observed(request, self._observer, self.error_formatter) as observation:
             async with aclosing(self._event_results(observation)) as results:
                 async for result in results:
                     if request.charge:
@@ -149,16 +168,16 @@ class RequestHandler:
         charge.set(ceil(points / COALESCED_SHARE) if is_joined else points)
 
     def _points_of_bytes(self, result: EncodedResult) -> int:
-        return len(result.body) // self.limits.weights.bytes_per_point
+        return len(result.body) // self._limits.weights.bytes_per_point
 
     def _coalescing_key(self, request: OperationRequest) -> Hashable | None:
         """Return what is equal for queries with equal results; None if the operation must not be coalesced."""
-        if self.viewer_key is None or request.client.stats or request.operation.kind is not OperationType.QUERY:
+        if self._viewer_key is None or request.client.stats or request.operation.kind is not OperationType.QUERY:
             return None
-        return request.prepared, self.viewer_key(request.client)
+        return request.prepared, self._viewer_key(request.client)
 
     async def _execute(self, observation: Observation) -> EncodedResult:
-        context = self.open_context(observation.request.client)
+        context = self._open_context(observation.request.client)
         result = await self._result(observation, context)
         return self._encode(observation, result, context)
 
@@ -167,14 +186,14 @@ class RequestHandler:
         request, outcomes = observation.request, Outcomes()
         arguments = request.operation, request.prepared.variables, context, outcomes
         try:
-            result, observation.execution_path = await self.execution.execute(*arguments)
+            result, observation.execution_path = await self._execution.execute(*arguments)
             return result
         except CancelledError:
-            if not outcomes or not self.timeouts.is_over(current_task()):
+            if not outcomes or not self._timeouts.is_over(current_task()):
                 raise
-        outcomes.timeout = f"not answered within {self.timeouts.seconds:g} seconds"
+        outcomes.timeout = f"not answered within {self._timeouts.seconds:g} seconds"
         observation.execution_path = "error"
-        return await self.execution.go_on(*arguments)
+        return await self._execution.go_on(*arguments)
 
     async def _event_results(self, observation: Observation) -> AsyncGenerator[EncodedResult, None]:
         source = await self._subscribe(observation.request)
@@ -194,23 +213,23 @@ class RequestHandler:
         if key is None:
             return await execute()
         before = observation.results
-        result = await self.coalescer.execute((key, id(event)), execute)
+        result = await self._coalescer.execute((key, id(event)), execute)
         observation.results = before + 1
         return result
 
     async def _execute_event(self, observation: Observation, source: EventSource, event: Any) -> EncodedResult:
-        context = self.open_context(observation.request.client)
-        return self._encode(observation, await self.execution.execute_event(source, event, context), context)
+        context = self._open_context(observation.request.client)
+        return self._encode(observation, await self._execution.execute_event(source, event, context), context)
 
     def _subscription_key(self, request: OperationRequest) -> Hashable | None:
         """As `_coalescing_key`. Not `request.prepared`: messages of WebSockets are not cached, so each has its own."""
-        if self.viewer_key is None or request.client.stats:
+        if self._viewer_key is None or request.client.stats:
             return None
-        return request.operation, encode(request.prepared.variables), self.viewer_key(request.client)
+        return request.operation, encode(request.prepared.variables), self._viewer_key(request.client)
 
     async def _subscribe(self, request: OperationRequest) -> EventSource:
-        context = self.open_context(request.client)
-        source = await self.execution.subscribe(request.operation, request.prepared.variables, context)
+        context = self._open_context(request.client)
+        source = await self._execution.subscribe(request.operation, request.prepared.variables, context)
         if isinstance(source, ExecutionResult):
             errors = self.error_formatter.format(source.errors or (), request.request_id)
             raise Refused(errors[0]["extensions"]["code"], errors=errors)
@@ -230,24 +249,25 @@ class RequestHandler:
         observation.results += 1
         observation.round_trips += usage.round_trips
         observation.commands += usage.commands
-        self.observer.on_result(observation, usage)
+        self._observer.on_result(observation, usage)
         body = encode(content)
-        if len(body) > self.limits.answer:  # escaped characters and errors were not counted before
-            raise AnswerTooLarge(self.limits.answer)
+        if len(body) > self._limits.answer:  # escaped characters and errors were not counted before
+            raise AnswerTooLarge(self._limits.answer)
         return EncodedResult(body, bool(result.errors))
 
 
 class Observed:
     """Calls the observer at the begin and end of an execution, and converts any exception to `Refused`."""
 
-    __slots__ = ("_handler", "_observation")
+    __slots__ = ("_error_formatter", "_observation", "_observer")
 
-    def __init__(self, handler: RequestHandler, request: OperationRequest) -> None:
-        self._handler = handler
+    def __init__(self, request: OperationRequest, observer: Observer, error_formatter: ErrorFormatter) -> None:
         self._observation = Observation(request)
+        self._observer = observer
+        self._error_formatter = error_formatter
 
     def __enter__(self) -> Observation:
-        self._handler.observer.on_start(self._observation)
+        self._observer.on_start(self._observation)
         return self._observation
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -255,12 +275,62 @@ class Observed:
         refused = None
         if isinstance(error, Exception):
             request_id = observation.request.request_id
-            refused = error if isinstance(error, Refused) else self._handler.error_formatter.refusal(error, request_id)
+            refused = error if isinstance(error, Refused) else self._error_formatter.refusal(error, request_id)
             observation.codes.add(refused.code)
         observation.seconds = perf_counter() - observation.request.started
-        self._handler.observer.on_end(observation)
+        self._observer.on_end(observation)
         if refused is not None and refused is not error:
             raise refused from None
+
+
+class Coalescer:
+    """
+    Executes queries with equal keys once if they arrive in the same iteration of the event loop.
+
+    A query never joins an execution that began in an earlier iteration. It therefore reads data that is as new as
+    if it had been executed itself, and a client reads its own writes.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, list[Future[Shared]]] = {}  # by the keys of this iteration's executions
+
+    async def execute(self, key: Hashable, execute: Callable[[], Awaitable[EncodedResult]]) -> EncodedResult:
+        """
+        Execute, or wait for the result of an equal query.
+
+        A result with errors is not shared: they contain the request's id, and may not occur again.
+
+        Raises:
+            AnswerTooLarge: the result is too large. All equal queries get this error.
+        """
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            joined: Future[Shared] = get_running_loop().create_future()
+            waiting.append(joined)
+            shared = await joined
+            if isinstance(shared, AnswerTooLarge):
+                raise AnswerTooLarge(shared.limit)
+            return shared or await execute()
+        return await self._lead(key, execute)
+
+    async def _lead(self, key: Hashable, execute: Callable[[], Awaitable[EncodedResult]]) -> EncodedResult:
+        if not self._waiting:
+            get_running_loop().call_soon(self._waiting.clear)
+        waiting = self._waiting[key] = []
+        shared: Shared = None
+        try:
+            result = await execute()
+            shared = None if result.has_errors else result
+            return result
+        except AnswerTooLarge as too_large:
+            shared = too_large
+            raise
+        finally:
+            if self._waiting.get(key) is waiting:
+                del self._waiting[key]
+            for each in waiting:
+                if not each.done():  # it is done if its client has left
+                    each.set_result(shared)
 
 
 class Timeouts:
@@ -319,3 +389,23 @@ class Timeout:
         is_timeout = self._timeouts.end(self._task) and self._task.uncancel() <= self._cancelling
         if is_timeout and isinstance(error, CancelledError):
             raise Refused(Code.TIMED_OUT, f"not answered within {self._timeouts.seconds:g} seconds") from None
+
+
+def encode(value: Any) -> bytes:
+    """
+    Raises:
+        ValueError, RecursionError: a number is too long or the nesting too deep for the standard library, too.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # orjson supports no integers beyond 64 bits, no lone surrogates and no more than 254 levels.
+        return json.dumps(value, default=_plain).encode()
+
+
+def refusal_body(refused: Refused) -> bytes:
+    return encode({"errors": refused.errors})
+
+
+def _plain(value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value)) if isinstance(value, orjson.Fragment) else str(value)

@@ -1,10 +1,18 @@
-"""What an application implements to use the engine: the context of an operation, and an observer of operations."""
+"""What an application gives to the engine: options, the context of an operation, an observer, and when it stops."""
 
-from collections.abc import Callable, Hashable
+import asyncio
+from collections.abc import Callable, Collection, Hashable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from engine.requests import Client, OperationRequest
+from starlette.types import Scope
+
+from caches import CacheBudget
+from engine.limits.documents import Limits
+from engine.limits.rate_limiter import RateLimiter
+from engine.requests import Client, ClientHeaders, OperationRequest
+
+STOPPING = "stopping"  # key of the ASGI state
 
 
 class BackendUsage(Protocol):
@@ -79,3 +87,58 @@ class NullObserver:
 
     def on_refusal(self, code: str, client: Client, request_id: str) -> None:
         pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """
+    The options of an endpoint. Sizes are in bytes or characters, times in seconds.
+
+    `budget` limits the memory of all caches together. Browsers that open the endpoint as a page are redirected to
+    `explorer_path`. A request with the header `stats_header: 1` gets the cost of its execution in `extensions`.
+
+    `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
+    that arrive at the same time are executed once. Without it every query is executed.
+
+    A server that asks for its visitors sends its key as `key_header`, and the visitor's address as `visitor_header`;
+    `rate_limiter.keys` looks keys up.
+
+    A WebSocket may have `max_operations` at a time; another one is refused with `TOO_MANY_OPERATIONS`. Messages beyond
+    `max_messages` a second are read later.
+    """
+
+    trusted_documents: Mapping[str, str] = field(default_factory=dict)
+    only_trusted: bool = False
+    explorer_path: str | None = "/"
+    allowed_origins: Collection[str] = ()
+    trusted_proxies: Collection[str] = ()
+    limits: Limits = field(default_factory=Limits)
+    rate_limiter: RateLimiter | None = None
+    budget: CacheBudget = field(default_factory=CacheBudget)
+    max_body: int = 100_000
+    max_message: int = 64_000
+    max_messages: int = 200
+    max_operations: int = 100
+    init_timeout: float = 5.0
+    keep_alive: float = 12.0
+    observer: Observer = field(default_factory=NullObserver)
+    viewer_key: ViewerKey | None = None
+    stats_header: str | None = None
+    key_header: str | None = None
+    visitor_header: str | None = None
+
+    @property
+    def client_headers(self) -> ClientHeaders:
+        names = self.stats_header, self.key_header, self.visitor_header
+        return ClientHeaders(*[name.lower().encode() if name else None for name in names])
+
+
+def stopping_of(scope: Scope) -> asyncio.Event:
+    """Return the event that is set when the server stops; one that is never set if the server provides none."""
+    return scope.get("state", {}).get(STOPPING) or asyncio.Event()
+
+
+def announce(state: MutableMapping[str, Any]) -> None:
+    """Set the event, if there is one, so that streams and subscriptions end."""
+    if STOPPING in state:
+        state[STOPPING].set()

@@ -1,8 +1,13 @@
-"""GraphQL requests, parsed from a JSON body, a query string or a message, and the clients that send them."""
+"""
+GraphQL requests, parsed from a JSON body, a query string or a message.
+
+The headers of a request name its client, and the media types of which a response may be.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
+from enum import StrEnum
 from random import getrandbits
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -12,7 +17,7 @@ from weakref import ref
 import orjson
 from graphql import OperationType
 
-from caches import SizedCache
+from caches import SizedCache, memo
 from engine.documents import Operation, without_prefix
 from engine.errors import Code, Refused
 
@@ -24,6 +29,8 @@ Headers: TypeAlias = Mapping[bytes, bytes]
 PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
 MAX_PARAMETERS = 20
 REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
+MAX_MEMO_HEADER = 200  # bytes of a header whose parsed value is memoised
+VARY = (b"vary", b"Accept, Authorization")  # the headers that a response depends on
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
 
@@ -32,6 +39,27 @@ class ServerKey(NamedTuple):
 
     text: str
     visitor: str
+
+
+class Media(StrEnum):
+    JSON = "application/json"
+    RESPONSE = "application/graphql-response+json"
+    EVENTS = "text/event-stream"
+    MULTIPART = "multipart/mixed"
+
+
+class Accepted(NamedTuple):
+    """What an Accept header allows: a media type for a single result and one for a stream, and whether HTML."""
+
+    single: Media | None
+    stream: Media | None
+    html: bool
+
+
+class MediaRange(NamedTuple):
+    name: str
+    parameters: dict[str, str]
+    quality: float
 
 
 class Client(NamedTuple):
@@ -89,7 +117,7 @@ class OperationRequest(NamedTuple):
 
 
 class ClientHeaders(NamedTuple):
-    """The names of an application's own headers, in lower case: see `Endpoint`."""
+    """The names of an application's own headers, in lower case: see `Options`."""
 
     stats: bytes | None = None
     key: bytes | None = None
@@ -253,3 +281,59 @@ def address_of(scope: Mapping[str, Any], headers: Headers, proxies: Set[str]) ->
     while address in proxies and hops:
         address = hops.pop().strip() or address
     return address
+
+
+def accepted(header: bytes) -> Accepted:
+    """Without an Accept header, or with a wildcard, it is application/json: older clients expect this type."""
+    return _accepted_memo(header) if len(header) <= MAX_MEMO_HEADER else _accepted(header)
+
+
+def _accepted(header: bytes) -> Accepted:
+    ranges = [media_range(part) for part in (header or b"*/*").decode("latin-1").split(",")]
+    named = {each.name: each.quality for each in ranges}
+    wildcard = named.get("application/*", named.get("*/*", 0.0))
+    multipart = max((each.quality for each in ranges if is_subscription_protocol(each)), default=0.0)
+    return Accepted(
+        single=preferred({Media.RESPONSE: named.get(Media.RESPONSE, 0.0), Media.JSON: named.get(Media.JSON, wildcard)}),
+        stream=preferred({Media.EVENTS: named.get(Media.EVENTS, 0.0), Media.MULTIPART: multipart}),
+        html=named.get("text/html", 0.0) > 0,
+    )
+
+
+_accepted_memo = memo(256, 700)(_accepted)
+
+
+def preferred(qualities: dict[Media, float]) -> Media | None:
+    media = max(qualities, key=lambda media: qualities[media])
+    return media if qualities[media] > 0 else None
+
+
+def media_range(text: str) -> MediaRange:
+    name, *rest = (part.strip() for part in text.split(";"))
+    pairs = (part.partition("=") for part in rest)
+    parameters = {key.strip().lower(): value.strip().strip('"') for key, _, value in pairs}
+    return MediaRange(name.lower(), parameters, quality(parameters.get("q", "1")))
+
+
+def quality(text: str) -> float:
+    try:
+        return min(max(float(text), 0.0), 1.0)
+    except ValueError:
+        return 0.0
+
+
+def is_subscription_protocol(media: MediaRange) -> bool:
+    # multipart/mixed without this parameter asks for incremental delivery, another protocol.
+    return media.name == Media.MULTIPART and "subscriptionspec" in media.parameters
+
+
+def is_json(content_type: bytes) -> bool:
+    return _is_json_memo(content_type) if len(content_type) <= MAX_MEMO_HEADER else _is_json(content_type)
+
+
+def _is_json(content_type: bytes) -> bool:
+    media = media_range(content_type.decode("latin-1"))
+    return media.name == Media.JSON and media.parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")
+
+
+_is_json_memo = memo(256, 500)(_is_json)

@@ -21,10 +21,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import CacheBudget
-from engine import BackendUsage, Client, Endpoint, Limits, Observation, RateLimiter, read_trusted_documents
+from engine import BackendUsage, Client, Endpoint, Limits, Observation, Options, RateLimiter, read_trusted_documents
+from engine.interfaces import STOPPING
 from engine.limits.cost import Weights
 from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
-from engine.shutdown import STOPPING
 from resolvers.arguments import SIZES, BadInput
 from resolvers.context import Context
 from resolvers.live import Live, TooManyRankings
@@ -161,10 +161,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
 
 
 def _endpoint(settings: Settings, app: Application) -> Endpoint:
-    return Endpoint(
-        SCHEMA,
-        app.state.contexts.open,
-        CODES,
+    options = Options(
         trusted_documents=trusted_documents(settings),
         limits=document_limits(settings),
         max_body=max_request_bytes(),
@@ -180,6 +177,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         key_header=KEY_HEADER,
         visitor_header=VISITOR_HEADER,
     )
+    return Endpoint(SCHEMA, app.state.contexts.open, CODES, options)
 
 
 def open_spans() -> "Spans | None":

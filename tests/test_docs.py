@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from engine.responses import STATUSES
 from graphql import build_schema, parse
 
 from engine.errors import Code
 from engine.limits.cost import cost_of
 from engine.limits.documents import Limits
-from engine.responses import STATUSES
 from resolvers.arguments import SIZES
 from resolvers.queries import MAX_NODES
 from resolvers.subscriptions import MOST_PENDING

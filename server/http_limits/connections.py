@@ -7,7 +7,7 @@ from http import HTTPStatus
 from itertools import chain
 
 from engine.errors import Refused
-from engine.responses import refusal_body
+from engine.handler import refusal_body
 from server.http_limits.slow_clients import SlowClients
 from server.http_limits.unread_answers import UnreadAnswers
 

@@ -15,8 +15,8 @@ from websockets.frames import CloseCode, Frame
 
 from engine import Code
 from engine.errors import Refused
-from engine.shutdown import STOPPING, announce
-from engine.transports.websocket import MessageRate
+from engine.interfaces import STOPPING, announce
+from engine.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
 from server.http_limits.unread_answers import send_within
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from strawberry.types import Info
 from websockets.asyncio.client import connect
 
-from engine import Client, Endpoint
+from engine import Client, Endpoint, Options
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
 from tests.servers import PATIENCE
@@ -223,7 +223,7 @@ class Server:
 
 @contextmanager
 def serving(limiter: ConnectionLimiter | None = None, **settings: Any) -> Iterator[Server]:
-    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, stats_header="X-Stats", **settings)
+    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, Options(stats_header="X-Stats", **settings))
     with running(endpoint, limiter) as server:
         yield server
 

@@ -10,8 +10,7 @@ import strawberry
 from strawberry.types import Info
 
 from caches import SizedCache
-from engine import Client, Endpoint, Limits, RateLimiter
-from engine import handler as engines
+from engine import Client, Endpoint, Limits, Options, RateLimiter, handler
 from engine.compiler.plan import Budget
 from engine.compiler.resolvers import RESOLVER, RootResolver
 from engine.documents import Operations
@@ -68,7 +67,7 @@ PAGES = "query($count: Int!) { pages(count: $count) { text } }"
 
 
 def endpoint(**settings):
-    return Endpoint(SCHEMA, CONTEXTS.open, {}, limits=Limits(answer=LIMIT), **settings)
+    return Endpoint(SCHEMA, CONTEXTS.open, {}, Options(limits=Limits(answer=LIMIT), **settings))
 
 
 @pytest.fixture
@@ -87,14 +86,14 @@ def codes(response):
 
 
 async def test_answer_beyond_the_limit_is_refused_before_it_is_encoded(ask, monkeypatch):
-    encoded = []
-    monkeypatch.setattr(engines, "encode", encoded.append)
+    encoded, encode = [], handler.encode
+    monkeypatch.setattr(handler, "encode", lambda content: encoded.append(content.keys()) or encode(content))
 
     for _ in range(4):  # by graphql-core at first, then by a plan
         refused = await ask(PAGES, count=3)
         assert codes(refused) == ["ANSWER_TOO_LARGE"]
         assert refused.json()["errors"][0]["message"] == "the answer is larger than 100000 bytes: ask for less at once"
-    assert not encoded
+    assert encoded == [{"errors"}] * 4
 
 
 async def test_answer_below_the_limit_is_returned(ask):
@@ -135,7 +134,8 @@ async def test_subscription_ends_at_an_event_beyond_the_limit(ask):
 
 async def test_bytes_beyond_the_estimate_are_charged():
     rates = RateLimiter({"address": RatePolicy(100, 1.0)}, clock=lambda: 0.0)
-    app = Endpoint(SCHEMA, CONTEXTS.open, {}, rate_limiter=rates, limits=Limits(weights=Weights(bytes_per_point=1_000)))
+    options = Options(rate_limiter=rates, limits=Limits(weights=Weights(bytes_per_point=1_000)))
+    app = Endpoint(SCHEMA, CONTEXTS.open, {}, options)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as client:
         await client.post("", json={"query": PAGES, "variables": {"count": 2}})
 

@@ -7,10 +7,9 @@ import httpx
 import pytest
 import strawberry
 
-from engine import Client, Endpoint, RateLimiter
-from engine.coalescing import Coalescer
+from engine import Client, Endpoint, Options, RateLimiter
+from engine.handler import Coalescer, EncodedResult
 from engine.limits.rate_limiter import RatePolicy
-from engine.responses import EncodedResult
 from tests.engine.sample import CONTEXTS, until
 from tests.engine.test_observers import Recorder
 
@@ -59,7 +58,7 @@ def recorder():
 @pytest.fixture
 async def http(recorder):
     endpoint = Endpoint(
-        SCHEMA, CONTEXTS.open, {}, observer=recorder, viewer_key=attrgetter("token"), stats_header="X-Stats"
+        SCHEMA, CONTEXTS.open, {}, Options(observer=recorder, viewer_key=attrgetter("token"), stats_header="X-Stats")
     )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://test/graphql") as client:
         yield client
@@ -88,7 +87,7 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
 
 async def test_joining_an_execution_costs_a_tenth():
     rates = RateLimiter({"address": RatePolicy(1_000, 0.001)})
-    app = Endpoint(SCHEMA, CONTEXTS.open, {}, rate_limiter=rates, viewer_key=attrgetter("token"))
+    app = Endpoint(SCHEMA, CONTEXTS.open, {}, Options(rate_limiter=rates, viewer_key=attrgetter("token")))
     asks = {"query": "{ twice(number: 1) __schema { description } }"}  # 50 points
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/graphql") as http:
         answers = await at_once(http, *[(asks, {})] * 3)

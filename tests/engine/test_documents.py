@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from engine import read_trusted_documents
+from tests.engine.messages import initialise, receive, send
 from tests.engine.sample import Server, serving
-from tests.engine.transports.messages import initialise, receive, send
-from tests.engine.transports.test_http import code
+from tests.engine.test_endpoint import code
 
 HELLO = "query Hello { hello }"
 BYE = 'query Bye { hello(name: "and bye") }'

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from tests.engine.transports.test_http import code
+from tests.engine.test_endpoint import code
 
 OLD, MODERN = "application/json", "application/graphql-response+json"
 

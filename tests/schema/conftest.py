@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engine import Client, Endpoint
+from engine import Client, Endpoint, Options
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from server.app import CODES, STATS_HEADER
@@ -23,7 +23,7 @@ async def ask(store: Store) -> AsyncIterator[Ask]:
     def open_context(client: Client) -> Context:
         return Context(store, client.token)
 
-    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, stats_header=STATS_HEADER))
+    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, Options(stats_header=STATS_HEADER)))
     async with httpx.AsyncClient(transport=transport, base_url="http://upvote") as client:
         yield partial(_ask, client)
 

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from engine import Client, Endpoint, Limits
+from engine import Client, Endpoint, Limits, Options
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from schema.schema import SCHEMA
@@ -28,7 +28,7 @@ async def http(store):
     def open_context(client: Client) -> Context:
         return Context(store, client.token)
 
-    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, limits=Limits(seconds=SECONDS)))
+    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, Options(limits=Limits(seconds=SECONDS))))
     async with httpx.AsyncClient(transport=transport, base_url="http://upvote") as client:
         yield client
 

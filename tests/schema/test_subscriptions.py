@@ -14,7 +14,7 @@ import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from engine import Client, Endpoint
+from engine import Client, Endpoint, Options
 from resolvers import queries, subscriptions
 from resolvers.context import Context
 from resolvers.dataloader import Reads
@@ -104,7 +104,7 @@ async def url(store: Store, live: Live, opened: list[str | None]) -> AsyncIterat
         opened.append(client.token)
         return Context(store, client.token, live)
 
-    app = Endpoint(SCHEMA, open_context, CODES, viewer_key=attrgetter("token"))
+    app = Endpoint(SCHEMA, open_context, CODES, Options(viewer_key=attrgetter("token")))
     server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1))
     task = asyncio.create_task(server.serve())
     await until(lambda: server.started)

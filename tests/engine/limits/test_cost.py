@@ -7,9 +7,9 @@ from engine import Limits
 from engine.documents import Operations
 from engine.errors import Refused
 from engine.limits.cost import Weights, check_cost
+from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import SCHEMA
-from tests.engine.transports.messages import initialise, receive, subscribe
-from tests.engine.transports.test_http import code
+from tests.engine.test_endpoint import code
 
 OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), SizedCache(1_000_000))
 

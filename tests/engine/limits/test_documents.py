@@ -10,9 +10,9 @@ from caches import SizedCache
 from engine import Limits
 from engine.documents import Operations
 from engine.errors import Refused
+from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import SCHEMA
-from tests.engine.transports.messages import initialise, receive, subscribe
-from tests.engine.transports.test_http import code
+from tests.engine.test_endpoint import code
 
 CIRCULAR = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query { down { ...A } }"
 

@@ -7,8 +7,8 @@ from engine.errors import Refused
 from engine.limits.rate_limiter import MAX_BUCKETS, RatePolicy
 from engine.requests import ServerKey
 from tests.conftest import Clock
+from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import serving
-from tests.engine.transports.messages import initialise, receive, subscribe
 
 HERE, THERE = "1.1.1.1", "2.2.2.2"
 POLICIES = {

@@ -12,8 +12,8 @@ from websockets.frames import Frame, Opcode
 
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.slow_clients import SlowClients
+from tests.engine.messages import initialise
 from tests.engine.sample import CONTEXTS, serving, until
-from tests.engine.transports.messages import initialise
 
 POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 BODY = b'{"query": "{ hello }"}'

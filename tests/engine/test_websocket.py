@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from tests.engine.messages import initialise, receive, send, subscribe
 from tests.engine.sample import serving, until
-from tests.engine.transports.messages import initialise, receive, send, subscribe
-from tests.engine.transports.test_streaming import stable
+from tests.engine.test_streaming import stable
 
 
 async def closing(socket):

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.engine.sample import until
-from tests.engine.transports.test_http import code
+from tests.engine.test_endpoint import code
 
 EVENTS = {"accept": "text/event-stream"}
 MULTIPART = {"accept": 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json'}

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import Limits
+from engine.endpoint import read_body
 from engine.errors import Refused
-from engine.transports.http import read_body
+from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import serving
-from tests.engine.transports.messages import initialise, receive, subscribe
 
 JSON = {"content-type": "application/json"}
 MODERN = "application/graphql-response+json"

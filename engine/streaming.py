@@ -8,7 +8,8 @@ from typing import NamedTuple, NoReturn
 from starlette.types import Receive, Send
 
 from engine.errors import Refused
-from engine.responses import VARY, EncodedResult, Media, refusal_body
+from engine.handler import EncodedResult, refusal_body
+from engine.requests import VARY, Media
 
 
 class Framing(NamedTuple):

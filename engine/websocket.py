@@ -10,7 +10,8 @@ from typing import Any
 from starlette.types import Message, Receive, Scope, Send
 
 from engine.errors import Code, Refused
-from engine.handler import RequestHandler
+from engine.handler import RequestHandler, encode
+from engine.interfaces import Options, stopping_of
 from engine.requests import (
     Client,
     GraphQLRequest,
@@ -20,8 +21,6 @@ from engine.requests import (
     parse_request,
     request_id_of,
 )
-from engine.responses import encode
-from engine.shutdown import stopping_of
 
 PROTOCOL = "graphql-transport-ws"
 
@@ -49,11 +48,7 @@ class ProtocolError(Exception):
 @dataclass(frozen=True, slots=True)
 class WebSocketTransport:
     handler: RequestHandler
-    allowed_origins: frozenset[str]
-    max_message: int
-    max_operations: int  # at a time
-    init_timeout: float
-    max_messages: int  # a second
+    options: Options
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = dict(scope["headers"])
@@ -72,7 +67,7 @@ class WebSocketTransport:
         await WebSocketSession(self, client, request_id, receive, send, stopping_of(scope)).run()
 
     def too_many(self) -> Refused:
-        return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.max_operations} operations on one socket")
+        return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.options.max_operations} operations on one socket")
 
     def _is_allowed_origin(self, headers: Headers) -> bool:
         """Browsers send the origin of the page: a page of another site must not open a connection for its visitor."""
@@ -80,7 +75,7 @@ class WebSocketTransport:
         if origin is None:
             return True
         host = origin.partition(b"://")[2]
-        return host == headers.get(b"host") or origin.decode("latin-1") in self.allowed_origins
+        return host == headers.get(b"host") or origin.decode("latin-1") in self.options.allowed_origins
 
 
 class MessageRate:
@@ -122,7 +117,7 @@ class WebSocketSession:
         self._receive = receive
         self._send = send
         self._is_ready = False
-        self._message_rate = MessageRate(transport.max_messages)
+        self._message_rate = MessageRate(transport.options.max_messages)
         self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
@@ -143,10 +138,10 @@ class WebSocketSession:
             await self._cancel_all()
 
     async def _read_messages(self) -> None:
-        async with asyncio.timeout(self._transport.init_timeout) as deadline:
+        async with asyncio.timeout(self._transport.options.init_timeout) as deadline:
             while (frame := await self._receive())["type"] == "websocket.receive":
                 await self._message_rate.wait()  # meanwhile nothing more is read from the connection
-                await self._handle(read_message(frame, self._transport.max_message), deadline)
+                await self._handle(read_message(frame, self._transport.options.max_message), deadline)
 
     async def _finish(self) -> None:
         """Stop subscriptions, and wait for the results of other operations."""
@@ -192,7 +187,7 @@ class WebSocketSession:
             request = parse_request(message.get("payload"))
         except Refused as refused:
             raise ProtocolError(CloseCode.BAD_REQUEST, refused.errors[0]["message"]) from None
-        if len(self._tasks) < self._transport.max_operations:
+        if len(self._tasks) < self._transport.options.max_operations:
             self._tasks[identifier] = asyncio.create_task(self._operate(identifier, request))
         else:
             await self._send_text(error_message(encode(identifier), self._transport.too_many()))
