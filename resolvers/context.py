@@ -4,7 +4,7 @@ from asyncio import Future, ensure_future, shield
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import is_dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from strawberry.dataloader import DataLoader
 
@@ -13,12 +13,18 @@ from resolvers.live import Live
 from resolvers.rate_limits import WriteRates
 from store.client.client import RedisUsage, current_usage
 from store.errors import Unauthenticated
-from store.sessions import Session, parse_token
+from store.sessions import Login, Session, parse_token
 from store.store import Store
 
 T = TypeVar("T")
 Batch = Callable[..., Awaitable[Sequence[Any]]]
 DEFAULT_RATES = WriteRates()
+
+
+class SessionEnded(Unauthenticated):
+    """The token names no session any more, or never did. `extensions` are those of a response or of this error."""
+
+    extensions: ClassVar[dict[str, str]] = {"session": "ended"}
 
 
 class Context:
@@ -43,7 +49,9 @@ class Context:
         self.usage = RedisUsage()
         current_usage.set(self.usage)
         self._expired_pins: list[str] = []
-        self._use(parse_token(token) if token else None)
+        session = parse_token(token) if token else None
+        self._use(session)
+        self._is_token_refused = bool(token) and session is None
 
     def clear(self) -> None:
         """Forget everything that was read."""
@@ -66,18 +74,35 @@ class Context:
 
     async def viewer(self) -> str | None:
         """The username of the logged-in user; None if nobody is logged in."""
-        login = await self.reads.login()
+        login = await self._renewed(await self.reads.login())
+        return login.username if login else None
+
+    async def login(self) -> Login | None:
+        """The session of the logged-in user, with the time when it ends; None if nobody is logged in."""
+        return await self._renewed(await self.reads.stored_login())
+
+    async def _renewed(self, login: Login | None) -> Login | None:
+        """The session unless it has ended. One that is aging is extended first, by one round trip."""
         if login is None or self.session is None or login.expires_at < self.now:
             return None
         if self.store.sessions.is_aging(login, self.now):
-            await self.store.sessions.renew(self.session, login)
-        return login.username
+            login = await self.store.sessions.renew(self.session, login)
+            self.reads.set_login(login)
+        return login
 
     def actor(self) -> Session:
         """The session for a write, which checks it."""
         if self.session is None:
             raise Unauthenticated
         return self.session
+
+    def note_unauthenticated(self) -> None:
+        """Note that the store has refused a write for its session."""
+        self._is_token_refused = self._is_token_refused or self.session is not None
+
+    def unauthenticated(self) -> Unauthenticated:
+        """The error of a subscription, which has no data, and so no `extensions` beside them."""
+        return SessionEnded() if self._has_session_ended() else Unauthenticated()
 
     def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Awaitable[Any]:
         """
@@ -98,9 +123,24 @@ class Context:
 
     def notes(self) -> dict[str, Any]:
         """Entries of `extensions` in the response."""
-        return {"expiredPins": sorted(set(self._expired_pins))} if self._expired_pins else {}
+        notes: dict[str, Any] = {}
+        if self._expired_pins:
+            notes["expiredPins"] = sorted(set(self._expired_pins))
+        if self._has_session_ended():
+            notes |= SessionEnded.extensions
+        return notes
+
+    def _has_session_ended(self) -> bool:
+        """
+        Whether the request's token is known to name no session.
+
+        A text that is not a token is known at once. Else the session has to be read, which happens with the first read
+        of the store, or a write has to be refused.
+        """
+        return self._is_token_refused or self.reads.has_ended(self.now)
 
     def _use(self, session: Session | None) -> None:
+        self._is_token_refused = False
         self.session = session
         self._login = self.store.sessions.read(session) if session else None
         self.clear()

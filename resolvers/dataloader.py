@@ -55,8 +55,13 @@ class Reads:
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
         self._voters: dict[int, tuple[str, ...]] = {}
 
+    def set_login(self, login: Login) -> None:
+        """Set the session as it is stored now, after it was opened or extended."""
+        if self._login_read:
+            self._login = self._results[self._login_read] = login
+
     def prime_login(self, username: str) -> None:
-        """Set the login after a write that has checked the session."""
+        """Set the login after a write that has checked the session, but has not read when it ends."""
         if self._login_read:
             self._login = self._store.sessions.login(username)
 
@@ -68,6 +73,17 @@ class Reads:
         if self._login_read and self._login is None:
             self._login = await self._load_one(self._login_read)
         return self._login
+
+    async def stored_login(self) -> Login | None:
+        """The session as it is stored. One round trip, unless it was read before."""
+        return await self._load_one(self._login_read) if self._login_read else None
+
+    def has_ended(self, now: int) -> bool:
+        """Whether the session of the request was read, and had ended by `now` (unix milliseconds). No round trip."""
+        if self._login_read is None or self._login_read not in self._results:
+            return False
+        login = self._login or self._results[self._login_read]
+        return login is None or (isinstance(login, Login) and login.expires_at < now)
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
         return await self._records_of(queries.ARTICLES, list(numbers))

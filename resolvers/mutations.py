@@ -157,5 +157,5 @@ async def _post_within_limits(context: Context, draft: Draft, idempotency_key: s
 
 def _logged_in(context: Context, session: NewSession) -> NewSession:
     context.log_in(session.token)
-    context.reads.prime_login(session.login.username)
+    context.reads.set_login(session.login)
     return session

@@ -10,6 +10,7 @@ from resolvers.pagination import Connection, article_connection, name_connection
 from store import listings, records, validation
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.records import Article, Feed, Group, User
+from store.sessions import Login
 
 MAX_NODES = 100
 
@@ -32,6 +33,10 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | 
 async def viewer(context: Context) -> User | None:
     username = await context.viewer()
     return records.user(username) if username else None
+
+
+async def session(context: Context) -> Login | None:
+    return await context.login()
 
 
 async def feed(context: Context) -> Feed | None:

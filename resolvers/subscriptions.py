@@ -15,7 +15,7 @@ from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.live import RankingChange
 from store import keys, listings
-from store.errors import NotFound, Unauthenticated
+from store.errors import NotFound
 from store.events import Event, EventKind, of_article, of_posts
 from store.listings import Listing, Page, Window
 from store.ranking.formulas import PAGE_SIZE, Order
@@ -57,14 +57,14 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
     """For each article, the followed users and the session are read again."""
     viewer = await context.viewer()
     if viewer is None:
-        raise Unauthenticated
+        raise context.unauthenticated()
     async with aclosing(_posts(context, None)) as posts:
         async for event, article in posts:
             if not await context.live.read_after(event, partial(_is_in_feed, viewer, article)):
                 continue
             context.clear()
             if await context.viewer() is None:
-                raise Unauthenticated
+                raise context.unauthenticated()
             yield article
 
 

@@ -16,7 +16,7 @@ from schema.scalars import DateTime
 from schema.types import Article, Feed, User
 from store import records
 from store.articles import Posted, Voted
-from store.errors import Refusal
+from store.errors import Refusal, Unauthenticated
 from store.follows import Followed
 from store.sessions import NewSession
 
@@ -152,6 +152,8 @@ def mutation(resolver: Callable[..., Awaitable[Any]], payload: type[Any], input:
         try:
             return payload.of(await resolver(context, **given))
         except Refusal as refusal:
+            if isinstance(refusal, Unauthenticated):
+                context.note_unauthenticated()
             return payload(user_errors=[user_error(each) for each in (refusal, *refusal.others)])
 
     return command_field(command, input, description)

@@ -4,7 +4,7 @@ import strawberry
 
 from resolvers import queries
 from schema.fields import root_field
-from schema.types import Article, Connection, Feed, Group, Node, User
+from schema.types import Article, Connection, Feed, Group, Node, Session, User
 
 
 @strawberry.type(description="The root of queries.")
@@ -18,6 +18,7 @@ class Query:
         "with an error at its path.",
     )
     viewer: User | None = root_field(queries.viewer, "The logged-in user; null if nobody is logged in.")
+    session: Session | None = root_field(queries.session, "The session of this request; null if nobody is logged in.")
     article: Article | None = root_field(
         queries.article, "The article with this id; null if there is none. A malformed id is an error."
     )

@@ -112,6 +112,14 @@ class Feed(Node):
     )
 
 
+@strawberry.type(description="The session of a logged-in user, which the token of a request names.")
+class Session:
+    expires_at: DateTime = strawberry.field(
+        description="When the session ends if it is not used before. A request that reads something of the viewer "
+        "extends it, once in a 24th of its lifetime."
+    )
+
+
 @strawberry.type(description="A term of the value that an order sorts by.")
 class StandingTerm:
     name: str = strawberry.field(description="The name of the term.")

@@ -122,18 +122,20 @@ class Sessions:
         lifetime = self._site.session_lifetime * 1000
         return login.expires_at - now < lifetime - lifetime // RENEWALS_IN_A_LIFETIME
 
-    async def renew(self, session: Session, login: Login) -> None:
+    async def renew(self, session: Session, login: Login) -> Login:
         """
-        Extend a session by its lifetime from now on. One round trip.
+        Extend a session by its lifetime from now on, and return it with its new end. One round trip.
 
-        If the store takes no writes, the session ends when it would have.
+        If the store takes no writes, or the session has just ended, it is returned as it was.
         """
         renewed, p = self.login(login.username), session.slot % self._site.partitions
         script_keys = [self._key(session), keys.sessions(p, login.username), keys.closed(p)]
         lifetime = self._site.session_lifetime * 1000
         command = RENEW_SESSION.command(script_keys, login.username, session.digest, renewed.expires_at, lifetime)
         with suppress(StoreUnavailable):
-            await self._site.redis.run(command)
+            (status,) = await self._site.redis.run(command)
+            return renewed if status == "renewed" else login
+        return login
 
     async def username(self, session: Session) -> str:
         """

@@ -53,12 +53,31 @@ class AnyText:
 ANY_TEXT = AnyText()
 
 
+@dataclass(frozen=True)
+class SessionEnd:
+    """When a session ends that is used now: it is extended once a 24th of its lifetime (milliseconds) is over."""
+
+    now: int
+    lifetime: int
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, str):
+            return False
+        left = (datetime.fromisoformat(other) - EPOCH) // timedelta(milliseconds=1) - self.now
+        return self.lifetime - self.lifetime // 24 <= left <= self.lifetime
+
+
 @dataclass
 class Answer:
-    """`errors` are all that there can be: the server may leave those out that stand below the same null."""
+    """
+    `errors` are all that there can be: the server may leave those out that stand below the same null.
+
+    `session_ended` is whether the answer says so; None if it may.
+    """
 
     data: Any
     errors: list[tuple[tuple[str | int, ...], str]]
+    session_ended: bool | None = False
 
 
 class Bubble(Exception):
@@ -83,9 +102,21 @@ class Request:
     variables: Mapping[str, Any]
     cursor: Callable[[str], Any]
     hints: Mapping[str, Any] = field(default_factory=dict)
+    is_junk: bool = False  # it came with a token that never was one
+    has_read_viewer: bool = False
 
     def viewer(self) -> User | None:
+        self.has_read_viewer = True
+        return self.poster()
+
+    def poster(self) -> User | None:
+        """The viewer, where the server asks only if something else does not fail before."""
         return self.model.sessions.get(self.token) if self.token else None
+
+    def session_ended(self) -> bool | None:
+        if self.is_junk or self.token is None or self.token in self.model.sessions:
+            return self.is_junk
+        return True if self.has_read_viewer else None
 
     def asked(self, given: Mapping[str, Any]) -> Asked:
         after, before = given.get("after"), given.get("before")
@@ -112,7 +143,7 @@ def answer(request: Request, text: str) -> Answer:
         data = execution.fields("Query" if operation.operation.value == "query" else "Mutation", [operation], None, ())
     except Bubble:
         data = None
-    return Answer(data, execution.errors)
+    return Answer(data, execution.errors, request.session_ended())
 
 
 @dataclass
@@ -273,7 +304,11 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-WRITTEN: dict[str, Callable[[Any], Any]] = {"DateTime": instant, "Float": float}
+def _written_instant(value: int | SessionEnd) -> str | SessionEnd:
+    return value if isinstance(value, SessionEnd) else instant(value)
+
+
+WRITTEN: dict[str, Callable[[Any], Any]] = {"DateTime": _written_instant, "Float": float}
 
 
 # ---- the fields -----------------------------------------------------------------------------------------------------
@@ -298,7 +333,7 @@ def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> 
     asked = request.asked(given)
     order, pinned = given.get("order") or "SCORE", bool(given.get("pinned"))
     since = milliseconds(given["since"]) if given.get("since") is not None else None
-    return request.listings.page(order, group, since, asked, pinned, request.viewer())
+    return request.listings.page(order, group, since, asked, pinned, request.poster())
 
 
 def _node(request: Request, parent: Any, id: str) -> Any:
@@ -351,6 +386,10 @@ def _front_page(request: Request, parent: Any, **given: Any) -> Page:
 
 def _midnight(day: str) -> datetime:
     return datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
+
+
+def _session(request: Request, parent: Any) -> SessionEnd | None:
+    return SessionEnd(request.model.now, request.model.policy.session_ttl * 1000) if request.viewer() else None
 
 
 def _feed(request: Request, parent: Any) -> Feed | None:
@@ -460,6 +499,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "node": _node,
         "nodes": _nodes,
         "viewer": lambda request, parent: request.viewer(),
+        "session": _session,
         "article": _article,
         "articles": _root_articles,
         "frontPage": _front_page,
@@ -495,6 +535,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "terms": lambda request, standing: standing.terms,
         "votesToNextRank": lambda request, standing: standing.missing,
     },
+    "Session": {"expiresAt": lambda request, end: end},
     "StandingTerm": {"name": lambda request, term: term[0], "value": lambda request, term: term[1]},
     "User": {
         "id": lambda request, user: f"user:{user.lower}",
@@ -541,19 +582,20 @@ def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]
         request.model.reached.count(f"{name} carried out")
     except Refused as refused:
         request.model.reached.count(f"refusals {refused.code}")
+        request.has_read_viewer |= refused.code == "UNAUTHENTICATED"
         payload = {"replayed": False, "changed": False, "userErrors": refused.all}
     return payload
 
 
 def _register(request: Request, given: Any, token: str) -> dict[str, Any]:
     user = request.model.register(given["username"], given["password"], token)
-    request.token = token
+    request.token, request.is_junk = token, False
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
 
 
 def _log_in(request: Request, given: Any, token: str) -> dict[str, Any]:
     user = request.model.log_in(given["username"], given["password"], token)
-    request.token = token
+    request.token, request.is_junk = token, False
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
 
 

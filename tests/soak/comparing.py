@@ -16,8 +16,8 @@ def difference(expected: Answer, answered: dict[str, Any], found: Found) -> str 
     """The first thing in which an answer is not what the model says."""
     if "data" not in answered:
         return f"no data: {answered}"[:1_000]
-    wrong_errors = _errors(expected, answered)
-    return next(_data(expected.data, answered["data"], (), found), None) or wrong_errors
+    wrong = _errors(expected, answered) or _extensions(expected, answered)
+    return next(_data(expected.data, answered["data"], (), found), None) or wrong
 
 
 def _data(expected: Any, got: Any, path: Path, found: Found) -> Iterator[str]:
@@ -59,6 +59,13 @@ def _errors(expected: Answer, answered: dict[str, Any]) -> str | None:
                 ]
             )
     return None
+
+
+def _extensions(expected: Answer, answered: dict[str, Any]) -> str | None:
+    """What the answer says of the session beside the data. Expired pins are not modelled."""
+    told = answered.get("extensions", {}).get("session")
+    allowed = {True: ["ended"], False: [None], None: ["ended", None]}[expected.session_ended]
+    return None if told in allowed else f"extensions: session {told!r}, expected one of {allowed}"
 
 
 def at_nulls(data: Any, errors: Iterable[tuple[Path, str]]) -> dict[Path, set[str]]:
