@@ -131,7 +131,7 @@ async def write_timelines(store: Store, count: int, posted: int) -> None:
         members = [keys.member((turn * count + poster + 1) * keys.SLOTS + keys.slot(name)) for turn in range(posted)]
         pairs = [text for pair in zip(times, members, strict=True) for text in pair]
         commands += [("DEL", keys.timeline(p, name)), ("ZADD", keys.timeline(p, name), *pairs)]
-        commands += [("ZADD", keys.posters(p), times[-1], name)]
+        commands += [("ZADD", keys.newest_posts(p), times[-1], name)]
         fields = ("title", "a title", "poster", name, "time", times[-1], "up", 1, "down", 0, "groups", "")
         commands += [("HSET", keys.article(p, int(member)), *fields) for member in members[-25:]]
     await send(store, commands)

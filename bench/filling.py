@@ -100,7 +100,7 @@ def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
         for group in article.groups:
             found[keys.groups(0)] += [0, group]
         found[keys.timeline(0, article.poster)] += [article.posted_at, member]
-        found[keys.posters(0)] += [article.posted_at, article.poster]
+        found[keys.newest_posts(0)] += [article.posted_at, article.poster]
     return found
 
 

@@ -48,14 +48,14 @@ def following(site: Site, username: str) -> Read[list[str]]:
 def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
     """When each followee posted last (unix milliseconds), without those who never posted. For one partition only."""
     p = site.home_of_user(username)
-    both = (keys.following(p, username), keys.posters(p))
+    both = (keys.following(p, username), keys.newest_posts(p))
     return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
 
 
 def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]]:
     """When each user posted last, of all who posted since a position; at most `MAX_RECENT_POSTERS` + 1 a partition."""
     bounds = (repr(position.value), "+inf", "BYSCORE", "LIMIT", 0, MAX_RECENT_POSTERS + 1, "WITHSCORES")
-    return [Read(("ZRANGE", keys.posters(p), *bounds), _times) for p in range(site.partitions)]
+    return [Read(("ZRANGE", keys.newest_posts(p), *bounds), _times) for p in range(site.partitions)]
 
 
 def follows(site: Site, follower: str, followee: str) -> Read[bool]:
@@ -66,7 +66,7 @@ def follows(site: Site, follower: str, followee: str) -> Read[bool]:
 def last_posts(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]:
     """When each of these users posted last (unix milliseconds), without those who never posted."""
     return [
-        Read(("ZMSCORE", keys.posters(p), *names), _by_name, (tuple(names),))
+        Read(("ZMSCORE", keys.newest_posts(p), *names), _by_name, (tuple(names),))
         for p, names in _calls(site, usernames, NAMES_PER_CALL)
     ]
 

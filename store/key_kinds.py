@@ -40,8 +40,8 @@ class Check(Enum):
     ARTICLE = auto()  # with its places in all sorted sets
     USER = auto()  # with the sum of the articles
     MEMBERS = auto()  # each member of a sorted set belongs there
-    ALONE = auto()  # by itself
-    FOLLOWS = auto()  # by itself, and with the other side of each follow
+    VALUE = auto()  # with its value, and no other key
+    FOLLOWS = auto()  # with its value, and the other side of each follow
     PARTITION = auto()  # once for each partition, after all other keys
     TYPE = auto()  # by its type only
 
@@ -108,7 +108,7 @@ DECLARED = (
         written_by="post, vote, delete, import",
         backup=Backup.COPIED,
         record="article",
-        check=Check.ALONE,
+        check=Check.VALUE,
     ),
     KeyKind(
         keys.downvoted,
@@ -119,7 +119,7 @@ DECLARED = (
         written_by="vote, delete",
         backup=Backup.COPIED,
         record="article",
-        check=Check.ALONE,
+        check=Check.VALUE,
     ),
     KeyKind(
         keys.sequence,
@@ -162,7 +162,7 @@ DECLARED = (
         record="ranking",
     ),
     KeyKind(
-        keys.coming,
+        keys.next_group,
         "zset",
         GROUP_ORDER,
         "an index of a group by its new weights, while it is built",
@@ -170,9 +170,10 @@ DECLARED = (
         written_by="reindex, then as the index of the group",
         rebuilt_from="the articles",
         check=Check.MEMBERS,
+        names=("coming",),
     ),
     KeyKind(
-        keys.good,
+        keys.good_articles,
         "zset",
         NOTHING,
         "numbers of good articles by time",
@@ -180,6 +181,7 @@ DECLARED = (
         backup=Backup.DERIVED,
         rebuilt_from="the articles",
         check=Check.MEMBERS,
+        names=("good",),
     ),
     KeyKind(
         keys.group,
@@ -223,7 +225,7 @@ DECLARED = (
         check=Check.MEMBERS,
     ),
     KeyKind(
-        keys.posters,
+        keys.newest_posts,
         "zset",
         NOTHING,
         "usernames by the time of their newest article",
@@ -231,6 +233,7 @@ DECLARED = (
         backup=Backup.DERIVED,
         rebuilt_from="the articles",
         check=Check.PARTITION,
+        names=("posters",),
     ),
     KeyKind(
         keys.following,
@@ -261,7 +264,7 @@ DECLARED = (
         written_by="sessions, register",
         backup=Backup.MOVED,
         record="session",
-        check=Check.ALONE,
+        check=Check.VALUE,
     ),
     KeyKind(
         keys.sessions,
@@ -282,7 +285,7 @@ DECLARED = (
         written_by="post",
         backup=Backup.COPIED,
         record="posted",
-        check=Check.ALONE,
+        check=Check.VALUE,
     ),
     KeyKind(
         keys.tried,

@@ -65,11 +65,11 @@ def ranking(p: int) -> str:
     return f"ranking:{{{p}}}"
 
 
-def coming(p: int, name: str, order: str) -> str:
+def next_group(p: int, name: str, order: str) -> str:
     return f"coming:{{{p}}}:{name}:{order}"
 
 
-def good(p: int) -> str:
+def good_articles(p: int) -> str:
     return f"good:{{{p}}}"
 
 
@@ -89,7 +89,7 @@ def timeline(p: int, username: str) -> str:
     return f"timeline:{{{p}}}:{username.lower()}"
 
 
-def posters(p: int) -> str:
+def newest_posts(p: int) -> str:
     return f"posters:{{{p}}}"
 
 
@@ -161,12 +161,12 @@ def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         timeline(p, ""),
         f"group:{{{p}}}:",
         groups(p),
-        good(p),
+        good_articles(p),
         sequence(p),
         session(p, ""),
         f"posted:{{{p}}}:",
         imported(p),
-        posters(p),
+        newest_posts(p),
         ranking(p),
         f"coming:{{{p}}}:",
         *(index(p, order) for order in orders),

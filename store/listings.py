@@ -111,7 +111,7 @@ def followers(site: Site, username: str) -> Listing:
 
 def front_page(site: Site, day: int | None) -> Listing:
     """Good articles by time: all, or those of one UTC day, given by its first instant (unix milliseconds)."""
-    indexes = tuple(keys.good(p) for p in range(site.partitions))
+    indexes = tuple(keys.good_articles(p) for p in range(site.partitions))
     if day is None:
         return Listing("good", indexes, by_time=True)
     return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)

@@ -75,8 +75,16 @@ class Store:
             raise
         site = Site(redis, partitions, policy, clock, session_lifetime, rankings)
         sessions, attempts = Sessions(site), Attempts(site)
-        users = Users(site, sessions, attempts, Passwords(clock, is_bounded=bounded_hashing))
-        return cls(site, sessions, Articles(site, sessions), users, Follows(site, sessions), attempts, ServerKeys(site))
+        passwords = Passwords(clock, is_bounded=bounded_hashing)
+        return cls(
+            site=site,
+            sessions=sessions,
+            articles=Articles(site, sessions),
+            users=Users(site, sessions, attempts, passwords),
+            follows=Follows(site, sessions),
+            attempts=attempts,
+            server_keys=ServerKeys(site),
+        )
 
     async def close(self) -> None:
         self.users.close()

@@ -22,7 +22,7 @@ def run(arguments: Namespace) -> int:
 
 
 @dataclass(slots=True)
-class Tally:
+class RecordCounts:
     """Counts records by kind, and those that are left out because they are damaged."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -46,16 +46,16 @@ def back_up(settings: Settings, file: Path) -> int:
     Raises:
         OSError: the file cannot be written.
     """
-    tally = Tally()
+    counts = RecordCounts()
 
     async def write(store: Store) -> None:
         header = {**await dump.settings(store.site), "taken_at": store.site.clock()}
         with bar("backup", await dump.size(store.site)) as walked, archives.writing(file, header) as archive:
-            async for records in dump.records_of(store.site, walked, tally.leave_out):
+            async for records in dump.records_of(store.site, walked, counts.leave_out):
                 for record in records:
                     archive.add(record)
-                    tally.add(record)
+                    counts.add(record)
 
     session.run(settings, write, strict=False)
-    print(f"wrote {tally} to {file}")
-    return int(tally.broken > 0)
+    print(f"wrote {counts} to {file}")
+    return int(counts.broken > 0)

@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportCounts:
     imported: int = 0
     known: int = 0
     bad: int = 0
@@ -77,21 +77,21 @@ def import_stories(settings: Settings, file: Path, options: Options) -> int:
     Raises:
         OSError, NotStories: the file cannot be read.
     """
-    tally = Tally()
+    counts = ImportCounts()
     with bars() as progress:
-        stories = story_file.with_groups(read(file, tally, progress))
+        stories = story_file.with_groups(read(file, counts, progress))
         with session.running_store(settings, join=True) as opened:
             try:
-                session.run(opened, lambda store: _import(store, stories, options, tally, progress))
+                session.run(opened, lambda store: _import(store, stories, options, counts, progress))
             finally:
                 progress.stop()
-                print(tally)
-                if tally.cleaned:
-                    print(f"removed control characters from the titles or links of {tally.cleaned} stories")
+                print(counts)
+                if counts.cleaned:
+                    print(f"removed control characters from the titles or links of {counts.cleaned} stories")
     return 0
 
 
-def read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
+def read(file: Path, counts: ImportCounts, progress: Progress) -> list[Story]:
     """
     The stories of a file in order, without groups. Bad lines are counted, and the first of them printed.
 
@@ -99,28 +99,30 @@ def read(file: Path, tally: Tally, progress: Progress) -> list[Story]:
         OSError, NotStories: the file cannot be read.
     """
     found = []
-    rows = story_file.read(file, unix_milliseconds(), tally.add_cleaned)
+    rows = story_file.read(file, unix_milliseconds(), counts.add_cleaned)
     for story in progress.track(rows, description="read"):
         if isinstance(story, Story):
             found.append(story)
             continue
-        tally.bad += 1
-        if tally.bad <= SHOWN:
+        counts.bad += 1
+        if counts.bad <= SHOWN:
             print(f"line {story.number}: {story.reason}", file=sys.stderr)
-    if tally.bad > SHOWN:
-        print(f"and {tally.bad - SHOWN} more bad lines", file=sys.stderr)
+    if counts.bad > SHOWN:
+        print(f"and {counts.bad - SHOWN} more bad lines", file=sys.stderr)
     return story_file.in_order(found)
 
 
-async def _import(store: Store, stories: Sequence[Story], options: Options, tally: Tally, progress: Progress) -> None:
+async def _import(
+    store: Store, stories: Sequence[Story], options: Options, counts: ImportCounts, progress: Progress
+) -> None:
     if options.shift_to_now:
         shift = await importing.shift_to_now(store, stories)
         stories = [replace(story, time=story.time + shift) for story in stories]
     voters = await importing.create_voters(store, stories) if options.with_voters else Voters((), 0)
-    tally.users += voters.created
+    counts.users += voters.created
     task = progress.add_task("import", total=len(stories))
     for batch in _batches(stories):
-        tally.add(batch, await importing.import_batch(store, batch, voters.names))
+        counts.add(batch, await importing.import_batch(store, batch, voters.names))
         progress.advance(task, len(batch))
     if options.follow:
         followers = await importing.follow(store, (story.poster for story in stories), options.follow)

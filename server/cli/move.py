@@ -4,7 +4,7 @@ import secrets
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from server.cli import session
-from server.cli.backup import Tally
+from server.cli.backup import RecordCounts
 from server.cli.progress import bar
 from server.cli.restore import batches
 from server.settings import Settings, read_settings
@@ -42,7 +42,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         StoreMismatch: the target is not empty, or the store was written to meanwhile.
         StoreUnavailable: one of the two stores does not answer.
     """
-    tally = Tally()
+    counts = RecordCounts()
 
     async def copy(store: Store) -> int:
         header = await dump.settings(store.site)
@@ -50,15 +50,15 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         policy = _policy(header, settings)
         restoration = await Restoration.begin(to, secrets.token_hex(), count, policy, unix_milliseconds)
         try:
-            await _copy(store, restoration, tally)
+            await _copy(store, restoration, counts)
         finally:
             await restoration.close()
         return count
 
     count = session.run(settings, copy, strict=False)
-    print(f"moved {tally} into {count} partitions; this store refuses writes now")
+    print(f"moved {counts} into {count} partitions; this store refuses writes now")
     print(f"start the servers with the new UPVOTE_REDIS_URL and UPVOTE_PARTITIONS={count}")
-    return int(tally.broken > 0)
+    return int(counts.broken > 0)
 
 
 def undo(settings: Settings) -> int:
@@ -72,17 +72,17 @@ def undo(settings: Settings) -> int:
     return 0
 
 
-async def _copy(store: Store, restoration: Restoration, tally: Tally) -> None:
+async def _copy(store: Store, restoration: Restoration, counts: RecordCounts) -> None:
     lock = WriteLock(store.site)
     try:
         await lock.acquire()
         with bar("move", await dump.size(store.site)) as walked:
-            async for records in dump.records_of(store.site, walked, tally.leave_out, is_move=True):
+            async for records in dump.records_of(store.site, walked, counts.leave_out, is_move=True):
                 for batch in batches(records):
                     await restoration.put(batch)
                     await lock.renew()
                 for record in records:
-                    tally.add(record)
+                    counts.add(record)
         await lock.renew(now=True)
         await restoration.end()
     except BaseException:

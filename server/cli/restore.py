@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from server.cli import archive as archives
 from server.cli import session
 from server.cli.archive import BrokenBackup, Checked
-from server.cli.backup import Tally
+from server.cli.backup import RecordCounts
 from server.cli.progress import bar
 from server.settings import Settings, read_settings, reason
 from store.maintenance import dump, record_checks
@@ -45,14 +45,14 @@ def restore(settings: Settings, file: Path) -> int:
     backup = archives.checked(file)
     header = header_of(backup)
     check_records(backup, header.partitions or 1)
-    tally = Tally()
+    counts = RecordCounts()
     with session.running_store(settings) as opened:
-        asyncio.run(_restore(opened, backup, header, tally, alone=settings.redis_url is None))
-    print(f"restored {tally} from {file}")
+        asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
+    print(f"restored {counts} from {file}")
     return 0
 
 
-async def _restore(settings: Settings, backup: Checked, header: Settings, tally: Tally, *, alone: bool) -> None:
+async def _restore(settings: Settings, backup: Checked, header: Settings, counts: RecordCounts, *, alone: bool) -> None:
     restoration = await Restoration.begin(
         settings.redis_url or "",
         backup.digest,
@@ -67,7 +67,7 @@ async def _restore(settings: Settings, backup: Checked, header: Settings, tally:
                 for batch in batches(records):
                     await restoration.put(batch)
                 for record in records:
-                    tally.add(record)
+                    counts.add(record)
                 walked(1)
         await restoration.end()
     finally:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from server.cli import import_stories
-from server.cli.import_stories import Tally
+from server.cli.import_stories import ImportCounts
 from server.cli.progress import bars
 from server.lab import tables
 from server.lab.arrivals import HOUR, arrivals
@@ -92,17 +92,17 @@ def compare(file: Path, options: Options) -> int:
     """
     variants = _variants(options)
     _check_picture(options)
-    tally = Tally()
+    counts = ImportCounts()
     window = Policy().voting_window
     with bars() as progress:
-        stories = import_stories.read(file, tally, progress)
+        stories = import_stories.read(file, counts, progress)
         histories = [arrivals(story, options.half_life, window, options.seed) for story in stories]
         samples = instants(histories, options.step * HOUR // 60)
         plan = Plan(variants, options.top, options.colluders, samples, 60 // options.step)
         day = _start_of_day(stories, options.day)
         results = measure(histories, plan, progress.track(plan.replay(histories), len(samples), description="replay"))
     print(
-        f"{len(stories)} stories of {_date(stories[0].time)} to {_date(stories[-1].time)}, bad lines {tally.bad}; "
+        f"{len(stories)} stories of {_date(stories[0].time)} to {_date(stories[-1].time)}, bad lines {counts.bad}; "
         f"sampled every {options.step} min from {_date(samples[0])} on\n"
         f"vote times are modelled: half of the remaining votes come every {options.half_life:g} h; "
         f"seed {options.seed}\n"

@@ -74,7 +74,7 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
     if any(before.get(name) != after.get(name) for name in INDEX_WEIGHTS):
         token = f"{weights} token={secrets.token_hex(8)}"
         for p in range(site.partitions):
-            await site.redis.run(("UNLINK", *(keys.coming(p, group, order.value) for order in WEIGHTED_ORDERS)))
+            await site.redis.run(("UNLINK", *(keys.next_group(p, group, order.value) for order in WEIGHTED_ORDERS)))
         await _in_all(site, lambda p: ("HSET", keys.ranking(p), PENDING_PREFIX + group, token))
         await _fill(site, group, token, "", progress)
     await _activate(site, group, token, weights)

@@ -199,7 +199,7 @@ def _call(key: Key) -> ScriptCall | None:
             return ScriptCall(VERIFY_MEMBERS, key.p, key.suffix, (key.name, "0"))
         case Check.USER:
             return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), INSTANTS[-1]))
-        case Check.ALONE:
+        case Check.VALUE:
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, DAY * 1000))
         case Check.FOLLOWS:
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, key.text))

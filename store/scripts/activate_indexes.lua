@@ -14,7 +14,7 @@ if ARGV[8] ~= "" then
 end
 
 for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHTED_BY or {}) do
-  local old, new = GROUP .. group .. ":" .. order, COMING .. group .. ":" .. order
+  local old, new = GROUP .. group .. ":" .. order, NEXT_GROUP .. group .. ":" .. order
   if redis.call("EXISTS", new) == 1 then
     redis.call("UNLINK", old) -- frees memory in the background; RENAME might block
     redis.call("RENAME", new, old)

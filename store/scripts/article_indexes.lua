@@ -11,7 +11,7 @@ end
 
 local function remove_from_group(article, group)
   for _, order in ipairs(ORDERS) do redis.call("ZREM", GROUP .. group .. ":" .. order, article.member) end
-  for order in pairs(WEIGHTED_BY) do redis.call("ZREM", COMING .. group .. ":" .. order, article.member) end
+  for order in pairs(WEIGHTED_BY) do redis.call("ZREM", NEXT_GROUP .. group .. ":" .. order, article.member) end
   if redis.call("EXISTS", GROUP .. group .. ":time") == 0 then redis.call("ZREM", GROUPS, group) end
 end
 
@@ -20,7 +20,7 @@ local function add_to_indexes(article)
   update_indexes(article)
   for _, group in ipairs(article.groups) do redis.call("ZADD", GROUPS, 0, group) end
   redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
-  redis.call("ZADD", POSTERS, "GT", article.time, article.poster)
+  redis.call("ZADD", NEWEST_POSTS, "GT", article.time, article.poster)
 end
 
 -- Writes the hash of a new article and adds it to the indexes.
@@ -34,15 +34,15 @@ local function write_article(article, title, link, content, imported)
   add_to_indexes(article)
 end
 
--- Removes an article from the timeline of its poster, and a poster without any other article from POSTERS.
+-- Removes an article from the timeline of its poster, and a poster without any other article from NEWEST_POSTS.
 local function remove_from_timeline(article)
   local timeline = TIMELINE .. string.lower(article.poster)
   redis.call("ZREM", timeline, article.member)
   local newest = redis.call("ZRANGE", timeline, 0, 0, "REV", "WITHSCORES")
   if newest[1] then
-    redis.call("ZADD", POSTERS, newest[2], article.poster)
+    redis.call("ZADD", NEWEST_POSTS, newest[2], article.poster)
   else
-    redis.call("ZREM", POSTERS, article.poster)
+    redis.call("ZREM", NEWEST_POSTS, article.poster)
   end
 end
 

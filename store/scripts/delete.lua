@@ -10,7 +10,7 @@ if not article then return {"missing"} end
 if article.poster ~= deleter then return {"forbidden"} end
 
 for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
-redis.call("ZREM", GOOD, article.member)
+redis.call("ZREM", GOOD_ARTICLES, article.member)
 for _, group in ipairs(article.groups) do remove_from_group(article, group) end
 remove_from_timeline(article)
 add_karma(article, 1 - (article.up - article.down))

@@ -11,10 +11,10 @@ local added = split(ARGV[9])
 local function fill(article)
   local ranking = read_ranking(article.groups)
   for _, order in ipairs(group == "" and added or {}) do set_in_order(article, order, ranking) end
-  for _, order in ipairs(group ~= "" and ranking.coming[group] and ranking.orders or {}) do
+  for _, order in ipairs(group ~= "" and ranking.next_weights[group] and ranking.orders or {}) do
     if WEIGHTED_BY[order] then
-      local value = order_value(article, order, ranking.coming[group])
-      redis.call("ZADD", COMING .. group .. ":" .. order, value, article.member)
+      local value = order_value(article, order, ranking.next_weights[group])
+      redis.call("ZADD", NEXT_GROUP .. group .. ":" .. order, value, article.member)
     end
   end
 end

@@ -1,13 +1,13 @@
 -- Prelude of every script that works on articles: names of the keys, the actor, and the values that the indexes hold.
--- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":" and gets an
---       article number, a username in lower case, a group or a digest appended
+-- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":"
+--       and gets an article number, a username in lower case, a group or a digest appended
 --       16-22 the index of each order   23 closed:{p}   24 channel events:{p}   25 numbered:{p}
 -- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
 --       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
 local ARTICLE, VOTED, DOWNVOTED, USER, TIMELINE, GROUP = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local GROUPS, GOOD, SEQUENCE, SESSION, POSTED, IMPORTED = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11], KEYS[12]
-local POSTERS, RANKING, COMING = KEYS[13], KEYS[14], KEYS[15]
+local GROUPS, GOOD_ARTICLES, SEQUENCE, SESSION, POSTED = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
+local IMPORTED, NEWEST_POSTS, RANKING, NEXT_GROUP = KEYS[12], KEYS[13], KEYS[14], KEYS[15]
 local INDEX = {
   score = KEYS[16], time = KEYS[17], votes = KEYS[18], hot = KEYS[19], best = KEYS[20], controversial = KEYS[21],
   gravity = KEYS[22],
@@ -99,10 +99,10 @@ local function parse_weights(text)
 end
 
 -- Reads how some groups are ranked: `orders` are the orders to write (all by default), `own` the weights of each group
--- that has its own, `coming` the new weights of each group that is being rebuilt. Weighted indexes of such a group are
--- written twice, by the old weights and by the new ones.
+-- that has its own, `next_weights` the new weights of each group that is being rebuilt. Weighted indexes of such a group
+-- are written twice, by the old weights and by the new ones.
 local function read_ranking(groups)
-  local ranking = {orders = ORDERS, own = {}, coming = {}}
+  local ranking = {orders = ORDERS, own = {}, next_weights = {}}
   if redis.call("HLEN", RANKING) == 0 then return ranking end
   local fields = {"ORDERS"}
   for _, group in ipairs(groups) do
@@ -113,18 +113,18 @@ local function read_ranking(groups)
   if found[1] then ranking.orders = split(found[1]) end
   for i, group in ipairs(groups) do
     if found[2 * i] then ranking.own[group] = parse_weights(found[2 * i]) end
-    if found[2 * i + 1] then ranking.coming[group] = parse_weights(found[2 * i + 1]) end
+    if found[2 * i + 1] then ranking.next_weights[group] = parse_weights(found[2 * i + 1]) end
   end
   return ranking
 end
 
 -- Writes an article to the index of an order in one group. `site_value` is its value by the weights of the site.
 local function set_in_group(article, order, group, ranking, site_value)
-  local own, coming = ranking.own[group], ranking.coming[group]
+  local own, next_weights = ranking.own[group], ranking.next_weights[group]
   local value = own and order_value(article, order, own) or site_value
   redis.call("ZADD", GROUP .. group .. ":" .. order, value, article.member)
-  if coming and WEIGHTED_BY[order] then
-    redis.call("ZADD", COMING .. group .. ":" .. order, order_value(article, order, coming), article.member)
+  if next_weights and WEIGHTED_BY[order] then
+    redis.call("ZADD", NEXT_GROUP .. group .. ":" .. order, order_value(article, order, next_weights), article.member)
   end
 end
 
@@ -150,9 +150,9 @@ local function update_indexes(article, before)
   local is_good = article.up - article.down >= good_votes
   if before and is_good == (before.up - before.down >= good_votes) then return end
   if is_good then
-    redis.call("ZADD", GOOD, article.time, article.member)
+    redis.call("ZADD", GOOD_ARTICLES, article.time, article.member)
   else
-    redis.call("ZREM", GOOD, article.member)
+    redis.call("ZREM", GOOD_ARTICLES, article.member)
   end
 end
 

@@ -46,6 +46,6 @@ for _, order in ipairs(ORDERS) do
   if not is_reindexing or written[order] and complete[order] then expect_in_order(order) end
 end
 for _, group in ipairs(article.groups) do expect_member(GROUPS, group, 0) end
-expect_member(GOOD, article.member, article.up - article.down >= good_votes and article.time or nil)
+expect_member(GOOD_ARTICLES, article.member, article.up - article.down >= good_votes and article.time or nil)
 expect_member(TIMELINE .. string.lower(article.poster), article.member, article.time)
 return reply

@@ -3,7 +3,10 @@
 -- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key   10 ZSCAN cursor
 -- Reply see verify_prelude.lua
 local kind, COUNT = ARGV[9], 500
-local PREFIXES = {good = GOOD, groups = GROUPS, posters = POSTERS, group = GROUP, coming = COMING, timeline = TIMELINE}
+local PREFIXES = {
+  good = GOOD_ARTICLES, groups = GROUPS, posters = NEWEST_POSTS, group = GROUP, coming = NEXT_GROUP,
+  timeline = TIMELINE,
+}
 local index, group = (INDEX[kind] or PREFIXES[kind]) .. name, string.match(name, "^[^:]*")
 
 local function has(list, wanted)

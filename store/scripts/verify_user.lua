@@ -25,5 +25,5 @@ for _, member in ipairs(redis.call("ZRANGE", TIMELINE .. name, 0, -1)) do
   end
 end
 expect_number(account, "karma", stored, karma)
-if written then expect_member(POSTERS, written, newest) end
+if written then expect_member(NEWEST_POSTS, written, newest) end
 return reply

@@ -65,7 +65,7 @@ async def _filled(store, posted):
             feed.append(position := Position(float(time), keys.member(next(numbers))))
             commands.append(("ZADD", keys.timeline(p, name), time, position.member))
         if times:
-            commands.append(("ZADD", keys.posters(p), max(times), name))
+            commands.append(("ZADD", keys.newest_posts(p), max(times), name))
         if each:
             commands.append(("ZADD", keys.following(store.site.home_of_user(VIEWER), VIEWER), 1, name))
     await store.site.redis.pipeline(commands)

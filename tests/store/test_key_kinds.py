@@ -88,4 +88,4 @@ def test_key_in_a_wrong_partition_is_not_a_key(store):
     homes = {p for p in range(16) if key_kinds.parse(keys.user(p, "alice"), store.site.partitions)}
 
     assert homes == {store.site.home_of_user("alice")}
-    assert key_kinds.parse(keys.good(store.site.partitions), store.site.partitions) is None
+    assert key_kinds.parse(keys.good_articles(store.site.partitions), store.site.partitions) is None

@@ -68,7 +68,7 @@ def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, ca
 
 
 def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
-    redis.zadd(keys.good(0), dict.fromkeys(GHOSTS, 1))
+    redis.zadd(keys.good_articles(0), dict.fromkeys(GHOSTS, 1))
 
     assert verify(settings, repair=False) == 1
     *lines, more, summary = capsys.readouterr().out.splitlines()

@@ -49,7 +49,7 @@ def user_lost(scene: Scene) -> list[Expected]:
     return [
         *((f"{keys.article(scene.p, each)} poster", "Alice", "a user of this partition") for each in numbers),
         (keys.followers(scene.p, "alice"), "there", "a user's"),
-        (f"{keys.posters(scene.p)} Alice", str(scene.open.posted_at), NOTHING),
+        (f"{keys.newest_posts(scene.p)} Alice", str(scene.open.posted_at), NOTHING),
     ]
 
 

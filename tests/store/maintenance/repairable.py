@@ -65,7 +65,7 @@ def places_at_wrong_values(scene: Scene) -> list[Expected]:
     places = {"score": scene.open.posted_at + 2 * 432_000, "time": scene.open.posted_at, "votes": 2}
     indexes = {keys.index(scene.p, order): place for order, place in places.items()}
     indexes |= {keys.group(scene.p, "show", order): place for order, place in places.items()}
-    indexes |= {keys.good(scene.p): places["time"], scene.timeline: places["time"]}
+    indexes |= {keys.good_articles(scene.p): places["time"], scene.timeline: places["time"]}
     for index in indexes:
         scene.redis.zadd(index, {scene.member: 5})
     return [(f"{index} {scene.member}", "5", str(place)) for index, place in indexes.items()]
@@ -74,7 +74,7 @@ def places_at_wrong_values(scene: Scene) -> list[Expected]:
 def places_lost(scene: Scene) -> list[Expected]:
     indexes = [keys.index(scene.p, order) for order in ORDERS]
     indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
-    values = {index: scene.redis.zscore(index, scene.member) for index in [*indexes, keys.good(scene.p)]}
+    values = {index: scene.redis.zscore(index, scene.member) for index in [*indexes, keys.good_articles(scene.p)]}
     for index in values:
         scene.redis.zrem(index, scene.member)
     return [(f"{index} {scene.member}", NOTHING, f"{value:.17g}") for index, value in values.items()]
@@ -86,14 +86,14 @@ def timeline_without_an_article(scene: Scene) -> list[Expected]:
     return [
         (f"{scene.timeline} {scene.member}", NOTHING, str(scene.open.posted_at)),
         (f"{scene.account} karma", "8", "7"),
-        (f"{keys.posters(scene.p)} Alice", str(scene.open.posted_at), str(scene.open.posted_at - 5)),
+        (f"{keys.newest_posts(scene.p)} Alice", str(scene.open.posted_at), str(scene.open.posted_at - 5)),
     ]
 
 
 def places_of_no_article(scene: Scene) -> list[Expected]:
     indexes = [keys.index(scene.p, order) for order in ORDERS]
     indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
-    indexes += [keys.good(scene.p), scene.timeline]
+    indexes += [keys.good_articles(scene.p), scene.timeline]
     members = [keys.member(scene.ghost), f"0{scene.open.number}", "odd"]
     for index in indexes:
         scene.redis.zadd(index, dict.fromkeys(members, 3))
@@ -115,8 +115,8 @@ def article_on_the_timeline_of_somebody_else(scene: Scene) -> list[Expected]:
 
 def article_that_is_not_good(scene: Scene) -> list[Expected]:
     member = keys.member(scene.closed.number)
-    scene.redis.zadd(keys.good(scene.p), {member: scene.closed.posted_at})
-    return [(f"{keys.good(scene.p)} {member}", str(scene.closed.posted_at), NOTHING)]
+    scene.redis.zadd(keys.good_articles(scene.p), {member: scene.closed.posted_at})
+    return [(f"{keys.good_articles(scene.p)} {member}", str(scene.closed.posted_at), NOTHING)]
 
 
 def group_not_named(scene: Scene) -> list[Expected]:
@@ -140,24 +140,24 @@ def karma_lost(scene: Scene) -> list[Expected]:
 
 
 def poster_by_a_wrong_time(scene: Scene) -> list[Expected]:
-    scene.redis.zadd(keys.posters(scene.p), {"Alice": 1})
-    return [(f"{keys.posters(scene.p)} Alice", "1", str(scene.open.posted_at))]
+    scene.redis.zadd(keys.newest_posts(scene.p), {"Alice": 1})
+    return [(f"{keys.newest_posts(scene.p)} Alice", "1", str(scene.open.posted_at))]
 
 
 def poster_lost(scene: Scene) -> list[Expected]:
-    scene.redis.zrem(keys.posters(scene.p), "Alice")
-    return [(f"{keys.posters(scene.p)} Alice", NOTHING, str(scene.open.posted_at))]
+    scene.redis.zrem(keys.newest_posts(scene.p), "Alice")
+    return [(f"{keys.newest_posts(scene.p)} Alice", NOTHING, str(scene.open.posted_at))]
 
 
 def poster_without_articles(scene: Scene) -> list[Expected]:
-    posters = keys.posters(scene.store.site.home_of_user("bob"))
+    posters = keys.newest_posts(scene.store.site.home_of_user("bob"))
     scene.redis.zadd(posters, {"bob": 1})
     return [(f"{posters} bob", "1", NOTHING)]
 
 
 def poster_who_is_nobody(scene: Scene) -> list[Expected]:
-    scene.redis.zadd(keys.posters(scene.p), {"ALICE": 1})
-    return [(f"{keys.posters(scene.p)} ALICE", "1", NOTHING)]
+    scene.redis.zadd(keys.newest_posts(scene.p), {"ALICE": 1})
+    return [(f"{keys.newest_posts(scene.p)} ALICE", "1", NOTHING)]
 
 
 def sequence_too_low(scene: Scene) -> list[Expected]:
