@@ -199,7 +199,7 @@ class Endpoint:
 def single_response(result: EncodedResult, media: Media, http: HTTPRequest, request: OperationRequest) -> Response:
     if not http.is_safe or result.has_errors:
         return uncached(result.body, media)
-    if request.client.token is not None or request.client.stats:
+    if request.client.token is not None or request.client.stats or not result.is_shareable:
         return private(result.body, media)
     response = public(result.body, media, http.headers)
     if response.status == 304 and request.charge:

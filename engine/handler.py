@@ -40,10 +40,15 @@ COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, sinc
 
 
 class EncodedResult(NamedTuple):
-    """The result of an operation, or of one event, as JSON."""
+    """
+    The result of an operation, or of one event, as JSON.
+
+    One that is not shareable is for this client alone, though the viewer key of another client may be equal.
+    """
 
     body: bytes
     has_errors: bool
+    is_shareable: bool = True
 
 
 Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting request executes for itself
@@ -253,7 +258,7 @@ class RequestHandler:
         body = encode(content)
         if len(body) > self._limits.answer:  # escaped characters and errors were not counted before
             raise AnswerTooLarge(self._limits.answer)
-        return EncodedResult(body, bool(result.errors))
+        return EncodedResult(body, bool(result.errors), context.is_shareable)
 
 
 class Observed:
@@ -320,7 +325,7 @@ class Coalescer:
         shared: Shared = None
         try:
             result = await execute()
-            shared = None if result.has_errors else result
+            shared = result if result.is_shareable and not result.has_errors else None
             return result
         except AnswerTooLarge as too_large:
             shared = too_large

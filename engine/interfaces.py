@@ -28,6 +28,11 @@ class Context(Protocol):
     @property
     def usage(self) -> BackendUsage: ...
 
+    @property
+    def is_shareable(self) -> bool:
+        """Whether the result is that of all clients whose `ViewerKey` is equal; asked after the execution."""
+        ...
+
     def notes(self) -> dict[str, Any]:
         """Return further entries of the response's `extensions`."""
         ...

@@ -10,7 +10,7 @@ from strawberry.dataloader import DataLoader
 
 from resolvers.dataloader import Reads
 from resolvers.live import Live
-from resolvers.rate_limits import WriteRates
+from resolvers.rate_limits import RateLimit, WriteRates
 from store.client.client import RedisUsage, current_usage
 from store.errors import Unauthenticated
 from store.sessions import Login, Session, parse_token
@@ -32,6 +32,7 @@ class Context:
     `now` is the time of a request in unix milliseconds.
 
     Without `live` subscriptions receive no events. Without `address`, the client's, writes are not rate-limited.
+    `is_shareable` becomes False once something was read that only this client may be told.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Context:
         live: Live | None = None,
         address: str | None = None,
         rates: WriteRates | None = None,
+        read_rate_limit: Callable[[], RateLimit] | None = None,
     ) -> None:
         self.store = store
         self.live = live or Live(store)
@@ -48,6 +50,8 @@ class Context:
         self.rates = rates or DEFAULT_RATES
         self.usage = RedisUsage()
         current_usage.set(self.usage)
+        self._read_rate_limit = read_rate_limit
+        self.is_shareable = True
         self._expired_pins: list[str] = []
         session = parse_token(token) if token else None
         self._use(session)
@@ -120,6 +124,15 @@ class Context:
 
     def note_expired_pin(self, listing: str) -> None:
         self._expired_pins.append(listing)
+
+    def rate_limit(self) -> RateLimit | None:
+        """
+        What is left of this client's points; None without rate limits.
+
+        Clients with equal tokens, or without any, may take from different buckets: the result is for this one alone.
+        """
+        self.is_shareable = False
+        return self._read_rate_limit() if self._read_rate_limit else None
 
     def notes(self) -> dict[str, Any]:
         """Entries of `extensions` in the response."""

@@ -7,6 +7,7 @@ from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, articles_by, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connection, name_connection
+from resolvers.rate_limits import RateLimit
 from store import listings, records, validation
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.records import Article, Feed, Group, User
@@ -37,6 +38,10 @@ async def viewer(context: Context) -> User | None:
 
 async def session(context: Context) -> Login | None:
     return await context.login()
+
+
+async def rate_limit(context: Context) -> RateLimit | None:
+    return context.rate_limit()
 
 
 async def feed(context: Context) -> Feed | None:

@@ -1,4 +1,8 @@
-"""How often a user may post and an address may register. An address may post for ten users: many may share it."""
+"""
+What is left of a client's cost points, and how often a user may post and an address may register.
+
+An address may post for ten users: many may share it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +13,16 @@ HOUR = 60 * 60
 DAY = 24 * HOUR
 TEN_MINUTES = 10 * 60
 USERS_OF_AN_ADDRESS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """Cost points: how many there may be, are left, and come back in a second. `reset_at` is in unix milliseconds."""
+
+    limit: int
+    remaining: int
+    restore_rate: int
+    reset_at: int
 
 
 @dataclass(frozen=True, slots=True)

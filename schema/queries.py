@@ -4,7 +4,7 @@ import strawberry
 
 from resolvers import queries
 from schema.fields import root_field
-from schema.types import Article, Connection, Feed, Group, Node, Session, User
+from schema.types import Article, Connection, Feed, Group, Node, RateLimit, Session, User
 
 
 @strawberry.type(description="The root of queries.")
@@ -37,4 +37,7 @@ class Query:
         "The group with this name. A group without articles is empty; null only if no group can have this name.",
     )
     feed: Feed | None = root_field(queries.feed, "The viewer's feed; null if nobody is logged in.")
+    rate_limit: RateLimit | None = root_field(
+        queries.rate_limit, "What is left of the cost points of this client; null without rate limits."
+    )
     groups: Connection[Group] | None = root_field(queries.all_groups, "The groups that have articles, sorted by name.")

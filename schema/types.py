@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import strawberry
 
-from resolvers import articles, feeds, users
+from resolvers import articles, feeds, rate_limits, users
 from resolvers.pagination import total_count
 from schema.enums import Order, Vote
 from schema.fields import field_of
@@ -161,3 +161,17 @@ class Connection(Generic[T]):
     nodes: list[T] = strawberry.field(description="The items of this page, for clients that need no cursors.")
     page_info: PageInfo = strawberry.field(description="The position of this page in the listing.")
     total_count: int = field_of(total_count, "The number of items in the whole listing.")
+
+
+@strawberry.type(
+    description="The cost points of a client: of the user, the server key or the address that it counts for."
+)
+class RateLimit:
+    limit: int = strawberry.field(description="How many points can be saved up.")
+    remaining: int = strawberry.field(description="How many are left; 0 also if more were taken than there were.")
+    restore_rate: int = strawberry.field(description="How many come back in a second, rounded.")
+    reset_at: DateTime = strawberry.field(description="When all will have come back, if none are taken until then.")
+
+    @classmethod
+    def is_type_of(cls, value: Any, info: Any) -> bool:
+        return isinstance(value, rate_limits.RateLimit)

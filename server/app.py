@@ -28,7 +28,7 @@ from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
 from resolvers.arguments import SIZES, BadInput
 from resolvers.context import Context
 from resolvers.live import Live, TooManyRankings
-from resolvers.rate_limits import WriteRates
+from resolvers.rate_limits import RateLimit, WriteRates
 from resolvers.subscriptions import SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import explorer, shared_rates
@@ -45,6 +45,7 @@ from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.ranking.snapshots import MAX_POSITIONS
+from store.records import INSTANTS
 from store.store import Store
 from store.validation import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
@@ -82,15 +83,16 @@ logger = logging.getLogger("upvote")
 class Contexts:
     """Opens a context for each operation."""
 
-    def __init__(self, rates: WriteRates | None) -> None:
-        self._rates = rates
+    def __init__(self, rates: WriteRates | None, rate_limiter: RateLimiter | None) -> None:
+        self._rates, self._rate_limiter = rates, rate_limiter
 
     def begin(self, store: Store, live: Live) -> None:
         self._store, self._live = store, live
 
     def open(self, client: Client) -> Context:
         address = client.address if self._rates else None
-        return Context(self._store, client.token, self._live, address, self._rates)
+        points = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
+        return Context(self._store, client.token, self._live, address, self._rates, points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app = Application(lifespan=partial(_lifespan, settings, tracking_caches), middleware=[cors] if cors else [])
     app.state.budget = budget
     app.state.rates = rate_limiter(settings, budget)
-    app.state.contexts = Contexts(write_rates(settings))
+    app.state.contexts = Contexts(write_rates(settings), app.state.rates)
     app.state.observer = observer = CompositeObserver(Metrics(budget), Logs(settings), open_spans())
     app.state.log = log = log_stream.install()
     log.on_dropped = observer.metrics.log_lines_dropped
@@ -237,6 +239,13 @@ def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
     rates = RateLimiter(policies, max_buckets=budget.share("buckets") // BUCKET_SIZE)
     budget.measure("buckets", rates)
     return rates
+
+
+def rate_limit(rates: RateLimiter, client: Client) -> RateLimit:
+    """What is left of a client's points."""
+    status = rates.status(client)
+    reset_at = min(round(status.reset_at * 1000), INSTANTS[-1])
+    return RateLimit(status.limit, status.remaining, round(status.refill), reset_at)
 
 
 def write_rates(settings: Settings) -> WriteRates | None:

@@ -16,6 +16,7 @@ from store.keys import SLOTS
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 
 PREFIX = "UPVOTE_"
+MAX_POINTS = 10**9  # of a bucket, and a second: GraphQL's integers have 32 bits
 MAX_SHOWN = 100  # characters of an invalid value
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/,\s]+")
 
@@ -133,30 +134,35 @@ class Settings(BaseModel):
     )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` disables all rate limits.")
     rate_points: int = Field(
-        10_000, ge=1, description="Cost points that a user can save up; requests with a session take from these."
+        10_000,
+        ge=1,
+        le=MAX_POINTS,
+        description="Cost points that a user can save up; requests with a session take from these.",
     )
     rate_points_back: float = Field(
-        1_000, gt=0, allow_inf_nan=False, description="Cost points that a user gains per second."
+        1_000, ge=1e-6, le=MAX_POINTS, description="Cost points that a user gains per second."
     )
     rate_address_points: int | None = Field(
         None,
         ge=1,
+        le=MAX_POINTS,
         description="Cost points that an address can save up, for requests without a session; by default twice those "
         "of a user.",
     )
     rate_address_points_back: float | None = Field(
         None,
-        gt=0,
-        allow_inf_nan=False,
+        ge=1e-6,
+        le=MAX_POINTS,
         description="Cost points that an address gains per second; by default twice those of a user.",
     )
     rate_key_points: int = Field(
         100_000,
         ge=1,
+        le=MAX_POINTS,
         description="Cost points that a server key can save up, for requests with this key and without a session.",
     )
     rate_key_points_back: float = Field(
-        10_000, gt=0, allow_inf_nan=False, description="Cost points that a server key gains per second."
+        10_000, ge=1e-6, le=MAX_POINTS, description="Cost points that a server key gains per second."
     )
     rate_posts: int = Field(10, ge=1, description="Maximum number of posts per user in 10 minutes.")
     rate_posts_a_day: int = Field(100, ge=1, description="Maximum number of posts per user in a day.")

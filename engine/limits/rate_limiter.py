@@ -24,6 +24,7 @@ BUCKET_SIZE = 900  # bytes of a bucket, with the points taken from it and a toke
 MAX_KEY_LENGTH = 100  # characters of an address, a token or a server key
 MAX_LOOKUPS = 100  # that may wait for the application at once
 MAX_SERVER_KEYS = 1_000  # that are cached
+MAX_SECONDS = 10**15 - 1  # the largest integer of a structured field
 LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; without a result it counts for its address
 COST_OF_A_WRONG_KEY = 10  # points
 KIND_NAMES = {"address": "address", "user": "user", "key": "server key"}
@@ -50,7 +51,7 @@ class RatePolicy:
     @property
     def window(self) -> int:
         """Seconds in which an empty bucket is filled."""
-        return max(1, ceil(self.points / self.refill))
+        return min(max(1, ceil(self.points / self.refill)), MAX_SECONDS)
 
 
 DEFAULT_POLICIES = {
@@ -249,7 +250,7 @@ class RateLimiter:
         account = self._known_account(client, now) or of_address(client)
         kind, policy, level = account[0], self.policies[account[0]], self._level(account, now)
         seconds = (policy.points - level if level >= 1 else 1 - level) / policy.refill
-        limit = b'"%b";r=%d;t=%d' % (kind.encode(), max(0.0, level), ceil(seconds))
+        limit = b'"%b";r=%d;t=%d' % (kind.encode(), max(0.0, level), min(ceil(seconds), MAX_SECONDS))
         return [(b"ratelimit", limit), self._policy_headers[kind]]
 
     def take(self, key: BucketKey, points: float) -> None:

@@ -48,6 +48,7 @@ class Opened:
     client: Client
     number: int
     usage: BackendUsage = field(default_factory=BackendUsage)
+    is_shareable: bool = True
 
     def notes(self) -> dict[str, Any]:
         return {}

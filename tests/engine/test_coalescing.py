@@ -28,6 +28,12 @@ class Query:
         return 2 * number
 
     @strawberry.field
+    async def own(self, info: strawberry.Info) -> int:
+        await asyncio.sleep(0)
+        info.context.is_shareable = False
+        return info.context.number
+
+    @strawberry.field
     async def fail(self) -> str | None:
         await asyncio.sleep(0)
         raise RuntimeError
@@ -83,6 +89,13 @@ async def test_equal_queries_are_executed_once(http, contexts, recorder):
     assert [(ended.results, ended.codes) for ended in recorder.recorded] == [(1, set())] * 5
     assert sum(ended.round_trips for ended in recorder.recorded) == 1
     assert [usage.round_trips for usage in recorder.usages] == [1]
+
+
+async def test_result_for_one_client_alone_is_not_shared(http, contexts):
+    answers = await at_once(http, *[({"query": "{ own }"}, {})] * 3)
+
+    assert sorted(answer.json()["data"]["own"] for answer in answers) == [0, 1, 2]
+    assert len(contexts.opened) == 3
 
 
 async def test_joining_an_execution_costs_a_tenth():

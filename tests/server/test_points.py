@@ -2,6 +2,7 @@
 
 import re
 import time
+from datetime import datetime
 
 import httpx
 import pytest
@@ -130,11 +131,30 @@ def test_every_answer_says_what_is_left(limited):
     assert all("ratelimit-policy" in answer.headers for answer in answers)
 
 
+def test_field_tells_what_the_headers_tell(limited):
+    asks = {"query": "{ rateLimit { limit remaining restoreRate resetAt } }"}
+    token = registered(limited, "erin")
+    for headers, kind, limit in ((bearer(token), "user", 200), ({}, "address", 100_000)):
+        answer = limited.post(asks, headers)
+        told = answer.json()["data"]["rateLimit"]
+        assert left(answer) == (kind, told["remaining"])
+        assert (told["limit"], told["restoreRate"]) == (limit, 0)
+        reset_at = datetime.fromisoformat(told["resetAt"]).timestamp()
+        assert reset_at - time.time() == pytest.approx((limit - told["remaining"]) / 0.001, abs=1_000)
+
+
+def test_what_a_client_is_told_of_its_points_is_not_cached_for_others(limited):
+    answer = httpx.get(f"{limited.url}/graphql", params={"query": "{ rateLimit { remaining } }"})
+
+    assert answer.headers["cache-control"] == "private, no-store"
+
+
 def test_without_limits_answers_say_nothing_of_them(live):
     answer = live.post(LITTLE, bearer("junk"))
 
     assert "ratelimit" not in answer.headers
     assert "ratelimit-policy" not in answer.headers
+    assert live.ask("{ rateLimit { limit } }") == {"data": {"rateLimit": None}}
 
 
 def test_workers_share_the_points_of_a_user(tmp_path):

@@ -507,6 +507,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "group": lambda request, parent, name: name.lower() if GROUP.fullmatch(name) else None,
         "feed": _feed,
         "groups": lambda request, parent, **given: request.listings.groups(request.asked(given)),
+        "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
     },
     "Article": {
         "id": lambda request, article: f"article:{article.number}",

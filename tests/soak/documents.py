@@ -109,7 +109,7 @@ class Writer:
     def _root(self) -> str:
         weights = {
             "articles": 10, "feed": 9, "user": 7, "article": 7, "group": 5, "groups": 3, "frontPage": 4,
-            "node": 4, "nodes": 3, "viewer": 5, "session": 3,
+            "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
 
