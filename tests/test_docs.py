@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from engine.responses import STATUSES
 from graphql import build_schema, parse
 
+from engine.endpoint import STATUSES
 from engine.errors import Code
+from engine.interfaces import Options
 from engine.limits.cost import cost_of
 from engine.limits.documents import Limits
+from engine.websocket import CloseCode
 from resolvers.arguments import SIZES
 from resolvers.queries import MAX_NODES
 from resolvers.subscriptions import MOST_PENDING
@@ -48,8 +50,7 @@ NAMES = {
 }
 WITHOUT_STATUS = {"NOT_FOUND", "SUBSCRIBER_TOO_SLOW", Code.TOO_MANY_OPERATIONS}  # in streams and on WebSockets only
 BEFORE_THE_APPLICATION = {Code.HEADERS_TOO_LARGE: {431, 414}, Code.TOO_MANY_CONNECTIONS: {503}, Code.TIMED_OUT: {408}}
-LIMITS, CONNECTIONS = Limits(), ConnectionLimiter()
-WEBSOCKET = {name: each.default for name, each in inspect.signature(app.Endpoint).parameters.items()}
+LIMITS, CONNECTIONS, WEBSOCKET = Limits(), ConnectionLimiter(), Options()
 FIXED = {  # limits without a setting
     "tokens": LIMITS.tokens,
     "characters": LIMITS.characters,
@@ -70,9 +71,9 @@ FIXED = {  # limits without a setting
     "seconds for a request to arrive": CONNECTIONS.request_seconds,
     "seconds that a client may take nothing of a response": SlowClients().seconds,
     "seconds that a connection may be idle": CONNECTIONS.idle_seconds,
-    "seconds until `connection_init`": WEBSOCKET["init_timeout"],
-    "operations at a time on a WebSocket": WEBSOCKET["max_operations"],
-    "messages a second on a WebSocket; more wait": WEBSOCKET["max_messages"],
+    "seconds until `connection_init`": WEBSOCKET.init_timeout,
+    "operations at a time on a WebSocket": WEBSOCKET.max_operations,
+    "messages a second on a WebSocket; more wait": WEBSOCKET.max_messages,
     "articles that wait for a subscriber": MOST_PENDING,
     "failed log-ins on a name from an address in 15 minutes": users.FAILURES_OF_NAME_AND_ADDRESS,
     "failed log-ins from an address in 15 minutes": users.FAILURES_OF_ADDRESS,
@@ -184,6 +185,12 @@ def test_limits_are_those_of_the_code_and_the_settings():
     for name, value, setting in rows:
         expected = FIXED[name] if setting == "-" else settings[setting.strip("`")]
         assert float(value.replace(",", "")) == expected, name
+
+
+def test_close_codes_are_complete():
+    codes = [int(row[0]) for row in table("errors.md", "Connections and subscriptions", "close code")]
+
+    assert codes == [1008, *sorted(CloseCode)]  # 1008 before the protocol begins
 
 
 def test_page_sizes_are_those_of_the_code():
