@@ -50,7 +50,8 @@ class PostInput:
     content: str | None = optional(CONTENT)
     groups: list[str] | None = listed("The names of at most 10 groups to post in.")
     idempotency_key: str | None = optional(
-        "A unique text chosen by the client. The same key within a day does not post again."
+        "A unique text chosen by the client. The same key within a day does not post again. Without a key the same "
+        "input within 10 seconds does not."
     )
 
 

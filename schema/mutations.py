@@ -78,7 +78,9 @@ class LogOutPayload(Payload):
 class PostPayload(Payload):
     article: Article | None = nullable("The article; null if refused, or if it was posted before and deleted since.")
     replayed: bool = strawberry.field(
-        default=False, description="Whether this was posted before with the same idempotency key."
+        default=False,
+        description="Whether the viewer posted this before: with the same idempotency key, or without one in the last "
+        "10 seconds.",
     )
 
     @classmethod

@@ -17,7 +17,8 @@ from store.site import Site
 from store.validation import Faults
 
 RULES = {"title": validation.title, "link": validation.link, "content": validation.content}
-RETRY_WINDOW = 10_000  # milliseconds in which the connection may send a post again
+REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
+REPEAT_LIFETIME = 60_000  # milliseconds that it is kept, as clocks of processes differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Articles:
         Post an article and return it.
 
         One round trip; the article is in every order and in its groups at once. The poster is the first voter. The same
-        idempotency key with the same input returns the first article for a day.
+        idempotency key with the same input returns the first article for a day. Without a key the same input returns
+        the first article for 10 seconds, unless it was deleted, so that a double click posts once.
 
         Raises:
             Invalid: values break rules; `others` has all faults but the first.
@@ -84,9 +86,10 @@ class Articles:
             Unauthenticated: the session has ended.
         """
         draft = _checked(draft, idempotency_key)
-        key, lifetime = secrets.token_hex(32), RETRY_WINDOW
-        if idempotency_key is not None:
-            key, lifetime = _digest(idempotency_key), DAY * 1000
+        if idempotency_key is None:
+            key, proof, window, lifetime = draft.digest, secrets.token_hex(16), REPEAT_WINDOW, REPEAT_LIFETIME
+        else:
+            key, proof, window, lifetime = _digest(idempotency_key), draft.digest, DAY * 1000, DAY * 1000
         slot = actor_slot(poster)
         status, *reply = await self._sessions.run(
             POST,
@@ -98,14 +101,15 @@ class Articles:
             " ".join(draft.groups),
             slot,
             key,
-            draft.digest,
+            proof,
+            window,
             lifetime,
+            "" if idempotency_key is None else "keyed",
         )
         if status not in ("posted", "replayed"):
             _refuse(status, 0)
         number, flat, username = reply
-        replayed = status == "replayed" and idempotency_key is not None
-        return Posted(_article(int(number), flat) if flat else None, replayed, username)
+        return Posted(_article(int(number), flat) if flat else None, status == "replayed", username)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
         """

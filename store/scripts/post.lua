@@ -1,11 +1,13 @@
 -- Post an article: hash, indexes, groups, timeline and the poster's own vote, in one step.
 -- KEYS  see prelude.lua
 -- ARGV  1-6 see prelude.lua   7 title   8 link or ""   9 content or ""   10 groups, separated by spaces
---       11 slot of the poster   12 digest of the idempotency key, or a random digest   13 digest of the input
---       14 how long the idempotency key is kept (milliseconds)
+--       11 slot of the poster   12 digest of the idempotency key; of the input if there is none
+--       13 digest of the input; without an idempotency key a random digest, which says which call has posted
+--       14 how long the same key, or the same input, is a replay   15 how long 12 is kept (both in milliseconds)
+--       16 "keyed" if there is an idempotency key, else ""
 -- Reply {"posted", number, {field, value, ...}, poster}
---       | {"replayed", number, {field, value, ...}, poster} if the key was used with this input; without fields if the
---       article was deleted
+--       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
+--       and the article was deleted
 --       | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 local poster = actor()
 if not poster or redis.call("EXISTS", USER .. string.lower(poster)) == 0 then return {"unauthenticated"} end
@@ -13,8 +15,11 @@ if not poster or redis.call("EXISTS", USER .. string.lower(poster)) == 0 then re
 local key = POSTED .. string.lower(poster) .. ":" .. ARGV[12]
 local earlier = split(redis.call("GET", key) or "")
 if earlier[1] and now - tonumber(earlier[2]) <= tonumber(ARGV[14]) then
-  if earlier[3] ~= ARGV[13] then return {"mismatch"} end
-  return {"replayed", earlier[1], article_hash(earlier[1]), poster}
+  local article, is_same, is_keyed = article_hash(earlier[1]), earlier[3] == ARGV[13], ARGV[16] == "keyed"
+  if is_keyed and not is_same then return {"mismatch"} end
+  if is_keyed then return {"replayed", earlier[1], article, poster} end
+  if is_same then return {"posted", earlier[1], article, poster} end -- the reply was lost, and the call sent again
+  if article[1] then return {"replayed", earlier[1], article, poster} end
 end
 
 local number = next_number(tonumber(ARGV[11]))
@@ -24,6 +29,6 @@ local article = {
 }
 write_article(article, ARGV[7], ARGV[8], ARGV[9], 0)
 add_voters(article, {poster})
-redis.call("SET", key, string.format("%s %.0f %s", number, now, ARGV[13]), "PX", ARGV[14])
+redis.call("SET", key, string.format("%s %.0f %s", number, now, ARGV[13]), "PX", ARGV[15])
 publish_event("posted", article, article.groups)
 return {"posted", number, article_hash(number), poster}

@@ -78,8 +78,13 @@ async def test_vote_and_its_article_cost_one_round_trip(store, proxy, ask, alice
     assert stats == ({"roundTrips": 1, "commands": 1} if at_home else {"roundTrips": 2, "commands": 2})
 
 
-async def test_post_and_its_article_cost_one_round_trip(proxy, ask, token):  # A3
-    assert await cost(ask, proxy, POST, token) == {"roundTrips": 1, "commands": 1}
+async def test_post_and_its_article_cost_one_round_trip(proxy, ask, token, clock):  # A3, A7
+    replay = await cost(ask, proxy, POST, token)  # which reads the vote of its viewer
+    clock.advance(11)
+    posted = await ask(POST, token)
+
+    assert posted["extensions"]["stats"] == {"roundTrips": 1, "commands": 1}
+    assert replay == {"roundTrips": 2, "commands": 2}
 
 
 async def test_each_record_is_read_once(store, proxy, ask, alice, token):

@@ -120,6 +120,17 @@ async def test_post_returns_the_article(ask, token):  # A3, A7
     assert [error["code"] for error in other["userErrors"]] == ["IDEMPOTENCY_MISMATCH"]
 
 
+async def test_double_click_posts_once(ask, token, clock):  # A7
+    wanted = {"title": "a title", "link": "https://example.com/"}
+    first, double = [(await ask(POST, token, input=wanted))["data"]["post"] for _ in range(2)]
+    clock.advance(10.001)
+    later = (await ask(POST, token, input=wanted))["data"]["post"]
+
+    assert (first["replayed"], double["replayed"], later["replayed"]) == (False, True, False)
+    assert double == first | {"replayed": True}
+    assert later["article"]["id"] != first["article"]["id"]
+
+
 async def test_vote_returns_the_changed_article(store, ask, alice, token):  # V3
     id = (await post(store, alice)).id
     answers = [

@@ -12,7 +12,7 @@ from server.settings import Settings
 from store.passwords import QUEUE_LENGTH, THREADS
 from tests.server.conftest import REGISTER, serving
 
-POST_AND_TELL = """mutation { post(input: {title: "a title", link: "https://example.com/"}) {
+POST_AND_TELL = """mutation($title: String!) { post(input: {title: $title, link: "https://example.com/"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
 REGISTER_AND_TELL = """mutation { register(input: {username: "alice", password: "correct horse"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
@@ -86,7 +86,8 @@ def test_posting_and_asking_are_too_often_in_the_end(tmp_path):
     limits = {"rate_limits": "on", "rate_posts": 2, "rate_points": 60, "rate_points_back": 0.001}
     with serving(tmp_path, **limits) as guarded:
         token = guarded.ask(REGISTER)["data"]["register"]["token"]
-        posted = [guarded.ask(POST_AND_TELL, token)["data"]["post"]["userErrors"] for _ in range(3)]
+        titles = ("first", "second", "third")
+        posted = [guarded.ask(POST_AND_TELL, token, title=title)["data"]["post"]["userErrors"] for title in titles]
         answers = [guarded.post({"query": ask}) for _ in range(4)]
 
     assert [[error["code"] for error in errors] for errors in posted] == [[], [], ["RATE_LIMITED"]]

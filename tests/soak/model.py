@@ -14,6 +14,7 @@ from tests.soak.formulas import Policy
 from tests.soak.reached import Reached
 
 DAY = 86_400_000  # milliseconds
+REPEAT = 10_000
 GROUPS_OF_AN_ARTICLE = 10
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
@@ -52,6 +53,7 @@ class User:
     following: dict["User", int] = field(default_factory=dict)  # since when
     mark: Key | None = None  # through where the feed was seen
     posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key
+    recent: dict[Any, tuple[int, "Article"]] = field(default_factory=dict)  # what was posted without one, by input
 
     def __repr__(self) -> str:
         return self.name
@@ -182,6 +184,11 @@ class Model:
         poster, asked = self.actor(token), (title, link or None, content or None, tuple(sorted(groups)))
         if key is not None and key in poster.posted and self.now - poster.posted[key][0] <= DAY:
             return self._replayed(*poster.posted[key], asked)
+        if key is None and asked in poster.recent:
+            at, first = poster.recent[asked]
+            if self.now - at <= REPEAT and first.number in self.articles:
+                self.reached.count("double clicks")
+                return first, True
         number = number_of_new()
         article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
         if number in self.numbers:
@@ -190,6 +197,8 @@ class Model:
         self.articles[number] = article
         if key is not None:
             poster.posted[key] = (self.now, asked, article)
+        else:
+            poster.recent[asked] = (self.now, article)
         self.version += 1
         return article, False
 

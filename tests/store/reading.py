@@ -1,6 +1,7 @@
 """Reading a store as its resolvers do, in a line."""
 
 from collections.abc import Sequence
+from secrets import token_hex
 from typing import Any
 
 from redis import Redis
@@ -61,7 +62,9 @@ async def numbers(store: Store, listing: Listing, window: Window | None = None) 
 
 
 async def post(store: Store, poster: str, title: str = "a title", groups: Sequence[str] = ()) -> Article:
-    posted: Posted = await store.articles.post(poster, Draft(title, "https://example.com/", "", tuple(groups)))
+    """Post with an idempotency key of its own, as equal posts without keys are one for 10 seconds."""
+    draft = Draft(title, "https://example.com/", "", tuple(groups))
+    posted: Posted = await store.articles.post(poster, draft, token_hex(8))
     assert posted.article is not None
     return posted.article
 

@@ -141,6 +141,42 @@ async def test_concurrent_posts_with_one_key_post_once(store, alice):  # A7
     assert [each.replayed for each in posted].count(False) == 1
 
 
+async def test_same_input_within_ten_seconds_is_one_article(store, alice, bob, clock):  # A7
+    first = await store.articles.post(alice, DRAFT)
+    clock.advance(10)
+    double = await store.articles.post(alice, Draft(f" {DRAFT.title} ", DRAFT.link, DRAFT.content, ("SHOW", "video")))
+    others = [
+        await store.articles.post(bob, DRAFT),
+        await store.articles.post(alice, DRAFT, "a key"),
+        await store.articles.post(alice, Draft(DRAFT.title, DRAFT.link, DRAFT.content, ("show",))),
+        await store.articles.post(alice, Draft(DRAFT.title, DRAFT.link, "", DRAFT.groups)),
+    ]
+    clock.advance(0.001)
+    late = await store.articles.post(alice, DRAFT)
+
+    assert (first.replayed, double.replayed, double.article) == (False, True, first.article)
+    assert [each.replayed for each in [*others, late]] == [False] * 5
+    assert len({each.article.number for each in [first, *others, late]}) == 6
+
+
+async def test_same_input_after_a_deletion_is_a_new_article(store, alice):  # A7
+    first = await store.articles.post(alice, DRAFT)
+    await store.articles.delete(first.article.number, alice)
+    second = await store.articles.post(alice, DRAFT)
+    double = await store.articles.post(alice, DRAFT)
+
+    assert (second.replayed, double.replayed) == (False, True)
+    assert first.article.number != second.article.number == double.article.number
+
+
+async def test_concurrent_posts_of_the_same_input_post_once(store, alice):  # A7
+    posted = await asyncio.gather(*(store.articles.post(alice, DRAFT) for _ in range(50)))
+
+    assert len({each.article.number for each in posted}) == 1
+    assert [each.replayed for each in posted].count(False) == 1
+    assert len(await numbers(store, listings.timeline(store.site, "alice"))) == 1
+
+
 @pytest.mark.parametrize(
     ("draft", "field"),
     [

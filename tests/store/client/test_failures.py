@@ -60,6 +60,14 @@ async def test_post_whose_reply_was_lost_is_one_article(store, alice, redis, pro
 
 
 @pytest.mark.one_server
+async def test_double_click_after_a_lost_reply_is_a_replay(store, alice, proxy):  # A7
+    first = await lost(proxy, store.articles.post(alice, DRAFT))
+    double = await lost(proxy, store.articles.post(alice, DRAFT))
+
+    assert (first.replayed, double.replayed, double.article) == (False, True, first.article)
+
+
+@pytest.mark.one_server
 async def test_post_with_a_key_whose_reply_was_lost_is_one_article(store, alice, proxy):  # A7
     posted = await lost(proxy, store.articles.post(alice, DRAFT, "a key"))
     again = await store.articles.post(alice, DRAFT, "a key")
