@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from store.client import Command
 from store.queries import Read
 from store.ranking.formulas import Order
 from store.records import INSTANTS, PartitionPage, Position, parse_positions
@@ -39,8 +40,7 @@ class PageRead:
     """
     A page of one partition that is being read: the `count` positions that follow after `skip` beyond `position`.
 
-    `found` are those that earlier steps found, and `behind` what the first step said: how many positions are passed
-    over, or, with a position, whether there are any at the position or behind it.
+    `found` are those that earlier steps found from `stopped` on: where to go on, and how many are still to be skipped.
     """
 
     keys: tuple[str, ...]
@@ -48,16 +48,24 @@ class PageRead:
     upwards: bool
     count: int
     skip: int
-    position: tuple[str, str]
+    position: Position | None
+    stopped: tuple[str, str, int] | None = None
     found: tuple[Position, ...] = ()
-    behind: int | None = None
+    is_behind: bool = False
 
-    def read(self) -> Read[Any]:
+    def command(self) -> Command:
         """The next step. It looks for one position more than the page has, to know whether more follow."""
+        start = (repr(self.position.value), self.position.member) if self.position else ("", "")
+        *beyond, skip = self.stopped or (*start, self.skip)
         direction, wanted = "up" if self.upwards else "down", self.count + 1 - len(self.found)
-        step = "first" if self.behind is None else ""
-        command = SINCE_PAGE.command(self.keys, self.at, direction, wanted, self.skip, STEP, *self.position, step)
-        return Read(command, _next_page_part, (self,))
+        return SINCE_PAGE.command(self.keys, self.at, direction, wanted, skip, STEP, *beyond)
+
+    def after(self, reply: list[Any]) -> "PageRead":
+        """This page with what a step has found. `stopped` is None if it is whole."""
+        value, member, skip, _, is_behind, *flat = reply
+        stopped = (value, member, skip) if value else None
+        behind = self.is_behind or (self.stopped is None and bool(is_behind))
+        return replace(self, stopped=stopped, found=(*self.found, *parse_positions(flat)), is_behind=behind)
 
 
 def orders(maintained: Sequence[Order]) -> list[Order]:
@@ -75,22 +83,34 @@ def partition_page(
     since: Since, keys: tuple[str, ...], upwards: bool, count: int, skip: int, position: Position | None
 ) -> Read[Any]:
     """The page of one partition, of whose indexes these are: results in a PartitionPage, or in a further read."""
-    beyond = (repr(position.value), position.member) if position else ("", "")
-    return PageRead(keys, since.at, upwards, count, skip, beyond).read()
+    page = PageRead(keys, since.at, upwards, count, skip, position)
+    return Read(page.command(), _next_page_part, (page,))
 
 
-def _next_page_part(read: PageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
-    value, member, skip, total, behind, *flat = reply
-    found = (*read.found, *parse_positions(flat))
-    known = behind if read.behind is None else read.behind
-    if value:
-        return replace(read, skip=skip, position=(value, member), found=found, behind=known).read()
-    has_more, shown = len(found) > read.count, found[: read.count]
-    if read.upwards:
-        return PartitionPage(_above(int(has_more), known > 0, total - len(shown)), total, shown[::-1])
-    return PartitionPage(_above(known, has_more, total - len(shown)), total, shown)
+def _next_page_part(page: PageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
+    page, total = page.after(reply), reply[3]
+    if page.stopped:
+        return Read(page.command(), _next_page_part, (page,))
+    if not page.position:
+        return _partition_page(page, total, min(page.skip, total))
+    if page.is_behind:
+        return _partition_page(page, total, 1)
+    behind = replace(page, upwards=not page.upwards, count=0, skip=0, found=())
+    return Read(behind.command(), _first_behind, (page, behind))
 
 
-def _above(known: int, has_below: bool, others: int) -> int:
-    """The number of positions above a page, as far as it is known; `others` is the number of those not on the page."""
-    return max(others, 0) if known and not has_below else known
+def _first_behind(page: PageRead, behind: PageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
+    """A page beyond an article that was deleted or has moved: whether any other article is behind the position."""
+    behind, total = behind.after(reply), reply[3]
+    if behind.stopped and not behind.found:
+        return Read(behind.command(), _first_behind, (page, behind))
+    return _partition_page(page, total, len(behind.found))
+
+
+def _partition_page(page: PageRead, total: int, behind: int) -> PartitionPage:
+    """`behind` is the number of positions behind the page, opposite to its direction, or 1 for some."""
+    has_more, shown = len(page.found) > page.count, page.found[: page.count]
+    above, has_below = (int(has_more), behind > 0) if page.upwards else (behind, has_more)
+    if above and not has_below:
+        above = max(total - len(shown), 0)
+    return PartitionPage(above, total, shown[::-1] if page.upwards else shown)

@@ -3,10 +3,9 @@
 -- ARGV  1 the instant (unix milliseconds)   2 "down" or "up": direction of the page   3 how many positions are wanted
 --       4 positions to pass over before these   5 about how many articles this step may read
 --       6 value and 7 member of the position from which to read on, which may be missing from the listing, or ""
---       8 "first" for the first step of a page, else ""
 -- Reply {value and member of the position at which this step stopped, or "" and "" if the page is whole,
 --        number of positions that are still to be passed over, number of articles of the listing,
---        of the first step: 1 if any is at the position or behind it, opposite to the direction of the page, else 0,
+--        1 if the article of the position is in the listing, there or behind, opposite to the direction of the page,
 --        member, value, ... of each position found, in the direction of the page}
 --
 -- The index of GRAVITY holds articles of similar votes together, by time (gravity_classes.lua). So the articles of a
@@ -256,14 +255,9 @@ local function read(page)
   return false
 end
 
--- 1 if an article of the listing is at the position or behind it, else 0.
-local function has_behind(page)
-  local votes, time = redis.call("ZSCORE", by_votes, page.member), redis.call("ZSCORE", by_time, page.member)
-  if votes and time and tonumber(time) >= since and not is_beyond(page, tonumber(votes), page.member) then return 1 end
-  local back = {down = not page.down, wanted = 1, skip = 0, found = {}, value = page.value, member = page.member}
-  budget = math.huge
-  read(back)
-  return #back.found / 2
+local function is_behind(page, member)
+  local votes, time = redis.call("ZSCORE", by_votes, member), redis.call("ZSCORE", by_time, member)
+  return votes and time and tonumber(time) >= since and not is_beyond(page, tonumber(votes), member)
 end
 
 local page = {
@@ -273,11 +267,7 @@ local page = {
 local total = redis.call("ZCOUNT", by_time, since, "+inf")
 if total == 0 then return {"", "", 0, 0, 0} end
 
-local behind = math.min(page.skip, total)
-if ARGV[8] == "first" and page.value then
-  behind = has_behind(page)
-  budget = tonumber(ARGV[5])
-end
+local behind = page.value and is_behind(page, page.member) and 1 or 0
 local is_stopped = read(page)
 local reply = {"", "", page.skip, total, behind}
 if is_stopped then reply[1], reply[2] = string.format("%.17g", page.value), page.member end

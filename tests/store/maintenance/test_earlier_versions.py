@@ -18,6 +18,7 @@ EXPECTED = json.loads((FOLDER / "answers.json").read_text())
 TOKENS = EXPECTED["tokens"]
 LOG_IN = """mutation($n: String!, $p: String!) {
   logIn(input: {username: $n, password: $p}) { token userErrors { code } } }"""
+TOP = "query($s: DateTime) { articles(order: VOTES, since: $s, first: 100) { nodes { id postedAt } totalCount } }"
 SETTINGS = {name: value for name, value in make_store.SETTINGS.items() if name != "partitions"}
 
 pytestmark = pytest.mark.one_server
@@ -47,6 +48,15 @@ def ids(data: Any) -> list[str]:
     return [edge["node"]["id"] for edge in data["articles"]["edges"]]
 
 
+def assert_listings_since_an_instant_are_exact(live: Live) -> None:
+    """The numbers of its articles tell nothing about their time."""
+    nodes = live.ask(TOP)["data"]["articles"]["nodes"]
+    assert len(nodes) > 5
+    for instant in {node["postedAt"] for node in nodes}:
+        later = [node for node in nodes if node["postedAt"] >= instant]
+        assert live.ask(TOP, s=instant)["data"]["articles"] == {"nodes": later, "totalCount": len(later)}
+
+
 def assert_store_can_be_used(live: Live, tokens: dict[str, str]) -> None:
     post = {"t": "article 0", "g": ["show"]}
     assert live.ask(make_store.POST, tokens["alice"], k="a key", **post)["data"]["post"]["replayed"]
@@ -68,6 +78,7 @@ def test_data_folder_of_0_1_0_opens(tmp_path, capsys):
         with make_store.client(tmp_path) as redis:
             assert {"pin", "tried", "bucket", "session"} <= {key.split(":")[0] for key in redis.scan_iter()}
         assert_answers_are_the_same(live, TOKENS)
+        assert_listings_since_an_instant_are_exact(live)
         assert_store_can_be_used(live, TOKENS)
 
 
@@ -78,4 +89,5 @@ def test_backup_of_0_1_0_is_restored(tmp_path):
     with serving(tmp_path, **SETTINGS) as live:
         tokens = {name: log_in(live, name) or "" for name in TOKENS}
         assert_answers_are_the_same(live, tokens, has_pins=False)
+        assert_listings_since_an_instant_are_exact(live)
         assert_store_can_be_used(live, tokens)

@@ -1,0 +1,113 @@
+"""
+What pages of the articles since an instant cost by VOTES, beside pages of all articles.
+
+    python -m bench.since [SIZE]
+
+Only the indexes that such a page is read from are written: one article a minute, by three kinds of crowds. The time is
+that of the server's main thread, with the network; it does not depend on what else runs.
+"""
+
+import asyncio
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.orders import places
+from resolvers.dataloader import Reads
+from server.managed_valkey import server
+from store import keys, listings
+from store.listings import Listing, Window
+from store.ranking import since
+from store.ranking.formulas import DAY, Order
+from store.records import Article
+from store.store import Store
+
+SIZE = 1_000_000
+ROUNDS = 100
+BATCH = 500
+MINUTE = 60_000
+DAY_MS = DAY * 1000
+NOW = 1_470_311_520_000
+MOST_VOTES = 5_000
+AGES = {"day": 1, "week": 7, "month": 30, "year": 365, "all of it": 100_000}  # days
+CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
+    "as on a site": lambda chance: min(int(chance.paretovariate(0.8)), MOST_VOTES) - chance.randrange(2),
+    "200 votes, more or less": lambda chance: round(chance.gauss(200, 14)),
+    "all of one vote": lambda chance: 1,
+}
+
+
+async def main(size: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
+        store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
+        for name, votes in CROWDS.items():
+            await store.site.redis.run(("FLUSHALL", "ASYNC"))
+            await fill(store, size, votes)
+            Console(width=140).print(await table(store, f"{size:,} articles, {name}: µs of the server for 25 places"))
+        await store.close()
+
+
+async def fill(store: Store, size: int, votes: Callable[[random.Random], int]) -> None:
+    chance = random.Random(size)
+    for start in range(0, size, BATCH):
+        made = [made_up(chance, NOW - (size - each) * MINUTE, votes) for each in range(start, min(start + BATCH, size))]
+        await store.site.redis.pipeline([places(store, order, made) for order in since.INDEXES])
+
+
+def made_up(chance: random.Random, posted_at: int, votes: Callable[[random.Random], int]) -> Article:
+    posted_at += chance.randrange(MINUTE)
+    number, count = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS), votes(chance)
+    return Article(number, "", None, None, "", posted_at, None, max(count, 0), max(-count, 0), 0, ())
+
+
+async def table(store: Store, title: str) -> Table:
+    rows = Table("since", "articles", "first", "after the 1,000th", "last", "page 41", "middle page", title=title)
+    whole = listings.whole(store.site, Order.VOTES)
+    for name, days in (("(plain VOTES)", None), *AGES.items()):
+        made = [whole if days is None else posted_since(store, days, turn) for turn in range(ROUNDS)]
+        total = (await page(store, made[0], Window(25))).total
+        beyond = (await page(store, made[0], Window(1, skip=999))).positions
+        windows = [
+            Window(25),
+            Window(25, beyond=beyond[0]),
+            Window(25, upwards=True),
+            Window(25, skip=1_000),
+            Window(25, skip=total // 2),
+        ]
+        rows.add_row(name, f"{total:,}", *[f"{await server_time(store, made, each):.0f}" for each in windows])
+    return rows
+
+
+def posted_since(store: Store, days: int, turn: int) -> Listing:
+    """A listing since an instant that slides by a second with each turn."""
+    return listings.posted_since(store.site, None, Order.VOTES, NOW - days * DAY_MS + turn * 1000)
+
+
+async def page(store: Store, listing: Listing, window: Window) -> listings.Page:
+    (found,) = await Reads(store, None).pages([(listing, window)])
+    return found
+
+
+async def server_time(store: Store, made: Sequence[Listing], window: Window) -> float:
+    """Mean time of a page in microseconds."""
+    await page(store, made[0], window)
+    before = await used(store)
+    for listing in made:
+        await page(store, listing, window)
+    return (await used(store) - before) / len(made) * 1e6
+
+
+async def used(store: Store) -> float:
+    """Processor time of the server's main thread so far, in seconds."""
+    information: str = await store.site.redis.run(("INFO", "cpu"))
+    found = dict(line.split(":") for line in information.splitlines() if ":" in line)
+    return float(found["used_cpu_sys_main_thread"]) + float(found["used_cpu_user_main_thread"])
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]) if sys.argv[1:] else SIZE))
