@@ -48,7 +48,7 @@ lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
 	cd server/explorer/build && npm ci && npm run build
 
-WITH_NEWER = make $(MAKECMDGOALS) PYTHON=python3.12
+WITH_NEWER = make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12
 TWO_AT_ONCE = --numprocesses 2 --dist loadfile
 LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
