@@ -114,9 +114,8 @@ class Run:
         text = "query($name: String!) { user(username: $name) { articles(first: 9) { nodes { id } } } }"
         found = await self.server.connections[0].ask(text, {"name": poster or "nobody"}, None)
         nodes = found["data"]["user"]["articles"]["nodes"] if found["data"]["user"] else []
-        fresh = sorted(number_of(each["id"]) for each in nodes if number_of(each["id"]) not in self.model.numbers)
-        seen = {number_of(data[key]["article"]["id"]) for key in posts if key not in hidden}
-        self._hidden[operation.number] = [each for each in fresh if each not in seen]
+        fresh = {number_of(each["id"]) for each in nodes} - self.model.numbers
+        self._hidden[operation.number] = sorted(fresh)
 
     def _compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
         after = self._expected(operation, {})
@@ -194,9 +193,9 @@ class Run:
 
     def _take_hidden(self, operation: Operation, ref: Ref) -> int:
         """The number of the next article that an operation posted without showing its id. The model refuses some."""
-        numbers = self._hidden.get(operation.number)
+        numbers = [each for each in self._hidden.get(operation.number, ()) if each not in self.model.numbers]
         assert numbers, "an article was to be posted, and none was"
-        number = numbers.pop(0)
+        number = numbers[0]
         self._note_article(ref, f"article:{number}", number)
         return number
 
