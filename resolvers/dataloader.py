@@ -4,14 +4,10 @@ The data loader of a request: what is read in one tick of the event loop is sent
 Values by id are looked up in three places: what this request has read, the client-side cache, and the store.
 """
 
-from asyncio import shield
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
-from itertools import chain
+from asyncio import Event, sleep
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
-
-from strawberry.dataloader import DataLoader
+from typing import Any, TypeVar
 
 from store import feeds, listings, queries
 from store.client.client import RedisClient
@@ -28,11 +24,7 @@ from store.store import Store
 K = TypeVar("K")
 T = TypeVar("T")
 
-
-class Failure(NamedTuple):
-    """The error of one read. As a value, because asyncio logs exceptions of futures that nobody awaits."""
-
-    error: Exception
+TICKS = 2  # of the event loop, in which other calls may add reads to a batch
 
 
 class Reads:
@@ -47,9 +39,7 @@ class Reads:
         self._store = store
         self._login_read = login
         self._login: Login | None = None
-        self._results: dict[Read[Any], Any] = {}
-        self._sent: dict[Read[Any], Awaitable[object]] = {}
-        self._loader = DataLoader(partial(_send, store.site.redis, self._results), cache=False)
+        self._loader = Loader(store.site.redis)
         self._started = monotonic()
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
@@ -58,7 +48,8 @@ class Reads:
     def set_login(self, login: Login) -> None:
         """Set the session as it is stored now, after it was opened or extended."""
         if self._login_read:
-            self._login = self._results[self._login_read] = login
+            self._login = login
+            self._loader.prime(self._login_read, login)
 
     def prime_login(self, username: str) -> None:
         """Set the login after a write that has checked the session, but has not read when it ends."""
@@ -80,10 +71,11 @@ class Reads:
 
     def has_ended(self, now: int) -> bool:
         """Whether the session of the request was read, and had ended by `now` (unix milliseconds). No round trip."""
-        if self._login_read is None or self._login_read not in self._results:
+        load = self._loader.completed(self._login_read) if self._login_read else None
+        if load is None:
             return False
-        login = self._login or self._results[self._login_read]
-        return login is None or (isinstance(login, Login) and login.expires_at < now)
+        login: Login | None = self._login or load.result
+        return login.expires_at < now if login else load.error is None
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
         return await self._records_of(queries.ARTICLES, list(numbers))
@@ -212,11 +204,13 @@ class Reads:
         stored: Callable[[Sequence[Any]], Awaitable[Mapping[Any, T]]],
     ) -> list[T]:
         """The values of ids: from `read`, which this request has read already, from the cache, or from the store."""
-        if unread := [id for id in ids if id not in read]:
-            found = dict(zip(unread, cached(unread), strict=True))
-            if missing := [id for id, value in found.items() if value is None]:
-                found.update(await stored(missing))
-            read.update(found)
+        unread = [id for id in ids if id not in read] if read else ids
+        values = cached(unread)
+        if not all(values):
+            found = dict(zip(unread, values, strict=True))
+            found.update(await stored([id for id, value in found.items() if value is None]))
+            unread, values = list(found), list(found.values())
+        read.update(zip(unread, values, strict=True))  # type: ignore[arg-type]  # what is not cached was read
         return [read[id] for id in ids]
 
     async def _load_one(self, read: Read[T]) -> T:
@@ -231,58 +225,133 @@ class Reads:
             results = [next(found) if isinstance(result, Read) else result for result in results]
         return results
 
-    async def _load(self, reads: Iterable[Read[T]]) -> list[T]:
-        """
-        The results of reads. Raises the error of the first one that failed.
-
-        The loader's future is shielded from cancellation: DataLoader cancels a batch that it has not dispatched yet,
-        and then adds later reads to the cancelled batch.
-        """
-        wanted = list(reads)
-        missing: list[Read[Any]] = [read for read in wanted if read not in self._results]
-        if missing and self._login_read and not self._login and self._login_read not in self._results:
-            missing.append(self._login_read)
-        for batch in self._batches_of(missing):
-            await shield(batch)
-        results = [self._results[read] for read in wanted]
-        if Failure in map(type, results):
-            raise next(result.error for result in results if type(result) is Failure)
-        return results
-
-    def _batches_of(self, reads: Sequence[Read[Any]]) -> Iterable[Awaitable[object]]:
-        """What the results of reads come with: batches that are on their way, and one more for the other reads."""
-        unsent = [read for read in reads if read not in self._sent]
-        if unsent:
-            self._sent.update(dict.fromkeys(unsent, self._loader.load(unsent)))
-        return dict.fromkeys(map(self._sent.__getitem__, reads))
+    def _load(self, reads: Iterable[Read[T]]) -> Coroutine[Any, Any, list[T]]:
+        return self._loader.load(reads, None if self._login else self._login_read)
 
 
-async def _send(
-    redis: RedisClient, results: dict[Read[Any], Any], batch: Sequence[Sequence[Read[Any]]]
-) -> Sequence[Sequence[Read[Any]]]:
+class Loader:
     """
-    Send the reads of a batch of calls, and add their results.
+    Sends the reads of one tick as one pipeline, and keeps the results as long as it lives.
 
-    Each call is one key of the loader, because one future per read makes a page a quarter dearer.
+    It is not Strawberry's `DataLoader`, which takes 1.18 times the CPU of this one for a page without client-side cache
+    (bench/RESULTS.md): it creates a task for each batch and futures for the calls. Here the first call of a tick sends
+    the batch. If that call is cancelled, another one that waits sends it.
     """
-    reads = list(dict.fromkeys(chain.from_iterable(batch)))
-    try:
-        replies = await redis.replies([read.command for read in reads])
-    except Exception as error:
-        results.update(dict.fromkeys(reads, Failure(error)))
-    else:
-        results.update(zip(reads, map(_result, reads, replies), strict=True))
-    return batch
+
+    def __init__(self, redis: RedisClient) -> None:
+        self._redis = redis
+        self._loads: dict[Read[Any], Load] = {}
+        self._unsent: Batch | None = None
+
+    async def load(self, reads: Iterable[Read[T]], login: Read[Any] | None) -> list[T]:
+        """
+        The results of reads; `login` is read as well if anything is sent. At most one round trip.
+
+        Raises the error of the first read that failed. It does not affect the other reads of the pipeline.
+        """
+        loads = [self._loads.get(read) or self._add(read) for read in reads]
+        if self._unsent is not None:
+            if login is not None and login not in self._loads:
+                self._add(login)
+            if not self._unsent.has_sender:
+                await self._send(self._unsent)
+        for load in loads:
+            while load.batch is not None:
+                await self._wait(load.batch)
+            if load.error is not None:
+                raise load.error
+        return [load.result for load in loads]
+
+    def prime(self, read: Read[Any], result: object) -> None:
+        """Set the result of a read, as it was just written."""
+        self._loads[read] = load = Load(read)
+        load.result = result
+
+    def completed(self, read: Read[Any]) -> "Load | None":
+        """A read with its result or error; None if it has none yet."""
+        load = self._loads.get(read)
+        return load if load is not None and load.batch is None else None
+
+    def _add(self, read: Read[Any]) -> "Load":
+        if self._unsent is None:
+            self._unsent = Batch()
+        load = self._loads[read] = Load(read, self._unsent)
+        self._unsent.loads.append(load)
+        return load
+
+    async def _send(self, batch: "Batch") -> None:
+        batch.has_sender = True
+        try:
+            if batch is self._unsent:
+                for _ in range(TICKS):
+                    await sleep(0)
+                self._unsent = None
+            batch.complete(await self._redis.replies([load.read.command for load in batch.loads]))
+        except Exception as error:
+            batch.fail(error)
+        finally:
+            batch.release()
+
+    async def _wait(self, batch: "Batch") -> None:
+        """Wait for the call that sends a batch. If it was cancelled, send the batch in this call."""
+        if batch.has_sender:
+            await batch.released()
+        else:
+            await self._send(batch)
 
 
-def _result(read: Read[T], reply: Any) -> T | Failure:
-    """An error of one command, or a reply that cannot be decoded, does not affect the other reads of the pipeline."""
-    if type(reply) is StoreUnavailable:
-        return Failure(reply)
-    try:
-        return read.result(reply)
-    except Exception as error:
-        return Failure(error)
+class Load:
+    """A read, and its result or error once its batch is complete; until then `batch` is set."""
+
+    __slots__ = ("batch", "error", "read", "result")
+
+    def __init__(self, read: Read[Any], batch: "Batch | None" = None) -> None:
+        self.read = read
+        self.batch = batch
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def complete(self, reply: Any) -> None:
+        """A reply that is an error or cannot be decoded is the error of this read only."""
+        self.batch = None
+        if type(reply) is StoreUnavailable:
+            self.error = reply
+            return
+        try:
+            self.result = self.read.result(reply)
+        except Exception as error:
+            self.error = error
+
+
+class Batch:
+    """Reads that are sent together. One call sends them, the others wait for it."""
+
+    __slots__ = ("_released", "has_sender", "loads")
+
+    def __init__(self) -> None:
+        self.loads: list[Load] = []
+        self.has_sender = False
+        self._released: Event | None = None
+
+    def complete(self, replies: Sequence[Any]) -> None:
+        for load, reply in zip(self.loads, replies, strict=True):
+            load.complete(reply)
+
+    def fail(self, error: Exception) -> None:
+        for load in self.loads:
+            load.batch, load.error = None, error
+
+    def release(self) -> None:
+        """Wake the waiting calls: the batch is complete, or its sender was cancelled."""
+        self.has_sender = False
+        if self._released is not None:
+            self._released.set()
+            self._released = None
+
+    async def released(self) -> None:
+        if self._released is None:
+            self._released = Event()
+        await self._released.wait()
 
 
 def _merged(parts: Iterable[dict[K, T]]) -> dict[K, T]:
