@@ -66,7 +66,6 @@ class LimitedHttp(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """As in uvicorn, but an incomplete request is limited, and other upgrades than to a WebSocket are ignored."""
-        self._unset_keepalive_if_required()
         self._is_receiving = True
         try:
             self.parser.feed_data(data)
@@ -142,12 +141,36 @@ class LimitedHttp(HttpToolsProtocol):
             self._limiter.check_head(self.url, self.headers)
         super().on_message_complete()
         if self._is_idle():  # the answer did not wait for the end of the body
-            self.timeout_keep_alive_task = self.loop.call_later(
-                self.timeout_keep_alive, self.timeout_keep_alive_handler
-            )
+            self._start_idle_time()
+
+    def on_response_complete(self) -> None:
+        """As in uvicorn, but without a new timer for each response."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self._start_idle_time()
+
+    def _start_idle_time(self) -> None:
+        """A request does not stop the timer: when it fires, it is set for the rest of the time."""
+        self._idle_until = self.loop.time() + self.timeout_keep_alive
+        if self.timeout_keep_alive_task is None:
+            self._set_idle_timer(self.timeout_keep_alive)
+
+    def _set_idle_timer(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
 
     def timeout_keep_alive_handler(self) -> None:
-        if not self._is_receiving:  # else the request timer applies
+        self.timeout_keep_alive_task = None
+        if self._is_receiving or not self._is_idle():  # the request timer applies, or no time limit
+            return
+        remaining = self._idle_until - self.loop.time()
+        if remaining > 0:
+            self._set_idle_timer(remaining)
+        else:
             super().timeout_keep_alive_handler()
 
     def shutdown(self) -> None:
