@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from server.cli import session
 from server.cli.import_stories import Options, import_stories
-from server.cli.serve import serve
+from server.cli.serve import listening, serve
 from server.settings import read_settings
 
 SAMPLE = Path(__file__).parents[1] / "sample.csv"
@@ -18,8 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     settings = read_settings()
-    with TemporaryDirectory(prefix="upvote-demo-") as folder:
+    with listening(settings) as listener, TemporaryDirectory(prefix="upvote-demo-") as folder:
         temporary = settings.model_copy(update={"data_dir": Path(folder), "redis_url": None})
         with session.running_store(temporary) as opened:
             import_stories(opened, SAMPLE, Options(shift_to_now=True, with_voters=True))
-            return serve(opened)
+            return serve(opened, listener)

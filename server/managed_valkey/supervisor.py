@@ -18,7 +18,11 @@ logger = logging.getLogger("upvote")
 
 
 class ValkeySupervisor:
-    """Runs a Valkey process, and a thread that restarts it until `stop`. `on_failure` is called if that fails."""
+    """
+    Runs a Valkey process, and a thread that restarts it until `stop`.
+
+    `on_failure` is called if that fails later; `wait` says whether the first start fails.
+    """
 
     def __init__(self, command: Sequence[str], socket_path: Path, lock: int, on_failure: Callable[[], object]) -> None:
         self.has_failed = False
@@ -60,8 +64,9 @@ class ValkeySupervisor:
                 self._stopping.wait(RESTART_SECONDS)
             attempts = self._attempt(attempts)
         self.has_failed = not self._stopping.is_set()
+        was_running = self._started.is_set()
         self._started.set()
-        if self.has_failed:
+        if self.has_failed and was_running:
             self._on_failure()
 
     def _attempt(self, failures: int) -> int:

@@ -1,3 +1,4 @@
+import os
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from schema import schema
 from server.managed_valkey import server
 from server.settings import WrongSetting, read_settings
+from tests import programs
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 from tests.servers import Server, running, until
 
@@ -89,11 +91,63 @@ def test_second_server_on_the_same_data_is_refused(tmp_path):
     assert second.stderr == f"upvote: another server uses the data in {tmp_path}\n"
 
 
-def test_address_in_use_is_reported(live, tmp_path):
-    second = run("serve", port=live.url.rpartition(":")[2], data_dir=tmp_path)
+@pytest.mark.parametrize(("command", "workers"), [("serve", 1), ("serve", 2), ("demo", 1)])
+def test_address_in_use_is_reported(live, tmp_path, command, workers):
+    port = live.url.rpartition(":")[2]
 
-    assert second.returncode == 2
-    assert second.stderr.startswith("upvote: UPVOTE_HOST=127.0.0.1, UPVOTE_PORT=")
+    second = run(command, port=port, data_dir=tmp_path, workers=workers)
+
+    assert (second.returncode, second.stdout) == (2, "")
+    assert second.stderr == f"upvote: UPVOTE_HOST=127.0.0.1, UPVOTE_PORT={port}: Address already in use\n"
+
+
+UNUSABLE = [
+    ("a file", "Not a directory"),
+    ("a file/data", "Not a directory"),
+    ("/proc/data", "No such file or directory"),
+]
+
+
+@pytest.mark.parametrize("command", ["serve", "verify"])
+@pytest.mark.parametrize(("data_dir", "reason"), UNUSABLE)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_data_directory_that_cannot_be_made_is_named(tmp_path, command, data_dir, reason, workers):
+    (tmp_path / "a file").touch()
+
+    started = run(command, port=0, data_dir=tmp_path / data_dir, workers=workers)
+
+    assert (started.returncode, started.stdout) == (2, "")
+    assert started.stderr == f"upvote: UPVOTE_DATA_DIR={tmp_path / data_dir}: {reason}\n"
+
+
+@pytest.mark.parametrize("file", ["", "lock", "valkey.log", "appendonlydir", "appendonlydir/appendonly.aof.1.base.rdb"])
+def test_data_that_belongs_to_another_user_is_named(tmp_path, file):
+    """As after a start by `sudo`. Root may write everywhere, so a test by root gives up this right."""
+    data = tmp_path / "data"
+    with server.running(data):
+        pass
+    (data / file).chmod(0o500)
+    setpriv = [programs.program("setpriv", "util-linux"), "--bounding-set=-dac_override", "--inh-caps=-dac_override"]
+    command = [*(setpriv if os.geteuid() == 0 else ()), sys.executable, "-m", "server", "serve"]
+
+    started = subprocess.run(
+        command, cwd=ROOT, env=environment(port=0, data_dir=data), capture_output=True, text=True, timeout=60
+    )
+
+    assert (started.returncode, started.stdout) == (2, "")
+    assert started.stderr == f"upvote: UPVOTE_DATA_DIR={data}: {data / file} cannot be written\n"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_valkey_that_does_not_start_ends_the_start_with_what_it_said(tmp_path, workers):
+    (tmp_path / "appendonlydir").mkdir()
+    (tmp_path / "appendonlydir" / "appendonly.aof.manifest").write_text("nonsense\n")
+
+    started = run("serve", port=0, data_dir=tmp_path, workers=workers)
+
+    assert (started.returncode, started.stdout) == (2, "")
+    reason = "Invalid AOF manifest file format"
+    assert started.stderr == f"upvote: Valkey does not start; see {tmp_path}/valkey.log: {reason}\n"
 
 
 def test_several_workers_share_one_valkey(tmp_path):
