@@ -1,4 +1,4 @@
-"""What all modules of the store share: Redis client, partitions, policy, clock, and the keys of scripts."""
+"""What all modules of the store share: Redis client, partitions, policy, clock, and the commands of scripts."""
 
 import time
 from collections import deque
