@@ -40,7 +40,8 @@ class PageRead:
     """
     A page of one partition that is being read: the `count` positions that follow after `skip` beyond `position`.
 
-    `found` are those that earlier steps found from `stopped` on: where to go on, and how many are still to be skipped.
+    After a step, `found` has the positions so far, and `stopped` says where the next step goes on: value, member, and
+    how many positions are still to be skipped. `is_behind` says that the article of `position` is there or behind it.
     """
 
     keys: tuple[str, ...]
