@@ -75,7 +75,8 @@ class RequestHandler:
         self._observer = options.observer
         self._limits = options.limits
         self._timeouts = Timeouts(options.limits.seconds)
-        self._proxies = frozenset(options.trusted_proxies)
+        self._proxies = options.trusted_proxies
+        self._on_untrusted_proxy = options.on_untrusted_proxy
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
         self._coalescer = Coalescer()
@@ -83,7 +84,7 @@ class RequestHandler:
         self.error_formatter = ErrorFormatter(codes)
 
     def client(self, scope: Mapping[str, Any], headers: Headers) -> Client:
-        return client_of(scope, headers, self._proxies, self._header_names)
+        return client_of(scope, headers, self._proxies, self._header_names, self._on_untrusted_proxy)
 
     def rate_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
         """Headers that say what the client's points are."""

@@ -1,7 +1,7 @@
 """What an application gives to the engine: options, the context of an operation, an observer, and when it stops."""
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Mapping, MutableMapping
+from collections.abc import Callable, Container, Hashable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -108,6 +108,9 @@ class Options:
     A server that asks for its visitors sends its key as `key_header`, and the visitor's address as `visitor_header`;
     `rate_limiter.keys` looks keys up.
 
+    The address that X-Forwarded-For names counts if `trusted_proxies` sent it. `on_untrusted_proxy` is called with any
+    other address that sends it.
+
     A WebSocket may have `max_operations` at a time; another one is refused with `TOO_MANY_OPERATIONS`. Messages beyond
     `max_messages` a second are read later.
     """
@@ -115,8 +118,9 @@ class Options:
     trusted_documents: Mapping[str, str] = field(default_factory=dict)
     only_trusted: bool = False
     explorer_path: str | None = "/"
-    allowed_origins: Collection[str] = ()
-    trusted_proxies: Collection[str] = ()
+    allowed_origins: Container[str] = ()
+    trusted_proxies: Container[str] = ()
+    on_untrusted_proxy: Callable[[str], object] = lambda address: None
     limits: Limits = field(default_factory=Limits)
     rate_limiter: RateLimiter | None = None
     budget: CacheBudget = field(default_factory=CacheBudget)

@@ -5,7 +5,7 @@ The headers of a request name its client, and the media types of which a respons
 """
 
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from random import getrandbits
@@ -246,8 +246,9 @@ def request_id_of(headers: Headers) -> str:
 def client_of(
     scope: Mapping[str, Any],
     headers: Headers,
-    proxies: Set[str] = frozenset(),
+    proxies: Container[str] = frozenset(),
     names: ClientHeaders = ClientHeaders(),  # noqa: B008 - it is immutable
+    on_untrusted_proxy: Callable[[str], object] = lambda address: None,
 ) -> Client:
     token = bearer_token(headers.get(b"authorization", b"").decode("latin-1"))
     traceparent = headers.get(b"traceparent", b"").decode("latin-1")
@@ -256,7 +257,8 @@ def client_of(
     if names.key is not None and names.key in headers:
         visitor = headers.get(names.visitor, b"") if names.visitor else b""
         key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
-    return Client(token, address_of(scope, headers, proxies), wants_stats, traceparent, key)
+    address = address_of(scope, headers, proxies, on_untrusted_proxy)
+    return Client(token, address, wants_stats, traceparent, key)
 
 
 def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:
@@ -271,11 +273,18 @@ def bearer_token(authorization: str) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-def address_of(scope: Mapping[str, Any], headers: Headers, proxies: Set[str]) -> str:
+def address_of(
+    scope: Mapping[str, Any],
+    headers: Headers,
+    proxies: Container[str],
+    on_untrusted_proxy: Callable[[str], object],
+) -> str:
     """Return the client's address: the last address of X-Forwarded-For that is not a trusted proxy's."""
     client = scope.get("client")
     address: str = client[0] if client else ""
     if address not in proxies:
+        if b"x-forwarded-for" in headers:
+            on_untrusted_proxy(address)
         return address
     hops = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
     while address in proxies and hops:

@@ -39,6 +39,7 @@ from server.observability.log_stream import LogStream
 from server.observability.logs import Counting, Logs
 from server.observability.metrics import Metrics
 from server.settings import Settings, WrongSetting
+from server.trusted import OriginWarnings, warn_of_forwarding
 from store import events
 from store.client.tracking_cache import TrackingCaches
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
@@ -71,6 +72,11 @@ WEIGHTS = Weights(
     arguments={"since": 25},  # finding the places of such a page takes as long as reading their articles
     largest_page=SIZES[-1],
 )
+CORS_REQUEST_HEADERS = [  # that pages of other origins may send, beside those that browsers always allow
+    *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER),
+    *("traceparent", "tracestate", "baggage", "sentry-trace"),
+    *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight"),
+]
 JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
 OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
 SPAN_EXPORTERS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -151,7 +157,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
     endpoint = _endpoint(settings, app)
-    app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
+    shared = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
+    app.endpoint = OriginWarnings(shared, settings.origins)
     app.router.routes += [
         Route("/schema.graphql", contract),
         Route("/healthz", healthz),
@@ -172,6 +179,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
+        on_untrusted_proxy=warn_of_forwarding(),
         budget=app.state.budget,
         observer=app.state.observer,
         viewer_key=attrgetter("token"),
@@ -256,14 +264,16 @@ def write_rates(settings: Settings) -> WriteRates | None:
 
 def cors_middleware(settings: Settings) -> Middleware | None:
     """Sends CORS headers to the allowed origins; without any, browsers let no other origin read an answer."""
-    if not settings.origins:
+    origins = settings.origins
+    if not origins:
         return None
     return Middleware(
         CORSMiddleware,
-        allow_origins=settings.origins,
+        allow_origins=origins.exact,
+        allow_origin_regex=origins.regex,
         allow_methods=["GET", "POST"],
-        allow_headers=["Authorization", "Content-Type", "X-Request-Id", STATS_HEADER, "traceparent"],
-        expose_headers=["ETag", "Retry-After", "X-Request-Id"],
+        allow_headers=CORS_REQUEST_HEADERS,
+        expose_headers=["ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
     )
 
 

@@ -1,8 +1,6 @@
 """The settings, read once at start from environment variables with the prefix UPVOTE_."""
 
 import os
-import re
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
+from server.trusted import AllowedOrigins, TrustedProxies, check_origin
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.keys import SLOTS
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
@@ -18,7 +17,6 @@ from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # of a bucket, and a second: GraphQL's integers have 32 bits
 MAX_SHOWN = 100  # characters of an invalid value
-ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/,\s]+")
 
 
 def _power_of_two(count: int) -> int:
@@ -28,14 +26,13 @@ def _power_of_two(count: int) -> int:
 
 
 def _origins(text: str) -> str:
-    if not all(ORIGIN.fullmatch(origin) for origin in _listed(text)):
-        raise ValueError("an origin looks like https://example.com")
+    for origin in _listed(text):
+        check_origin(origin)
     return text
 
 
 def _addresses(text: str) -> str:
-    for address in _listed(text):
-        ip_address(address)
+    TrustedProxies(_listed(text))
     return text
 
 
@@ -130,7 +127,9 @@ class Settings(BaseModel):
         description="The same for all connections of an address; no limit for trusted proxies or without rate limits.",
     )
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] | None = Field(
-        None, description="Addresses of proxies whose `X-Forwarded-For` is trusted, separated by commas."
+        None,
+        description="Addresses and networks of proxies whose `X-Forwarded-For` is trusted, such as `10.0.0.0/8`, "
+        "separated by commas.",
     )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` disables all rate limits.")
     rate_points: int = Field(
@@ -174,7 +173,9 @@ class Settings(BaseModel):
     )
     introspection: Literal["on", "off"] = Field("on", description="`off` disables introspection of the schema.")
     allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
-        None, description="Allowed CORS origins, separated by commas."
+        None,
+        description="Allowed CORS origins, separated by commas, as browsers send them; the port may be `*`, as in "
+        "`http://localhost:*`.",
     )
     trusted_documents: Path | None = Field(
         None, description="File of trusted documents, in the format of graphql-codegen or Relay's compiler."
@@ -201,12 +202,12 @@ class Settings(BaseModel):
         return [order for order in Order if order.name in names] if names else list(Order)
 
     @property
-    def origins(self) -> list[str]:
-        return _listed(self.allowed_origins or "")
+    def origins(self) -> AllowedOrigins:
+        return AllowedOrigins(_listed(self.allowed_origins or ""))
 
     @property
-    def proxies(self) -> frozenset[str]:
-        return frozenset(_listed(self.trusted_proxies or ""))
+    def proxies(self) -> TrustedProxies:
+        return TrustedProxies(_listed(self.trusted_proxies or ""))
 
     def environment(self) -> dict[str, str]:
         """Environment variables from which a worker process reads the same settings."""

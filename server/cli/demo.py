@@ -8,6 +8,7 @@ from server.cli import session
 from server.cli.import_stories import Options, import_stories
 from server.cli.serve import listening, serve
 from server.settings import read_settings
+from server.trusted import LOCAL_ORIGINS
 
 SAMPLE = Path(__file__).parents[1] / "sample.csv"
 
@@ -19,7 +20,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     settings = read_settings()
     with listening(settings) as listener, TemporaryDirectory(prefix="upvote-demo-") as folder:
-        temporary = settings.model_copy(update={"data_dir": Path(folder), "redis_url": None})
+        own = {"data_dir": Path(folder), "redis_url": None}
+        origins = {"allowed_origins": settings.allowed_origins or LOCAL_ORIGINS}
+        temporary = settings.model_copy(update=own | origins)
         with session.running_store(temporary) as opened:
             import_stories(opened, SAMPLE, Options(shift_to_now=True, with_voters=True))
             return serve(opened, listener)

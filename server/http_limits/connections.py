@@ -1,7 +1,7 @@
 """Limits on connections and on the head of a request, and the responses to those that exceed them."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import chain
@@ -31,7 +31,7 @@ class ConnectionLimiter:
 
     max_connections: int = 1_000
     max_per_address: int | None = 100
-    trusted_proxies: frozenset[str] = frozenset()
+    trusted_proxies: Container[str] = frozenset()
     request_seconds: float = 10.0
     idle_seconds: float = 5.0
     max_headers: int = 100

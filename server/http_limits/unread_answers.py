@@ -2,7 +2,7 @@
 
 from asyncio import Transport
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -65,7 +65,7 @@ class UnreadAnswers:
 
     max_per_connection: int = 25_000_000
     max_per_address: int | None = 50_000_000
-    trusted_proxies: frozenset[str] = frozenset()
+    trusted_proxies: Container[str] = frozenset()
     _connections: defaultdict[str, set[UnreadOfConnection]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, address: str, transport: Transport) -> UnreadOfConnection:

@@ -55,6 +55,15 @@ def test_demo_serves_the_sample_with_voting_open(demo):
     assert all(article["voters"]["totalCount"] == article["upvotes"] for article in opened)
 
 
+def test_demo_answers_pages_of_a_development_server(demo):
+    for origin in ("http://localhost:5173", "http://127.0.0.1:8080"):
+        answer = demo.post({"query": "{ __typename }"}, {"Origin": origin})
+        assert answer.headers["access-control-allow-origin"] == origin
+
+    answer = demo.post({"query": "{ __typename }"}, {"Origin": "https://evil.example"})
+    assert "access-control-allow-origin" not in answer.headers
+
+
 def test_demo_takes_posts_and_votes(demo):
     token = demo.ask(REGISTER)["data"]["register"]["token"]
 

@@ -1,0 +1,127 @@
+"""Whom the server trusts: the proxies whose X-Forwarded-For counts, and the origins whose pages may read answers."""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from caches import memo
+
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[^\s/,:@\[\]]+)(?::(?:[0-9]{1,5}|\*))?")
+ANY_PORT = ":*"
+DEFAULT_PORTS = {"http": 80, "https": 443}
+LOCAL_ORIGINS = ",".join(
+    f"{scheme}://{host}{ANY_PORT}" for scheme in DEFAULT_PORTS for host in ("localhost", "127.0.0.1", "[::1]")
+)
+MAX_SHOWN = 200  # characters of an origin in a message
+MAX_WARNINGS = 100  # of one kind: a client chooses its origin
+
+logger = logging.getLogger("upvote")
+
+
+class TrustedProxies:
+    """A set of addresses, given as addresses and networks such as `10.0.0.0/8`."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """
+        Raises:
+            ValueError: a text is neither an address nor a network.
+        """
+        self._networks = [ip_network(text) for text in texts]
+
+    def __contains__(self, address: object) -> bool:
+        if not self._networks or not isinstance(address, str):
+            return False
+        parsed = _address(address)
+        return parsed is not None and any([parsed in network for network in self._networks])
+
+
+@memo(1_024, 500)
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+
+
+class AllowedOrigins:
+    """A set of origins, given as browsers send them. The port `*` stands for any, also for none."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        given = list(texts)
+        self.exact = [text for text in given if not text.endswith(ANY_PORT)]
+        patterns = [
+            re.escape(text.removesuffix(ANY_PORT)) + r"(?::[0-9]{1,5})?" for text in given if text not in self.exact
+        ]
+        self.regex = "|".join(patterns) or None
+        self._pattern = re.compile(self.regex) if self.regex else None
+
+    def __contains__(self, origin: object) -> bool:
+        if not isinstance(origin, str):
+            return False
+        return origin in self.exact or (self._pattern is not None and self._pattern.fullmatch(origin) is not None)
+
+    def __bool__(self) -> bool:
+        return bool(self.exact or self.regex)
+
+
+def check_origin(origin: str) -> None:
+    """
+    Check that a browser may send this origin.
+
+    Raises:
+        ValueError: it may not; the message says why.
+    """
+    if "*" in origin.removesuffix(ANY_PORT):
+        raise ValueError("list each origin: only the port may be `*`, as in http://localhost:*")
+    if origin != origin.lower():
+        raise ValueError(f"browsers send origins in lower case: {origin.lower()}")
+    if not origin.isascii():
+        raise ValueError("browsers send names of hosts in ASCII, such as https://xn--bcher-kva.example")
+    if not ORIGIN.fullmatch(origin):
+        raise ValueError("an origin looks like https://example.com, without a path")
+    parts = urlsplit(origin.removesuffix(ANY_PORT))
+    if parts.port is not None and DEFAULT_PORTS.get(parts.scheme) == parts.port:
+        raise ValueError(f"browsers leave out the default port: {origin.removesuffix(f':{parts.port}')}")
+
+
+class WarnedOnce:
+    """Logs a warning for each value once, and for no more values than `MAX_WARNINGS`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._values: set[str] = set()
+
+    def __call__(self, value: str) -> None:
+        if value not in self._values and len(self._values) < MAX_WARNINGS:
+            self._values.add(value)
+            logger.warning(self._text, value, value)
+
+
+def warn_of_forwarding() -> Callable[[str], object]:
+    """A function to call with each address that sends X-Forwarded-For and is not trusted."""
+    return WarnedOnce("X-Forwarded-For of %s is ignored: UPVOTE_TRUSTED_PROXIES=%s would trust it")
+
+
+class OriginWarnings:
+    """Logs each origin that is refused, once, with the setting that allows it. Answers stay as they are."""
+
+    def __init__(self, app: ASGIApp, origins: AllowedOrigins) -> None:
+        self._app = app
+        self._origins = origins
+        self._warn = WarnedOnce("pages of %s may not read answers: UPVOTE_ALLOWED_ORIGINS=%s would allow it")
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        for name, value in scope["headers"]:  # not `async`, and no dict: this costs every request
+            if name == b"origin":
+                self._check(value.decode("latin-1"), scope["headers"])
+                break
+        return self._app(scope, receive, send)
+
+    def _check(self, origin: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        if origin not in self._origins and origin.partition("://")[2].encode("latin-1") != dict(headers).get(b"host"):
+            self._warn(origin[:MAX_SHOWN])
