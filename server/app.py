@@ -34,9 +34,7 @@ from schema.schema import FILE, SCHEMA
 from server import explorer, shared_rates
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_answers import UnreadAnswers
-from server.observability import log_stream
-from server.observability.log_stream import LogStream
-from server.observability.logs import Counting, Logs
+from server.observability.logs import Counting, Logs, LogStream, install_stream
 from server.observability.metrics import Metrics
 from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, warn_of_forwarding
@@ -152,7 +150,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.rates = rate_limiter(settings, budget)
     app.state.contexts = Contexts(write_rates(settings), app.state.rates)
     app.state.observer = observer = CompositeObserver(Metrics(budget), Logs(settings), open_spans())
-    app.state.log = log = log_stream.install()
+    app.state.log = log = install_stream()
     log.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)

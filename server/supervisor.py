@@ -165,10 +165,10 @@ def run_worker(number: int, listener: socket.socket, parent: "Connection[object,
     threading.Thread(target=_answer_pings, args=(parent,), name="parent", daemon=True).start()
 
     from server.http_server import serve
-    from server.observability import log_stream, logs
+    from server.observability import logs
     from server.settings import read_settings
 
-    log_stream.install()
+    logs.install_stream()
     settings = read_settings()
     logs.configure(settings)
     _is_serving.set()

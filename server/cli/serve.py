@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from server.cli import session
 from server.managed_valkey.server import ORPHAN_SECONDS
-from server.observability import log_stream
+from server.observability.logs import install_stream
 from server.settings import Settings, read_settings
 
 
@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
 
 def serve(settings: Settings, listener: socket.socket) -> int:
     """Serve until a signal comes. Requests in progress are completed first."""
-    log_stream.install()
+    install_stream()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with session.running_store(settings, on_failure=_stop, meanwhile=_http_server) as opened:
         _http_server()(settings, opened, listener)

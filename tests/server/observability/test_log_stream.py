@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import httpx
 import pytest
 
-from server.observability.log_stream import LogStream
+from server.observability.logs import LogStream
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 from tests.servers import free_port, until
 
@@ -20,9 +20,9 @@ PAGE = "{ articles { nodes { title votes } } }"
 DROPPED = "upvote_log_lines_dropped_total"
 FAILING = """
 import logging, sys, threading, warnings
-from server.observability import log_stream
+from server.observability.logs import install_stream
 
-stream = log_stream.install()
+stream = install_stream()
 print("printed", file=sys.stderr)
 warnings.warn("a warning")
 logging.getLogger("any").error("of the last resort")
@@ -251,9 +251,9 @@ def test_closed_standard_error_is_no_file_of_ours(tmp_path):
 
 CLOSED = """
 import os, sys
-from server.observability import log_stream
+from server.observability.logs import install_stream
 
-log_stream.install()
+install_stream()
 print("a line", file=sys.stderr)
 print(os.readlink("/proc/self/fd/2"))
 """
