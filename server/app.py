@@ -130,9 +130,14 @@ class Application(Starlette):
     """Requests to the GraphQL endpoint skip Starlette's router and error middleware: the endpoint needs neither."""
 
     endpoint: ASGIApp
+    origin_warnings: OriginWarnings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan" and scope["path"] == PATH:
+            for name, value in scope["headers"]:  # no dict: this costs every request
+                if name == b"origin":
+                    self.origin_warnings.check(value.decode("latin-1"), scope["headers"])
+                    break
             await self.endpoint(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
@@ -155,8 +160,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
     endpoint = _endpoint(settings, app)
-    shared = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
-    app.endpoint = OriginWarnings(shared, settings.origins)
+    app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
+    app.origin_warnings = OriginWarnings(settings.origins)
     app.router.routes += [
         Route("/schema.graphql", contract),
         Route("/healthz", healthz),

@@ -1,6 +1,7 @@
 """The settings, read once at start from environment variables with the prefix UPVOTE_."""
 
 import os
+from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -206,8 +207,8 @@ class Settings(BaseModel):
         return AllowedOrigins(_listed(self.allowed_origins or ""))
 
     @property
-    def proxies(self) -> TrustedProxies:
-        return TrustedProxies(_listed(self.trusted_proxies or ""))
+    def proxies(self) -> Container[str]:
+        return TrustedProxies(_listed(self.trusted_proxies)) if self.trusted_proxies else ()
 
     def environment(self) -> dict[str, str]:
         """Environment variables from which a worker process reads the same settings."""

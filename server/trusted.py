@@ -2,11 +2,9 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
-
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import memo
 
@@ -110,18 +108,10 @@ def warn_of_forwarding() -> Callable[[str], object]:
 class OriginWarnings:
     """Logs each origin that is refused, once, with the setting that allows it. Answers stay as they are."""
 
-    def __init__(self, app: ASGIApp, origins: AllowedOrigins) -> None:
-        self._app = app
+    def __init__(self, origins: AllowedOrigins) -> None:
         self._origins = origins
         self._warn = WarnedOnce("pages of %s may not read answers: UPVOTE_ALLOWED_ORIGINS=%s would allow it")
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        for name, value in scope["headers"]:  # not `async`, and no dict: this costs every request
-            if name == b"origin":
-                self._check(value.decode("latin-1"), scope["headers"])
-                break
-        return self._app(scope, receive, send)
-
-    def _check(self, origin: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    def check(self, origin: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
         if origin not in self._origins and origin.partition("://")[2].encode("latin-1") != dict(headers).get(b"host"):
             self._warn(origin[:MAX_SHOWN])
