@@ -61,8 +61,6 @@ class Checkout:
         if SERVER.search(command):
             self.serve(command)
             return
-        if ADDRESS in command:
-            self._ensure_server()
         done = subprocess.run(["sh", "-ec", self._here(command)], **self._shell(), capture_output=True)
         assert done.returncode == 0, command + done.stdout + done.stderr
         assert '"errors"' not in done.stdout
@@ -111,7 +109,6 @@ class Checkout:
         Compare an answer with the one shown. The token of an answer is sent with the queries after it. In place of …
         any text may stand, and in place of the article's id the one that it gets here.
         """
-        self._ensure_server()
         answer = self.ask(query.replace(SHOWN, self.article or SHOWN), self.token)
         self.article = self.article or next(iter(re.findall(r"article:[0-9]+", answer)), None)
         self.token = next(iter(re.findall(r'"token":"([^"]+)"', answer)), self.token)
@@ -120,10 +117,6 @@ class Checkout:
         else:
             pattern = re.escape(compact(json.loads(expected)).replace(SHOWN, self.article or SHOWN))
             assert re.fullmatch(pattern.replace("…", '[^"]+'), answer)
-
-    def _ensure_server(self) -> None:
-        if self._server is None:
-            self.serve(".venv/bin/upvote serve")
 
     def _here(self, command: str) -> str:
         shown = command.replace(ADDRESS, self.url).replace(REDIS, self.redis_url)
@@ -151,7 +144,10 @@ def checkout(tmp_path: Path) -> Iterator[Checkout]:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.stem)
 def test_commands_and_queries_of_the_page_work(checkout, page):
-    for language, text, expected in BLOCK.findall(page.read_text()):
+    blocks = BLOCK.findall(page.read_text())
+    if page != LIVE and asks_first(blocks):
+        checkout.serve(".venv/bin/upvote serve")
+    for language, text, expected in blocks:
         if page == LIVE:
             assert text.startswith(("subscription", "curl -N")), "the next test runs these"
         elif language == "sh":
@@ -182,6 +178,13 @@ def test_all_shell_commands_are_in_blocks_that_run():
 
     assert {line.partition(" ")[0] for line in indented} == {"npm", "npx"}
     assert set(re.findall(r"^```(\w*)$", pages, re.MULTILINE)) - {""} <= {"sh", "graphql", *NOT_RUN_HERE}
+
+
+def asks_first(blocks: list[tuple[str, str, str]]) -> bool:
+    """Whether a page asks a server that none of its earlier commands has started."""
+    started = [bool(SERVER.search(text)) for _, text, _ in blocks]
+    asks = [language == "graphql" or ADDRESS in text for language, text, _ in blocks]
+    return True in asks and True not in started[: asks.index(True)]
 
 
 def compact(answer: object) -> str:
