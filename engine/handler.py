@@ -242,7 +242,7 @@ class RequestHandler:
         return source
 
     def _encode(self, observation: Observation, result: Result, context: Context) -> EncodedResult:
-        request, extensions, usage = observation.request, context.notes(), context.usage
+        request, extensions, usage = observation.request, context.extensions(), context.usage
         content: dict[str, Any] = {"data": result.data}
         if result.errors:
             content["errors"] = self.error_formatter.format(result.errors, request.request_id)

@@ -33,7 +33,7 @@ class Context(Protocol):
         """Whether the result is that of all clients whose `ViewerKey` is equal; asked after the execution."""
         ...
 
-    def notes(self) -> dict[str, Any]:
+    def extensions(self) -> dict[str, Any]:
         """Return further entries of the response's `extensions`."""
         ...
 

@@ -134,7 +134,7 @@ class Context:
         self.is_shareable = False
         return self._read_rate_limit() if self._read_rate_limit else None
 
-    def notes(self) -> dict[str, Any]:
+    def extensions(self) -> dict[str, Any]:
         """Entries of `extensions` in the response."""
         notes: dict[str, Any] = {}
         if self._expired_pins:

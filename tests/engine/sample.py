@@ -50,7 +50,7 @@ class Opened:
     usage: BackendUsage = field(default_factory=BackendUsage)
     is_shareable: bool = True
 
-    def notes(self) -> dict[str, Any]:
+    def extensions(self) -> dict[str, Any]:
         return {}
 
 
