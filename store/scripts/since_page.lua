@@ -12,10 +12,12 @@
 -- class that were posted since an instant are one range. It is counted and passed over, or read and sorted by votes.
 -- Where it is long, the index of VOTES is read instead, value by value. Articles of equal votes stand there by number,
 -- and the number is at least 2048 * posting time (store/records.py), so that older articles are passed over together.
--- Only the numbers that early versions gave, which are lower than all others, tell nothing about the time.
+-- Only the numbers that early versions gave, which are lower than all others, tell nothing about the time. A listing of
+-- few articles is read by time and sorted.
 local classes, by_votes, by_time = KEYS[1], KEYS[2], KEYS[3]
 local since, budget = tonumber(ARGV[1]), tonumber(ARGV[5])
 local MAX_SORTED = 300 -- articles of a class that are read and sorted
+local MAX_SORTED_AT_ONCE = 100 -- articles of a listing that are read and sorted, whatever their classes
 local FIRST_CHUNK, MAX_CHUNK = 16, 256 -- articles that are read at once from the index of VOTES
 local MIN_PASSED, MAX_COUNTED = 200, 40 -- least number of articles to pass over at once, most values to count for that
 local END = "end" -- in place of a member: the position beyond all articles of a class
@@ -98,17 +100,13 @@ local function each(page, list, visit)
   end
 end
 
--- The articles of a class since the instant that lie beyond the position: a list of values, and members by value.
-local function members_by_value(page, class)
-  local lowest, highest = votes_of(class)
-  local from, to = marks_of(class, since)
-  local members, votes = redis.call("ZRANGE", classes, from, to, "BYSCORE"), nil
-  if lowest ~= highest then votes = redis.call("ZMSCORE", by_votes, unpack(members)) end
+-- Those of some articles that lie beyond the position: a list of their values, and members by value.
+local function members_by_value(page, members)
+  local votes, values, members_of = redis.call("ZMSCORE", by_votes, unpack(members)), {}, {}
   budget = budget - #members - 2 * COMMAND
-  local values, members_of = {}, {}
   for i, member in ipairs(members) do
-    local value = votes and tonumber(votes[i]) or lowest
-    if is_beyond(page, value, member) then
+    local value = tonumber(votes[i] or "")
+    if value and is_beyond(page, value, member) then
       if not members_of[value] then values[#values + 1], members_of[value] = value, {} end
       table.insert(members_of[value], member)
     end
@@ -116,9 +114,9 @@ local function members_by_value(page, class)
   return values, members_of
 end
 
--- Reads a class of few articles since the instant: all of them.
-local function read_sorted(page, class)
-  local values, members_of = members_by_value(page, class)
+-- Reads a few articles, which are all of a class or of the listing.
+local function read_sorted(page, members)
+  local values, members_of = members_by_value(page, members)
   table.sort(values)
   each(page, values, function(value)
     local members = members_of[value]
@@ -229,7 +227,8 @@ local function read_class(page, class)
   elseif count > MAX_SORTED then
     return read_by_votes(page, class, count)
   elseif count > 0 then
-    read_sorted(page, class)
+    local from, to = marks_of(class, since)
+    read_sorted(page, redis.call("ZRANGE", classes, from, to, "BYSCORE"))
   end
   return true
 end
@@ -268,7 +267,12 @@ local total = redis.call("ZCOUNT", by_time, since, "+inf")
 if total == 0 then return {"", "", 0, 0, 0} end
 
 local behind = page.value and is_behind(page, page.member) and 1 or 0
-local is_stopped = read(page)
+local is_stopped = false
+if total <= MAX_SORTED_AT_ONCE then
+  read_sorted(page, redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE"))
+else
+  is_stopped = read(page)
+end
 local reply = {"", "", page.skip, total, behind}
 if is_stopped then reply[1], reply[2] = string.format("%.17g", page.value), page.member end
 for i, found in ipairs(page.found) do reply[5 + i] = found end

@@ -23,6 +23,7 @@ from schema.schema import SCHEMA
 from store.maintenance.verify import Finding, verify
 from store.store import Store
 
+SINCE_ROWS = ["(plain VOTES)", "day", "week", "month", "year", "all of it"]
 ROOT = Path(__file__).parents[2]
 PLAN = (ROOT / "docs" / "cluster.md").read_text()
 PEERS = ["upvote", "strawberry", "hand", "handler", "ready"]
@@ -121,3 +122,12 @@ def test_plan_for_a_large_site_has_what_a_vote_takes(redis):
     for voters in (129, 500, cluster.LARGE_VOTERS, 1_500, 2_000, 10_000):
         assert least * 0.85 < cluster.of_a_vote(redis, voters) < most * 1.15  # Valkey's hash seed decides, too
     assert redis.dbsize() == 0
+
+
+def test_pages_since_an_instant_are_measured():
+    done = subprocess.run([sys.executable, "-m", "bench.since", "1500"], cwd=ROOT, capture_output=True, text=True)
+
+    assert done.stderr == ""
+    rows = [line.strip("│ ").split(" │ ") for line in done.stdout.splitlines() if line.startswith("│")]
+    assert [row[0].strip() for row in rows] == SINCE_ROWS * 3
+    assert all(float(cell) > 0 for row in rows for cell in row[2:])
