@@ -304,6 +304,9 @@ async def gather_columns(columns: Sequence[Any]) -> list[Column]:
     """All columns, of which at least one has to be awaited."""
     places = [place for place, column in enumerate(columns) if not isinstance(column, list)]
     complete = list(columns)
+    if len(places) == 1:  # as `gather_all`, without another coroutine
+        complete[places[0]] = await columns[places[0]]
+        return complete
     for place, column in zip(places, await gather_all([columns[place] for place in places]), strict=True):
         complete[place] = column
     return complete

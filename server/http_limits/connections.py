@@ -59,6 +59,10 @@ class ConnectionLimiter:
         if not self.open[address]:
             del self.open[address]
 
+    def is_small_head(self, size: int, headers: int) -> bool:
+        """Whether a head of at most that many bytes is within the limits, so that `check_head` is not needed."""
+        return size <= self.max_header_bytes and size <= self.max_url_bytes and headers <= self.max_headers
+
     def check_head(self, url: bytes, headers: list[tuple[bytes, bytes]]) -> None:
         """
         Raises:

@@ -37,6 +37,8 @@ class LimitedHttp(HttpToolsProtocol):
         self._is_receiving = self._is_in_head = True  # the first request is waited for
         self._is_upgrade_ignored = self._is_stopping = False
         self._head_bytes = 0  # of an incomplete head, at least
+        self._received = 0  # bytes of the latest data
+        self._head_at_most = 0  # bytes: of all data since, and with, that in which the head before was complete
         self._headers = 0  # of the request, without trailers
         self._request_timer: TimerHandle | None = None
         self._earlier: deque[RequestResponseCycle] = deque()  # unfinished when a pipelined request came
@@ -67,6 +69,8 @@ class LimitedHttp(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """As in uvicorn, but an incomplete request is limited, and other upgrades than to a WebSocket are ignored."""
         self._is_receiving = True
+        self._received = len(data)
+        self._head_at_most += len(data)
         try:
             self.parser.feed_data(data)
         except HttpParserError as error:
@@ -111,8 +115,10 @@ class LimitedHttp(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def on_headers_complete(self) -> None:
+        at_most, self._head_at_most = self._head_at_most, self._received
         self._is_in_head, self._head_bytes = False, 0
-        self._limiter.check_head(self.url, self.headers)
+        if not self._limiter.is_small_head(at_most, len(self.headers)):
+            self._limiter.check_head(self.url, self.headers)
         self._headers = len(self.headers)
         self._is_upgrade_ignored = self.parser.should_upgrade() and self._is_other_upgrade()
         if self._is_upgrade_ignored:
