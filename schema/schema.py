@@ -14,6 +14,16 @@ from schema.subscriptions import Subscription
 
 FILE = Path(__file__).parent / "schema.graphql"
 
+DESCRIPTION = """
+Articles, votes on them, and rankings.
+
+Start with a query: `articles`, `frontPage`, `group` and `groups` list articles; `article`, `user`, `node` and `nodes`
+find by name or id; `viewer`, `session` and `feed` are those of the logged-in user. Lists are Relay connections.
+
+Mutations change something, most of them for a logged-in user: `register` and `logIn` return a token, which requests
+send as `Authorization: Bearer TOKEN`. A refusal is data, in `userErrors`. Subscriptions send changes as they happen.
+""".strip()
+
 SCHEMA = strawberry.Schema(
     Query,
     Mutation,
@@ -21,8 +31,11 @@ SCHEMA = strawberry.Schema(
     types=[Refusal, VotingClosed, RateLimited],
     config=StrawberryConfig(scalar_map=SCALARS),
 )
+SCHEMA._schema.description = DESCRIPTION  # Strawberry neither takes nor prints one
 
 
 def text() -> str:
     """The schema in sorted order, as `schema.graphql` holds it."""
-    return print_schema(lexicographic_sort_schema(build_schema(SCHEMA.as_str()))) + "\n"
+    schema = build_schema(SCHEMA.as_str())
+    schema.description = DESCRIPTION
+    return print_schema(lexicographic_sort_schema(schema)) + "\n"

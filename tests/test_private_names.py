@@ -90,6 +90,9 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
     "schema/scalars.py": {
         "strawberry.types.scalar": "ScalarDefinition",
     },
+    "schema/schema.py": {
+        "strawberry.schema.schema:Schema": "_schema",
+    },
     "server/http_limits/protocols.py": {
         "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle",
         "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (

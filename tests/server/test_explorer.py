@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 
 from server import explorer
 from tests import programs
+from tests.server.conftest import REGISTER
 
 BROWSER = Path(__file__).with_name("browser")
 ROOT = Path(__file__).parents[2]
@@ -26,19 +27,41 @@ async def client():
 
 @pytest.mark.timeout(900)  # the first run on a machine may install Chromium
 async def test_query_runs_beside_its_documentation_with_no_other_host(live):
-    seen = await browse(live.url, "query Titles { articles(first: 1) { nodes { __typename } } }")
+    seen = await browse("explorer.mjs", live.url, "query Titles { articles(first: 1) { nodes { __typename } } }")
 
     assert seen["title"] == "Upvote"
     assert seen["tabs"][:2] == ["Titles", "TopArticles"]
+    assert seen["documentation"].startswith(
+        "Docs\n\nArticles, votes on them, and rankings.\n\nStart with a query: articles, "
+    )
     assert "query: Query" in seen["documentation"]
     assert "".join(seen["response"].split()) == '{"data":{"articles":{"nodes":[{"__typename":"Article"}]}}}'
     assert seen["strangers"] == []
     assert seen["complaints"] == []
 
 
-async def browse(url, query):
+@pytest.mark.timeout(900)
+async def test_token_holds_in_all_tabs_and_after_a_reload(live):
+    registered = live.ask(REGISTER.replace("alice", "explorer"))["data"]["register"]
+    newest = live.ask("{ articles(order: TIME, first: 1) { nodes { id postedAt groups { name } } } }")
+    (article,) = newest["data"]["articles"]["nodes"]
+
+    seen = await browse("session.mjs", live.url, registered["token"])
+
+    assert seen["answers"] == [{"data": {"viewer": {"username": "explorer"}}}] * 3
+    assert set(seen["seen"].values()) == {f'{{"Authorization": "Bearer {registered["token"]}"}}'}
+    assert len(seen["seen"]) == 6
+    assert f'articleId: "{article["id"]}"' in seen["examples"]["Vote"]
+    assert f'date: "{article["postedAt"][:10]}"' in seen["examples"]["FrontPage"]
+    group = article["groups"][0]["name"] if article["groups"] else "show"
+    assert f'group: "{group}"' in seen["examples"]["NewestInShow"]
+    assert seen["kept"] == seen["renewed"] == seen["examples"]["Vote"]
+    assert seen["complaints"] == []
+
+
+async def browse(script, url, *arguments):
     programs.node_modules(BROWSER)
-    command = [programs.node(), BROWSER / "explorer.mjs", programs.chromium(), url, query]
+    command = [programs.node(), BROWSER / script, programs.chromium(), url, *arguments]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     output, _ = await process.communicate()
     assert process.returncode == 0

@@ -13,12 +13,8 @@ import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { GraphiQL } from 'graphiql';
 import { createRoot } from 'react-dom/client';
-import examples from './examples.graphql';
-
-const HEADERS = `{
-  // the token of register or logIn:
-  // "Authorization": "Bearer TOKEN"
-}`;
+import { examples } from './examples.js';
+import { SharedHeaders, headers } from './headers.jsx';
 
 globalThis.MonacoEnvironment = {
   getWorker: (_, label) => new Worker(new URL(WORKERS[label] ?? WORKERS.editor, import.meta.url), { type: 'module' }),
@@ -32,8 +28,8 @@ socket.protocol = url.protocol.replace('http', 'ws');
 const asked = new URLSearchParams(location.search);
 const query = asked.get('query') ?? undefined;
 const variables = asked.get('variables') ?? undefined;
-const tabs = examples.trim().split('\n\n').map((example) => ({ query: example, headers: HEADERS }));
-if (query) tabs.unshift({ query, variables, headers: HEADERS });
+const tabs = (await examples(url)).map((example) => ({ query: example }));
+if (query) tabs.unshift({ query, variables });
 
 createRoot(root).render(
   <GraphiQL
@@ -42,10 +38,16 @@ createRoot(root).render(
     visiblePlugin={DOC_EXPLORER_PLUGIN}
     initialQuery={query}
     initialVariables={variables}
+    initialHeaders={headers()}
     defaultTabs={tabs}
-    defaultHeaders={HEADERS}
+    defaultHeaders={headers()}
     defaultEditorToolsVisibility="headers"
+    showPersistHeadersSettings={false}
+    schemaDescription
   >
-    <GraphiQL.Logo>Upvote</GraphiQL.Logo>
+    <GraphiQL.Logo>
+      <SharedHeaders />
+      Upvote
+    </GraphiQL.Logo>
   </GraphiQL>,
 );

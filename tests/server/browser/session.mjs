@@ -1,0 +1,71 @@
+// Sets a token in one tab of the explorer, and prints what other tabs and a reloaded page have, and the examples.
+// usage: node session.mjs CHROMIUM URL TOKEN
+import { chromium } from 'playwright-core';
+
+const [executablePath, url, token] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
+const page = await browser.newPage();
+page.setDefaultTimeout(60_000);
+const complaints = [];
+page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+page.on('pageerror', (error) => complaints.push(error.message));
+
+const query = page.locator('.graphiql-query-editor .view-lines');
+const headers = page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines');
+const response = page.locator('.graphiql-response .view-lines');
+
+await page.goto(`${url}/?query=${encodeURIComponent('query Me { viewer { username } }')}`);
+await query.filter({ hasText: 'viewer' }).waitFor();
+await headers.filter({ hasText: 'Bearer TOKEN' }).click();
+await page.keyboard.press('Control+A');
+await page.keyboard.insertText(`{"Authorization": "Bearer ${token}"}`);
+await page.keyboard.press('Control+Shift+End'); // quotes and brackets that the editor has closed
+await page.keyboard.press('Delete');
+const answers = [await run()];
+
+const examples = {};
+const seen = {};
+for (const name of ['NewestInShow', 'FrontPage', 'Vote']) {
+  examples[name] = await open(name);
+  seen[name] = await plain(headers);
+}
+await page.locator('.graphiql-tab-add').click();
+seen.new = await plain(headers);
+await open('Me');
+answers.push(await run());
+
+await page.waitForTimeout(1_000); // GraphiQL stores its tabs half a second after a change
+await page.goto(url);
+await query.filter({ hasText: 'viewer' }).waitFor();
+seen.reloaded = await plain(headers);
+answers.push(await run());
+const kept = await open('Vote');
+seen.otherReloaded = await plain(headers);
+
+await page.waitForTimeout(1_000);
+await page.evaluate(() => {
+  const stored = (key) => localStorage.getItem(key).replaceAll(/article:\d+/g, 'article:1');
+  for (const key of ['graphiql:tabState', 'upvote:examples', 'graphiql:query']) localStorage.setItem(key, stored(key));
+});
+await page.goto(url); // as if the store had changed
+const renewed = await open('Vote');
+await browser.close();
+console.log(JSON.stringify({ answers, examples, seen, kept, renewed, complaints }));
+
+async function run() {
+  const answered = page.waitForResponse((each) => each.request().postData()?.includes('query Me'));
+  await page.locator('.graphiql-execute-button').click();
+  const answer = await (await answered).json();
+  await response.filter({ hasText: '}' }).waitFor();
+  return answer;
+}
+
+async function open(name) {
+  await page.locator('.graphiql-tab', { hasText: name }).click();
+  await query.filter({ hasText: name }).waitFor();
+  return plain(query);
+}
+
+async function plain(editor) {
+  return (await editor.innerText()).replaceAll('\u00a0', ' ');
+}
