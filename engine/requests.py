@@ -31,6 +31,7 @@ MAX_PARAMETERS = 20
 REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
 MAX_MEMO_HEADER = 200  # bytes of a header whose parsed value is memoised
 VARY = (b"vary", b"Accept, Authorization")  # the headers that a response depends on
+LOOPBACK_HOST = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
 
@@ -266,6 +267,22 @@ def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:
     authorization = payload.get("Authorization") or payload.get("authorization")
     token = bearer_token(authorization) if isinstance(authorization, str) else payload.get("token")
     return client._replace(token=token) if isinstance(token, str) else client
+
+
+def is_own_origin(origin: bytes, headers: Headers) -> bool:
+    """
+    Whether the page that sends a request has the origin to which it was sent.
+
+    Behind a proxy that replaces the `Host`, such as that of a development server, only `Sec-Fetch-Site` shows it, which
+    browsers set and pages cannot change.
+    """
+    return origin.partition(b"://")[2] == headers.get(b"host") or headers.get(b"sec-fetch-site") == b"same-origin"
+
+
+def is_loopback(origin: bytes, headers: Headers) -> bool:
+    """Whether a page of this computer sends a request to a loopback name. Other sites have other origins."""
+    host = headers.get(b"host", b"")
+    return bool(LOOPBACK_HOST.fullmatch(origin.partition(b"://")[2]) and LOOPBACK_HOST.fullmatch(host))
 
 
 def bearer_token(authorization: str) -> str | None:

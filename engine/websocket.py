@@ -18,6 +18,8 @@ from engine.requests import (
     Headers,
     authenticated_by_init,
     decode,
+    is_loopback,
+    is_own_origin,
     parse_request,
     request_id_of,
 )
@@ -70,12 +72,15 @@ class WebSocketTransport:
         return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.options.max_operations} operations on one socket")
 
     def _is_allowed_origin(self, headers: Headers) -> bool:
-        """Browsers send the origin of the page: a page of another site must not open a connection for its visitor."""
+        """
+        Browsers send the origin of the page: a page of another site must not open a connection for its visitor.
+
+        Not all browsers send Sec-Fetch-Site for WebSockets, so pages of this computer are accepted without it.
+        """
         origin = headers.get(b"origin")
-        if origin is None:
+        if origin is None or is_own_origin(origin, headers) or is_loopback(origin, headers):
             return True
-        host = origin.partition(b"://")[2]
-        return host == headers.get(b"host") or origin.decode("latin-1") in self.options.allowed_origins
+        return origin.decode("latin-1") in self.options.allowed_origins
 
 
 class MessageRate:

@@ -136,7 +136,7 @@ class Application(Starlette):
         if scope["type"] != "lifespan" and scope["path"] == PATH:
             for name, value in scope["headers"]:  # no dict: this costs every request
                 if name == b"origin":
-                    self.origin_warnings.check(value.decode("latin-1"), scope["headers"])
+                    self.origin_warnings.check(value, scope)
                     break
             await self.endpoint(scope, receive, send)
         else:

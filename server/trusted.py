@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
+from starlette.types import Scope
+
 from caches import memo
+from engine.requests import is_loopback, is_own_origin
 
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[^\s/,:@\[\]]+)(?::(?:[0-9]{1,5}|\*))?")
 ANY_PORT = ":*"
@@ -112,6 +115,10 @@ class OriginWarnings:
         self._origins = origins
         self._warn = WarnedOnce("pages of %s may not read answers: UPVOTE_ALLOWED_ORIGINS=%s would allow it")
 
-    def check(self, origin: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        if origin not in self._origins and origin.partition("://")[2].encode("latin-1") != dict(headers).get(b"host"):
-            self._warn(origin[:MAX_SHOWN])
+    def check(self, origin: bytes, scope: Scope) -> None:
+        headers = dict(scope["headers"])
+        text = origin.decode("latin-1")
+        if text in self._origins or is_own_origin(origin, headers):
+            return
+        if scope["type"] == "http" or not is_loopback(origin, headers):
+            self._warn(text[:MAX_SHOWN])

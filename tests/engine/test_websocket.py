@@ -241,13 +241,38 @@ async def test_other_subprotocols_are_closed(server, protocol):
         assert await closing(socket) == 4406
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1"])
-async def test_other_origin_is_refused(server, origin):
+@pytest.mark.parametrize(
+    ("origin", "headers"),
+    [
+        ("https://evil.example", {}),
+        ("https://evil.example", {"Sec-Fetch-Site": "cross-site"}),
+        ("http://localhost.evil.example", {}),
+        ("http://localhost:80.evil.example", {}),
+        ("http://10.0.0.1:5173", {}),
+        ("null", {}),
+    ],
+)
+async def test_other_origin_is_refused(server, origin, headers):
     with pytest.raises(InvalidStatus) as refused:
-        async with server.socket(origin=origin):
+        async with server.socket(origin=origin, additional_headers=headers):
             pass
 
     assert refused.value.response.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("origin", "headers"),
+    [
+        ("http://localhost:5173", {}),
+        ("http://127.0.0.1:3000", {}),
+        ("http://[::1]:5173", {}),
+        ("https://dev.example", {"Sec-Fetch-Site": "same-origin"}),
+    ],
+)
+async def test_page_behind_a_proxy_that_replaces_the_host_is_accepted(server, origin, headers):
+    """As `changeOrigin` of Vite's proxy does."""
+    async with server.socket(origin=origin, additional_headers=headers) as socket:
+        await initialise(socket)
 
 
 async def test_own_and_allowed_origins_are_accepted(server):

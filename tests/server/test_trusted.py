@@ -2,6 +2,7 @@
 
 import httpx
 import pytest
+from websockets.sync.client import connect
 
 from server.settings import WrongSetting, read_settings
 from server.trusted import LOCAL_ORIGINS, TrustedProxies
@@ -124,6 +125,18 @@ def test_refused_origin_is_logged_once_with_the_setting(tmp_path, allowed):
         f"pages of {origin} may not read answers: UPVOTE_ALLOWED_ORIGINS={origin} would allow it"
         for origin in ("http://localhost:5173", "https://b.example")
     ]
+
+
+def test_page_behind_a_proxy_that_replaces_the_host_is_not_logged(tmp_path):
+    with serving(tmp_path) as live:
+        live.post(TYPENAME, {"Origin": "http://localhost:5173", "Sec-Fetch-Site": "same-origin"})
+        url = live.url.replace("http", "ws") + "/graphql"
+        with connect(url, subprotocols=["graphql-transport-ws"], origin="http://localhost:5173"):
+            pass
+        live.post(TYPENAME, {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"})
+        warnings = [line["event"] for line in live.logged(level="warning")]
+
+    assert [warning.split()[2] for warning in warnings] == ["https://evil.example"]
 
 
 def test_origins_that_are_made_up_do_not_fill_the_log(live):
