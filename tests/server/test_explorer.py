@@ -1,7 +1,11 @@
 import asyncio
 import json
 import re
+import shutil
+import subprocess
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import pytest
@@ -14,6 +18,7 @@ from tests.server.conftest import REGISTER
 
 BROWSER = Path(__file__).with_name("browser")
 ROOT = Path(__file__).parents[2]
+BUILD = ROOT / "server" / "explorer" / "build"
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
@@ -119,6 +124,20 @@ def test_examples_fit_the_schema():
     examples = parse((ROOT / "server/explorer/build/examples.graphql").read_text())
 
     assert validate(schema, examples) == []
+
+
+@pytest.mark.timeout(900)  # the first run on a machine installs the packages
+def test_served_files_are_built_from_the_sources():
+    programs.node_modules(BUILD)
+    with TemporaryDirectory() as folder:
+        shutil.copytree(BUILD, f"{folder}/build", symlinks=True)
+        subprocess.run([programs.node(), "build.mjs"], cwd=f"{folder}/build", check=True)
+
+        assert contents(Path(folder, "static")) == contents(explorer.STATIC), "build them: make explorer"
+
+
+def contents(folder):
+    return {file.name: sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()}
 
 
 async def named_files(client):
