@@ -43,13 +43,12 @@ CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
 
 
 async def main(size: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
-        store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
-        for name, votes in CROWDS.items():
-            await store.site.redis.run(("FLUSHALL", "ASYNC"))
+    for name, votes in CROWDS.items():
+        with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
+            store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
             await fill(store, size, votes)
             Console(width=140).print(await table(store, f"{size:,} articles, {name}: µs of the server for 25 places"))
-        await store.close()
+            await store.close()
 
 
 async def fill(store: Store, size: int, votes: Callable[[random.Random], int]) -> None:
