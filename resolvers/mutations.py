@@ -2,17 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 from resolvers import feeds
 from resolvers.arguments import BadInput
 from resolvers.context import Context
-from store import articles, records
+from store import articles, listings, records
 from store.articles import Draft, Posted, Voted
 from store.errors import Invalid
 from store.follows import Followed
+from store.listings import Window
 from store.records import Article, Feed, User, Vote
 from store.sessions import NewSession
 from store.validation import Faults
+
+
+class PostResult(Protocol):
+    """The payload of a post: `article` is None if it was refused."""
+
+    @property
+    def article(self) -> Article | None: ...
 
 
 async def register(context: Context, username: str, password: str) -> NewSession:
@@ -50,6 +59,15 @@ async def post(
     if posted.article and not posted.replayed:
         context.reads.prime_vote(posted.article.number, posted.poster, Vote.UP)
     return posted
+
+
+async def duplicate_of(payloads: Sequence[PostResult], context: Context) -> list[Article | None]:
+    """
+    The newest other article with the link of a posted one, if it was posted within the site's window.
+
+    Two round trips for each: one for the places in all partitions, one for the article.
+    """
+    return [await _duplicate_of(payload.article, context) for payload in payloads]
 
 
 async def edit_article(context: Context, article_id: str, **changes: str | None) -> Article:
@@ -134,6 +152,16 @@ def _checked_article_number(article_id: str, check_others: Callable[[], object])
             check_others()
     faults.raise_any()
     return number
+
+
+async def _duplicate_of(article: Article | None, context: Context) -> Article | None:
+    site = context.store.site
+    if article is None or article.link is None or not site.policy.duplicate_window:
+        return None
+    since = context.now - round(site.policy.duplicate_window * 1000)
+    (page,) = await context.reads.pages([(listings.by_link(site, article.link, since), Window(2))])
+    others = [position.number for position in page.positions if position.number != article.number]
+    return (await context.reads.articles(others[:1]))[0] if others else None
 
 
 async def _post_within_limits(context: Context, draft: Draft, idempotency_key: str | None) -> Posted:

@@ -9,6 +9,7 @@ from resolvers.context import Context
 from resolvers.pagination import Connection, article_connection, name_connection
 from resolvers.rate_limits import RateLimit
 from store import listings, records, validation
+from store.errors import Invalid
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.records import Article, Feed, Group, User
 from store.sessions import Login
@@ -81,6 +82,22 @@ async def articles(
     name = arguments.group_name(group) if group is not None else None
     listing = articles_by(context.store.site, order, name, since)
     return await article_connection(context, listing, paging._replace(page=page), pinned=bool(pinned))
+
+
+@paginated
+async def articles_by_link(context: Context, link: str, *, paging: PageArguments) -> Connection[Article]:
+    """
+    Raises:
+        BadInput: this is no link, or an earlier version made the store and its links are not indexed yet.
+    """
+    site = context.store.site
+    if not site.rankings.has_links:
+        raise BadInput("links are not indexed in this store yet: `upvote reindex` does it")
+    try:
+        valid = validation.link(link)
+    except Invalid as fault:
+        raise BadInput(fault.message) from fault
+    return await article_connection(context, listings.by_link(site, valid), paging)
 
 
 @paginated

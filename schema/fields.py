@@ -14,7 +14,7 @@ from strawberry.types.unset import UNSET
 
 from engine.compiler.resolvers import RESOLVER, BatchResolver, DeclaredResolver, RootResolver
 from resolvers.context import Context
-from schema.scalars import Date, DateTime
+from schema.scalars import Date, DateTime, Link
 
 Info = strawberry.Info[Context, object]
 
@@ -29,6 +29,7 @@ ARGUMENTS = {
     "since": "Only articles posted at this instant or later. For the orders TIME and VOTES; keep it while you page on.",
     "group": "Only articles of this group, in any case of letters. There are none if no group has this name.",
     "unseen_only": "Only articles that are newer than the mark.",
+    "link": "An absolute http or https URL.",
     "date": "Only articles posted on this UTC day.",
     "id": "The id of a node, such as `article:1541`, `user:alice` or `group:programming`.",
     "ids": "At most 100 ids.",
@@ -37,7 +38,13 @@ ARGUMENTS = {
     "input": "The input of the mutation.",
 }
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver
-TYPES: dict[str, Any] = {"id": strawberry.ID, "ids": list[strawberry.ID], "date": Date | None, "since": DateTime | None}
+TYPES: dict[str, Any] = {
+    "id": strawberry.ID,
+    "ids": list[strawberry.ID],
+    "date": Date | None,
+    "link": Link,
+    "since": DateTime | None,
+}
 
 
 def field_of(resolver: Callable[..., Any], description: str, *, is_pure: bool = False, **options: Any) -> Any:

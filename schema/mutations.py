@@ -82,6 +82,11 @@ class PostPayload(Payload):
         description="Whether the viewer posted this before: with the same idempotency key, or without one in the last "
         "10 seconds.",
     )
+    duplicate_of: Article | None = field_of(
+        mutations.duplicate_of,
+        "The newest other article with this link; null if there is none within the site's window, 30 days by default. "
+        "Links are compared as by `articlesByLink`.",
+    )
 
     @classmethod
     def of(cls, posted: Posted) -> Self:

@@ -29,6 +29,11 @@ class Query:
         queries.front_page,
         "The newest articles with enough votes for the front page, all or of one UTC day. 50 by default.",
     )
+    articles_by_link: Connection[Article] | None = root_field(
+        queries.articles_by_link,
+        "The articles with this link, newest first. Links are compared without fragment, default port and tracking "
+        "parameters such as `utm_source` and `fbclid`; the case of scheme and host does not matter.",
+    )
     user: User | None = root_field(
         queries.user, "The user with this name; null if there is none, also if no user can have this name."
     )

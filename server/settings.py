@@ -88,6 +88,11 @@ class Settings(BaseModel):
     voting_window: int = Field(
         7 * DAY, ge=1, description="Seconds after posting during which an article can be voted on."
     )
+    duplicate_window: int = Field(
+        30 * DAY,
+        ge=0,
+        description="Seconds in which a later post of the same link has an article as `duplicateOf`; 0 turns it off.",
+    )
     good_votes: int = Field(200, ge=1, description="Number of votes from which an article is good.")
     vote_score: float = Field(
         DAY / 200, gt=0, allow_inf_nan=False, description="Seconds that a vote adds to the score of an article."
@@ -191,7 +196,12 @@ class Settings(BaseModel):
 
     @property
     def policy(self) -> Policy:
-        return Policy(self.good_votes, voting_window=self.voting_window, **self.weights)
+        return Policy(
+            self.good_votes,
+            voting_window=self.voting_window,
+            duplicate_window=self.duplicate_window,
+            **self.weights,
+        )
 
     @property
     def weights(self) -> dict[str, float]:

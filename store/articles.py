@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import NoReturn
 
-from store import records, validation
+from store import links, records, validation
 from store.client import Argument
 from store.errors import Forbidden, IdempotencyMismatch, Invalid, NotFound, Refusal, Unauthenticated, VotingClosed
 from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
@@ -105,6 +105,7 @@ class Articles:
             window,
             lifetime,
             "" if idempotency_key is None else "keyed",
+            links.digest(draft.link),
         )
         if status not in ("posted", "replayed"):
             _refuse(status, 0)
@@ -146,8 +147,9 @@ class Articles:
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        flat = [text for change in checked_changes(changes).items() for text in change]
-        return await self._change(EDIT, number, editor, *flat)
+        checked = checked_changes(changes)
+        flat = [text for change in checked.items() for text in change]
+        return await self._change(EDIT, number, editor, links.digest(checked.get("link", "")), *flat)
 
     async def regroup(self, number: int, regrouper: Actor, add: Iterable[str], remove: Iterable[str]) -> Article:
         """

@@ -18,6 +18,7 @@ USERNAME = re.compile(r"[a-z0-9_-]{2,20}")
 GROUP_ORDER = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,49}}:({'|'.join(ORDERS)})")
 SINCE = "(?::since:(?:0|[1-9][0-9]{0,15}))?"
 PIN = re.compile(rf"(?:group:{GROUP_ORDER.pattern}|({'|'.join(ORDERS)})){SINCE}:(0|[1-9][0-9]{{0,15}})")
+LINK_DIGEST = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
 NOTHING = re.compile("")
@@ -84,7 +85,7 @@ DECLARED = (
         keys.store,
         "hash",
         None,
-        "number of partitions, good_votes, weights, orders: what the indexes are built with",
+        "number of partitions, good_votes, weights, orders, version of links: what the indexes are built with",
         written_by="opening, verify, reindex, restore",
         backup=Backup.COPIED,
         record="ranking",
@@ -93,7 +94,7 @@ DECLARED = (
         keys.article,
         "hash",
         NUMBER,
-        "title, link, content, poster, time, up, down, imported, groups, edited",
+        "title, link, link_digest, content, poster, time, up, down, imported, groups, edited",
         written_by="every script but register",
         backup=Backup.COPIED,
         record="article",
@@ -348,6 +349,17 @@ DECLARED = (
         "1: the partition takes no writes, because the store is being moved or was moved",
         lifetime="a minute; no limit once it was moved",
         written_by="move",
+    ),
+    KeyKind(
+        keys.links,
+        "zset",
+        LINK_DIGEST,
+        "numbers of the articles with a link, by time; the digest is of the link without tracking parameters",
+        lifetime="while it has articles",
+        written_by="post, edit, delete, import, reindex",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles",
+        check=Check.MEMBERS,
     ),
     KeyKind(
         keys.events,

@@ -141,6 +141,10 @@ def closed(p: int) -> str:
     return f"closed:{{{p}}}"
 
 
+def links(p: int, link_digest: str) -> str:
+    return f"links:{{{p}}}:{link_digest}"
+
+
 def events(p: int) -> str:
     return f"events:{{{p}}}"
 
@@ -173,4 +177,5 @@ def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         closed(p),
         events(p),
         numbered(p),
+        links(p, ""),
     )

@@ -7,7 +7,7 @@ from sys import getsizeof
 from typing import Any, NamedTuple
 
 from caches import memo, shared_cache
-from store import keys
+from store import keys, links
 from store.client.connection import encoded
 from store.queries import Read
 from store.ranking import gravity, since
@@ -107,6 +107,13 @@ def following(site: Site, username: str) -> Listing:
 
 def followers(site: Site, username: str) -> Listing:
     return _of_user("followers", keys.followers, site.home_of_user(username), username)
+
+
+def by_link(site: Site, link: str, since: int | None = None) -> Listing:
+    """The articles with the same link (see `links`) by time: all, or those posted since an instant (milliseconds)."""
+    digest = links.digest(link)
+    indexes = tuple(keys.links(p, digest) for p in range(site.partitions))
+    return Listing(f"links:{digest}", indexes, "-inf" if since is None else str(since), by_time=True)
 
 
 def front_page(site: Site, day: int | None) -> Listing:

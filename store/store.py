@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from store import keys
+from store import keys, links
 from store.articles import Articles
 from store.client import Command
 from store.client.client import RedisClient
@@ -15,7 +15,7 @@ from store.follows import Follows
 from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
 from store.queries import VoteCache, VoterCache
-from store.ranking.config import ORDERS_FIELD, Rankings, orders_to_write
+from store.ranking.config import LINKS_FIELD, ORDERS_FIELD, Rankings, orders_to_write
 from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
 from store.server_keys import ServerKeys
@@ -53,7 +53,7 @@ class Store:
         bounded_hashing: bool = True,
     ) -> Self:
         """
-        Connect to a store; create it with these settings if it is empty. Two round trips; at most three more to create
+        Connect to a store; create it with these settings if it is empty. Two round trips; at most four more to create
         it. `orders` are used only to create it; `reindex` changes them.
 
         Writes wait for `confirming_replicas` replicas. Up to `cached_keys` articles and users of each server are cached
@@ -107,6 +107,8 @@ async def _agree_on_settings(
     is_new = 0
     if None in stored:  # else nothing is written, so that a store with a full disk can be opened
         initial = [(name, value or 1) for name, value in settings.items()]
+        if not any(stored):  # first, so that nobody sees a new store without it
+            await redis.run(("HSETNX", keys.store(), LINKS_FIELD, links.VERSION))
         is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in initial])
         *stored, restoring = await redis.run(command)
     if restoring is not None:

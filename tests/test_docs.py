@@ -45,6 +45,7 @@ NAMES = {
     "name": "NAME",
     "username": "NAME",
     "digest": "DIGEST",
+    "link_digest": "DIGEST",
     "listing": "LISTING",
     "at": "TIME",
 }

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from math import isfinite
 from typing import Any
 
-from store import key_kinds, keys, records
+from store import key_kinds, keys, links, records
 from store.key_kinds import Backup, Key
 from store.maintenance import scan
 from store.maintenance.record_checks import COUNT, is_valid, malformed_fields
@@ -56,7 +56,7 @@ async def records_of(
     site: Site, progress: Progress, skipped: Skipped, *, is_move: bool = False
 ) -> AsyncIterator[list[Record]]:
     """All records, some at a time. A move has also what backups leave out. Damaged keys are skipped."""
-    orders, weights = await stored_rankings(site.redis)
+    orders, weights, _ = await stored_rankings(site.redis)
     if orders is not None or weights:
         yield [["ranking", " ".join(ORDERS) if orders is None else orders, weights]]
     if server_keys := await site.redis.run(("HGETALL", keys.serverkeys(HOME))):
@@ -112,6 +112,7 @@ async def _articles(site: Site, found: Sequence[Key], skipped: Skipped) -> list[
     for key, (flat, up, down) in zip(found, await site.redis.pipeline(scripts), strict=True):
         if flat:
             fields = _usable_fields(key.text, records.pairs(flat), skipped)
+            fields.pop(links.FIELD, None)  # derived
             read.append((key.text, ["article", int(key.suffix), fields, up, down]))
     return _valid(read, skipped)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from store import keys
+from store import keys, links
 from store.client import Command
 from store.scripts.registry import IMPORT_STORY
 from store.store import Store
@@ -142,5 +142,6 @@ def _command(store: Store, story: Story, voters: Sequence[str]) -> Command:
         story.time,
         story.votes,
         " ".join(named),
+        links.digest(story.link),
         username=story.poster,
     )

@@ -12,13 +12,21 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from store import keys
+from store import keys, links
 from store.client import Command
 from store.errors import RebuildOvertaken
 from store.maintenance.scan import Progress
-from store.ranking.config import ORDERS_FIELD, PENDING_PREFIX, REINDEX_FIELD, orders_of, orders_to_write, weights_of
+from store.ranking.config import (
+    LINKS_FIELD,
+    ORDERS_FIELD,
+    PENDING_PREFIX,
+    REINDEX_FIELD,
+    orders_of,
+    orders_to_write,
+    weights_of,
+)
 from store.ranking.formulas import INDEX_WEIGHTS, ORDERS, Order, Policy
-from store.scripts.registry import ACTIVATE_INDEXES, FILL_INDEXES
+from store.scripts.registry import ACTIVATE_INDEXES, FILL_INDEXES, INDEX_LINK
 from store.site import Site
 
 WEIGHTED_ORDERS = (Order.SCORE, Order.HOT, Order.BEST)
@@ -26,13 +34,14 @@ KEYS_AT_ONCE = 500
 
 
 async def size(site: Site, group: str | None = None) -> int:
-    """How much a rebuild reports as progress: the number of articles. One round trip."""
-    return sum(await _in_all(site, lambda p: ("ZCARD", _articles_by_time(p, group))))
+    """How much a rebuild reports as progress: the number of articles, twice if links are indexed. One round trip."""
+    articles: int = sum(await _in_all(site, lambda p: ("ZCARD", _articles_by_time(p, group))))
+    return articles if group or site.rankings.has_links else 2 * articles
 
 
 async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> None:
     """
-    Keep the indexes of these orders, and no others.
+    Keep the indexes of these orders, and no others. Build the index of links where an earlier version made the store.
 
     In all processes, clients can no longer ask for a dropped order at once, and can ask for an added one at the end.
     After an interruption, the next reindex completes the work.
@@ -52,6 +61,8 @@ async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> No
     for p in range(site.partitions):
         await _drop(site, p, [order for order in ORDERS if order not in wanted.split()])
     await _activate(site, "", token, wanted)
+    if not site.rankings.has_links:
+        await _index_links(site, progress)
 
 
 async def is_unfinished(site: Site) -> bool:
@@ -94,6 +105,25 @@ async def _begin(site: Site, orders: Sequence[Order]) -> str:
 async def _offer(site: Site, orders: Sequence[Order]) -> None:
     """Let clients ask for these orders only, and notify all processes."""
     await site.redis.run(("HSET", keys.store(), "orders", " ".join(order.value for order in orders)))
+    await site.redis.run(("PUBLISH", keys.events(0), "ranked 0 -"))
+    await site.rankings.read(site.redis)
+
+
+async def _index_links(site: Site, progress: Progress) -> None:
+    """Add all articles to the index of links, which scripts keep from then on. Safe to repeat."""
+    for p in range(site.partitions):
+        cursor = ""
+        while cursor != "0":
+            scan = ("ZSCAN", _articles_by_time(p, None), cursor or "0", "COUNT", KEYS_AT_ONCE)
+            cursor, found = await site.redis.run(scan)
+            numbers = [int(member) for member in found[::2]]
+            known = await site.redis.pipeline([("HGET", keys.article(p, number), "link") for number in numbers])
+            pairs = [(number, link) for number, link in zip(numbers, known, strict=True) if link]
+            await site.redis.pipeline(
+                [site.command(INDEX_LINK, p, number, link, links.digest(link)) for number, link in pairs]
+            )
+            progress(len(numbers))
+    await site.redis.run(("HSET", keys.store(), LINKS_FIELD, links.VERSION))
     await site.redis.run(("PUBLISH", keys.events(0), "ranked 0 -"))
     await site.rankings.read(site.redis)
 

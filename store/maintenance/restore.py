@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from store import keys, records
+from store import keys, links, records
 from store.client import Command
 from store.client.client import RedisClient
 from store.errors import StoreMismatch
 from store.maintenance.dump import Record
-from store.ranking.config import ORDERS_FIELD, orders_of, orders_to_write
+from store.ranking.config import LINKS_FIELD, ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
 from store.scripts.registry import OPEN_SESSION, Script
 from store.server_keys import HOME
@@ -52,7 +52,7 @@ class Restoration:
         except BaseException:
             await redis.close()
             raise
-        made = {"partitions": partitions, **policy.kept_in_indexes()}
+        made = {"partitions": partitions, **policy.kept_in_indexes(), LINKS_FIELD: links.VERSION}
         flat = [text for name, value in made.items() for text in (name, str(value))]
         await redis.run(("HSET", keys.store(), *flat))
         return cls(Site(redis, partitions, policy, clock, 0))
@@ -98,7 +98,10 @@ def _voters(site: Site, number: int, fields: dict[str, str], up: list[str], down
 
 
 def _article(site: Site, number: int, fields: dict[str, str], up: object, down: object) -> Iterator[Command]:
-    yield site.command(RESTORE_ARTICLE, site.home_of_article(number), number, *_flat(fields))
+    kept = {name: value for name, value in fields.items() if name != links.FIELD}
+    if link := kept.get("link"):
+        kept[links.FIELD] = links.digest(link)
+    yield site.command(RESTORE_ARTICLE, site.home_of_article(number), number, *_flat(kept))
 
 
 def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Command]:

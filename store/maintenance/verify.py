@@ -3,6 +3,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
 
     votes (up, down)                    the voter sets while voting is open, with the poster; then nothing
     indexes, good, groups, timelines    the articles' hashes
+    link_digest, links                  the articles' links, once `reindex` has built the index of an old store
     karma, posters                      all articles of a user
     sequence                            the articles' numbers
     numbered                            the numbers of imported stories
@@ -18,7 +19,7 @@ partitions: these are read twice.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from store import key_kinds, keys, records, server_keys
+from store import key_kinds, keys, links, records, server_keys
 from store.client import Argument, Command
 from store.key_kinds import Check, Key
 from store.maintenance import dangling_follows, scan
@@ -108,7 +109,11 @@ class _Verification:
                 sequence = records.sequence_of(int(key.suffix))
                 if not records.is_of_story(sequence):
                     self._highest[key.p] = max(self._highest[key.p], sequence)
-            await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, (complete,)) for key in articles])
+            linked = "links" if self._site.rankings.has_links else ""
+            found_links = await self._site.redis.pipeline([("HGET", key.text, "link") for key in articles])
+            arguments = [(complete, linked, link or "", links.digest(link or "")) for link in found_links]
+            pairs = zip(articles, arguments, strict=True)
+            await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, given) for key, given in pairs])
 
     async def others(self) -> None:
         async for found in scan.known_keys(self._site, self._progress):

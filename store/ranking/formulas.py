@@ -45,6 +45,7 @@ class Policy:
     good_votes: int = 200  # votes from which on an article is on the front page
     vote_score: float = DAY / 200
     voting_window: int = 7 * DAY  # seconds
+    duplicate_window: float = 30 * DAY  # seconds in which an article with the same link is a duplicate; 0: never
     hot_seconds: float = 45_000  # the age that ten times the votes make up for
     best_z: float = 1.281551565545  # 80 % confidence, as standard deviations
     gravity_votes: float = 0.8  # exponent of the votes, without the poster's

@@ -15,10 +15,33 @@ local function remove_from_group(article, group)
   if redis.call("EXISTS", GROUP .. group .. ":time") == 0 then redis.call("ZREM", GROUPS, group) end
 end
 
--- Adds a new article to every index, its groups, and the timeline of its poster.
+-- The index of a link. `link_digest` is that of the link's canonical form (see store/links.py), or "" or nil of no link.
+local function add_to_link(article)
+  if (article.link_digest or "") == "" then return end
+  redis.call("ZADD", LINKS .. article.link_digest, article.time, article.member)
+end
+
+local function remove_from_link(article)
+  if article.link_digest then redis.call("ZREM", LINKS .. article.link_digest, article.member) end
+end
+
+-- Moves an article to the index of another link.
+local function set_link_digest(article, digest)
+  remove_from_link(article)
+  article.link_digest = digest
+  if digest == "" then
+    redis.call("HDEL", ARTICLE .. article.number, "link_digest")
+  else
+    redis.call("HSET", ARTICLE .. article.number, "link_digest", digest)
+  end
+  add_to_link(article)
+end
+
+-- Adds a new article to every index, its groups, its link, and the timeline of its poster.
 local function add_to_indexes(article)
   update_indexes(article)
   for _, group in ipairs(article.groups) do redis.call("ZADD", GROUPS, 0, group) end
+  add_to_link(article)
   redis.call("ZADD", TIMELINE .. string.lower(article.poster), article.time, article.member)
   redis.call("ZADD", NEWEST_POSTS, "GT", article.time, article.poster)
 end
@@ -28,7 +51,7 @@ local function write_article(article, title, link, content, imported)
   local hash = ARTICLE .. article.number
   redis.call("HSET", hash, "title", title, "poster", article.poster, "time", article.time,
     "up", article.up, "down", article.down, "groups", table.concat(article.groups, " "))
-  if link ~= "" then redis.call("HSET", hash, "link", link) end
+  if link ~= "" then redis.call("HSET", hash, "link", link, "link_digest", article.link_digest) end
   if content ~= "" then redis.call("HSET", hash, "content", content) end
   if imported > 0 then redis.call("HSET", hash, "imported", imported) end
   add_to_indexes(article)

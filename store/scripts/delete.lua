@@ -12,6 +12,7 @@ if article.poster ~= deleter then return {"forbidden"} end
 for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
 redis.call("ZREM", GOOD_ARTICLES, article.member)
 for _, group in ipairs(article.groups) do remove_from_group(article, group) end
+remove_from_link(article)
 remove_from_timeline(article)
 add_karma(article, 1 - (article.up - article.down))
 redis.call("DEL", ARTICLE .. article.number, VOTED .. article.number, DOWNVOTED .. article.number)

@@ -4,7 +4,7 @@
 -- ARGV  1-6 see prelude.lua; the actor is the poster, who is created if there is no such user
 --       7 id of the story on the other site   8 title   9 link or ""   10 content or ""
 --       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
---       15 known voters, separated by spaces
+--       15 known voters, separated by spaces   16 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before
 require_open()
 local known = redis.call("HGET", IMPORTED, ARGV[7])
@@ -22,6 +22,7 @@ voters[#voters + 1] = poster
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),
+  link_digest = ARGV[16],
 }
 write_article(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
 add_voters(article, voters)

@@ -4,7 +4,7 @@
 --       11 slot of the poster   12 digest of the idempotency key; of the input if there is none
 --       13 digest of the input; without an idempotency key a random digest, which says which call has posted
 --       14 how long the same key, or the same input, is a replay   15 how long 12 is kept (both in milliseconds)
---       16 "keyed" if there is an idempotency key, else ""
+--       16 "keyed" if there is an idempotency key, else ""   17 digest of the link, or ""
 -- Reply {"posted", number, {field, value, ...}, poster}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
 --       and the article was deleted
@@ -26,6 +26,7 @@ local number = next_number(tonumber(ARGV[11]))
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = now, up = 1, down = 0, groups = split(ARGV[10]),
+  link_digest = ARGV[17],
 }
 write_article(article, ARGV[7], ARGV[8], ARGV[9], 0)
 add_voters(article, {poster})

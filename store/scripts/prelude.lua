@@ -2,6 +2,7 @@
 -- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":"
 --       and gets an article number, a username in lower case, a group or a digest appended
 --       16-22 the index of each order   23 closed:{p}   24 channel events:{p}   25 numbered:{p}
+--       26 links:{p}:
 -- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
 --       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
@@ -12,7 +13,7 @@ local INDEX = {
   score = KEYS[16], time = KEYS[17], votes = KEYS[18], hot = KEYS[19], best = KEYS[20], controversial = KEYS[21],
   gravity = KEYS[22],
 }
-local CLOSED, EVENTS, NUMBERED = KEYS[23], KEYS[24], KEYS[25]
+local CLOSED, EVENTS, NUMBERED, LINKS = KEYS[23], KEYS[24], KEYS[25], KEYS[26]
 
 local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
 

@@ -27,11 +27,12 @@ SINCE_PAGE = Script("gravity_classes", "index_rank", "since_page", is_read_only=
 
 POST = Script("prelude", "article_indexes", "post")
 VOTE = Script("prelude", "vote")
-EDIT = Script("prelude", "edit")
+EDIT = Script("prelude", "article_indexes", "edit")
 DELETE = Script("prelude", "article_indexes", "delete")
 REGROUP = Script("prelude", "article_indexes", "regroup")
 IMPORT_STORY = Script("prelude", "article_indexes", "import_story")
 MARK_SEEN = Script("prelude", "mark_seen")
+INDEX_LINK = Script("prelude", "article_indexes", "index_link")
 FILL_INDEXES = Script("prelude", "fill_indexes")
 ACTIVATE_INDEXES = Script("prelude", "activate_indexes")
 PIN = Script("pin")

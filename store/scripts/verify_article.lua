@@ -2,6 +2,7 @@
 -- KEYS  see prelude.lua
 -- ARGV  1-8 see verify_prelude.lua; the name is a number
 --       9 orders whose indexes are complete even during a reindex, separated by spaces
+--       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""   12 its digest, or ""
 -- Reply see verify_prelude.lua
 local article = examine(name)
 if not article then return reply end
@@ -48,4 +49,15 @@ end
 for _, group in ipairs(article.groups) do expect_member(GROUPS, group, 0) end
 expect_member(GOOD_ARTICLES, article.member, article.up - article.down >= good_votes and article.time or nil)
 expect_member(TIMELINE .. string.lower(article.poster), article.member, article.time)
+
+local link, link_digest = unpack(redis.call("HMGET", article.hash, "link", "link_digest"))
+if ARGV[10] == "links" and (link or "") == ARGV[11] then
+  if (link_digest or "") ~= ARGV[12] then
+    report(article.hash .. " link_digest", link_digest, ARGV[12] ~= "" and ARGV[12], function()
+      if ARGV[12] == "" then redis.call("HDEL", article.hash, "link_digest") end
+      if ARGV[12] ~= "" then redis.call("HSET", article.hash, "link_digest", ARGV[12]) end
+    end)
+  end
+  if link then expect_member(LINKS .. ARGV[12], article.member, article.time) end
+end
 return reply

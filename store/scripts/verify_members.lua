@@ -5,7 +5,7 @@
 local kind, COUNT = ARGV[9], 500
 local PREFIXES = {
   good = GOOD_ARTICLES, groups = GROUPS, posters = NEWEST_POSTS, group = GROUP, coming = NEXT_GROUP,
-  timeline = TIMELINE,
+  timeline = TIMELINE, links = LINKS,
 }
 local index, group = (INDEX[kind] or PREFIXES[kind]) .. name, string.match(name, "^[^:]*")
 
@@ -22,6 +22,7 @@ local function belongs(member)
   if not number or string.format("%016.0f", number) ~= member then return false end
   local hash = ARTICLE .. string.format("%.0f", number)
   if redis.call("EXISTS", hash) == 0 then return false end
+  if kind == "links" then return redis.call("HGET", hash, "link_digest") == name end
   if kind == "timeline" then return string.lower(redis.call("HGET", hash, "poster") or name) == name end
   if kind == "coming" and redis.call("HEXISTS", RANKING, "next:" .. group) == 0 then return false end
   return kind ~= "group" and kind ~= "coming" or has(split(redis.call("HGET", hash, "groups") or group), group)

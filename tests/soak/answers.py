@@ -33,7 +33,7 @@ from graphql import (
 )
 
 from tests.soak import formulas
-from tests.soak.model import GROUP, USERNAME, Article, BadInput, Model, Refused, User
+from tests.soak.model import GROUP, USERNAME, Article, BadInput, Model, Refused, User, is_link
 from tests.soak.pages import Asked, Listings, Page, Position
 
 SCHEMA = build_schema((Path(__file__).parents[2] / "schema" / "schema.graphql").read_text())
@@ -378,6 +378,12 @@ def _root_articles(request: Request, parent: Any, **given: Any) -> Page:
     return _articles(request, _group(given.get("group")), given)
 
 
+def _by_link(request: Request, parent: Any, link: str, **given: Any) -> Page:
+    if not is_link(link):
+        raise BadInput
+    return request.listings.by_link(link, request.asked(given))
+
+
 def _front_page(request: Request, parent: Any, **given: Any) -> Page:
     day = given.get("date")
     first_instant = None if day is None else round((_midnight(day) - EPOCH).total_seconds() * 1000)
@@ -502,6 +508,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "session": _session,
         "article": _article,
         "articles": _root_articles,
+        "articlesByLink": _by_link,
         "frontPage": _front_page,
         "user": _user,
         "group": lambda request, parent, name: name.lower() if GROUP.fullmatch(name) else None,
@@ -616,7 +623,7 @@ def _change_password(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 
 def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
     article, replayed = request.model.post(request.token, given, number)
-    return {"article": article, "replayed": replayed}
+    return {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
 
 
 def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class Writer:
     def _root(self) -> str:
         weights = {
             "articles": 10, "feed": 9, "user": 7, "article": 7, "group": 5, "groups": 3, "frontPage": 4,
-            "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1,
+            "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
 
@@ -240,6 +240,8 @@ class Writer:
             if argument in known:
                 kind = "articleId" if (parent, name) == ("Query", "article") else kind
                 given[argument] = f"${self._slot(str(known[argument].type), kind)}"
+        if "link" in known:
+            given["link"] = about["link"] = f"${self._slot(str(known['link'].type), 'link')}"
         if "since" in known and self.random.random() < 0.25:
             given["since"] = about["since"] = f"${self._slot('DateTime', 'since')}"
             given["order"] = about["order"] = self.random.choice(SINCE_ORDERS)

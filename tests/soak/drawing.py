@@ -9,7 +9,7 @@ from typing import Any
 from tests.soak.answers import EPOCH, instant, milliseconds
 from tests.soak.documents import ORDERS, Document, Slot
 from tests.soak.history import Ref
-from tests.soak.model import Article, Model, User
+from tests.soak.model import Article, Model, User, canonical
 from tests.soak.pages import Position
 
 GROUPS = ("ask", "show", "lua", "go-lang", "a_1")
@@ -18,6 +18,7 @@ WRONG_IDS = ("article:0", "article:x", "article:9007199254740993", "user:", "odd
 WRONG_NAMES = ("a", "a b", "x" * 21, "é1")
 WRONG_GROUPS = ("", "-a", "a b", "g" * 51)
 WRONG_LINKS = ("javascript:alert(1)", "https://", "https://a b.example/", "ftp://a.example/")
+LINK_TAILS = ("", "", "", "", "#part", "?utm_source=soak", "?b=1", "?utm_medium=x&b=1#y")
 TITLES = ("Redis in Action", "Ask: why?", "<b>", "  spaces  ", "日本語", "emoji 🎉", "quote \" \\ ' ` $ {", "a" * 300)
 PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
@@ -101,6 +102,12 @@ class Drawing:
         at = self.random.choice((at, at, at, at + 1, 0, self.model.now, self.model.now + 1_000, -1))
         return self.random.choice((instant(at), instant(at), instant(at).replace("Z", "999Z")))
 
+    def _link(self, slot: Slot, values: dict[str, Any]) -> str:
+        if slot is not SLOT and self._odd():
+            return self.random.choice(WRONG_LINKS)
+        host = self.random.choice(("https://example.com/", "https://example.com/", "HTTPS://Example.COM.:443/"))
+        return f"{host}{self.random.randint(1, 9)}{self.random.choice(LINK_TAILS)}"
+
     def _username(self, slot: Slot, values: dict[str, Any]) -> str:
         if self._odd():
             return self.random.choice((*WRONG_NAMES, "nobody"))
@@ -166,6 +173,8 @@ class Drawing:
                 return ("articles", given("order", "SCORE"), group.lower() if group else None, since())
             case "Group", _:
                 return ("articles", given("order", "SCORE"), self.group, since())
+            case "Query", "articlesByLink":
+                return ("links", canonical(given("link", "")))
             case "Query", "frontPage":
                 return ("good", self.day if "date" in about else None)
             case "Query", "groups":
@@ -206,7 +215,7 @@ class Drawing:
         if self._odd(0.02):
             given["title"] = self.random.choice(("", "   ", "x" * 301))
         if self.random.random() < 0.6:
-            given["link"] = f"https://example.com/{self.random.randint(1, 9)}"
+            given["link"] = self._link(SLOT, {})
         if self._odd(0.02):
             given["link"] = self.random.choice(WRONG_LINKS)
         if self.random.random() < 0.5 or "link" not in given:

@@ -15,6 +15,7 @@ from tests.soak.reached import Reached
 
 DAY = 86_400_000  # milliseconds
 REPEAT = 10_000
+DUPLICATE_WINDOW = 30 * DAY
 GROUPS_OF_AN_ARTICLE = 10
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
@@ -114,6 +115,19 @@ class Model:
     def feed(self, user: User) -> list[Article]:
         shown = {user, *user.following}
         return [article for article in self.articles.values() if article.poster in shown]
+
+    def by_link(self, link: str) -> list[Article]:
+        return [each for each in self.articles.values() if each.link and canonical(each.link) == canonical(link)]
+
+    def duplicate_of(self, article: Article | None) -> Article | None:
+        """The newest other article with the link of an article, of the last 30 days."""
+        if article is None or not article.link:
+            return None
+        others = [each for each in self.by_link(article.link) if each is not article]
+        newest = max(others, key=lambda each: (each.posted_at, each.number), default=None)
+        is_late = newest is not None and self.now - newest.posted_at > DUPLICATE_WINDOW
+        self.reached.count("duplicates", newest is not None and not is_late)
+        return None if is_late else newest
 
     def partition(self, article: Article) -> int:
         return article.number % 1024 % self.partitions
@@ -351,4 +365,12 @@ def group_names(names: Iterable[str] | None, field: str) -> tuple[list[str], lis
 
 def is_link(text: str) -> bool:
     """The generator writes no others than these and some that are plainly wrong."""
-    return bool(re.fullmatch(r"https?://[^/\s]\S*", text)) and len(text) <= 2_000
+    return bool(re.fullmatch(r"https?://[^/\s]\S*", text, re.IGNORECASE)) and len(text) <= 2_000
+
+
+def canonical(link: str) -> str:
+    """The form in which links are compared, of those that the generator writes."""
+    host, _, rest = link.partition("://")[2].partition("#")[0].partition("/")
+    path, _, query = rest.partition("?")
+    kept = [part for part in query.split("&") if part and not part.startswith("utm_")]
+    return "/".join([host.lower().removesuffix(":443").removesuffix("."), "?".join([path, *kept])])

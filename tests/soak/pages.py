@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tests.soak import formulas
-from tests.soak.model import Article, BadInput, Key, Model, User
+from tests.soak.model import Article, BadInput, Key, Model, User, canonical
 
 PIN_MS = 1_000  # who begins to read within the same second reads the same pin
 PINNED = 1_000  # places
@@ -163,6 +163,13 @@ class Listings:
         entries = falling([Entry(self.key("TIME", each, 0), each) for each in good])
         model.reached.count("front pages that have articles", bool(entries))
         return cut("Article", listing, entries, asked, asked.position(listing), 50)
+
+    def by_link(self, link: str, asked: Asked) -> Page:
+        asked.check()
+        listing = ("links", canonical(link))
+        entries = falling([Entry(self.key("TIME", each, 0), each) for each in self._model.by_link(link)])
+        self._model.reached.count("links of several articles", len(entries) > 1)
+        return cut("Article", listing, entries, asked, asked.position(listing))
 
     def timeline(self, user: User, asked: Asked) -> Page:
         asked.check()

@@ -9,7 +9,7 @@ from itertools import count
 
 from redis import Redis
 
-from store import keys, listings
+from store import keys, links, listings
 from store.articles import Draft
 from store.errors import Refusal
 from store.maintenance import reindex
@@ -66,6 +66,11 @@ class Scene:
     @property
     def timeline(self) -> str:
         return keys.timeline(self.p, "alice")
+
+    @property
+    def links(self) -> str:
+        """The index of the link of `open`."""
+        return keys.links(self.p, links.digest(self.open.link or ""))
 
     @property
     def account(self) -> str:
@@ -168,6 +173,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
         lambda: store.articles.vote(other, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
         lambda: store.articles.edit(other, who, {"content": "edited"}),
+        lambda: store.articles.edit(other, who, {"link": f"https://example.com/{chance.randrange(3)}"}),
         lambda: store.articles.regroup(other, who, groups, chance.sample(GROUPS, 2)),
         lambda: store.articles.delete(other, who),
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),

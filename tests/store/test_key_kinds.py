@@ -14,6 +14,7 @@ NAMES = {
     "name": "show",
     "username": "Alice",
     "digest": DIGEST,
+    "link_digest": DIGEST[:32],
     "order": "votes",
     "listing": "group:show:votes",
     "at": 1_470_311_520_000,
@@ -64,7 +65,7 @@ async def test_scene_has_keys_of_every_kind(store, redis, clock):
 
 def lifetime_of(key: key_kinds.Key) -> str:
     """Keys of these kinds are deleted instead of expiring."""
-    return "-" if key.name in ("group", "coming") else key.kind.lifetime
+    return "-" if key.name in ("group", "coming", "links") else key.kind.lifetime
 
 
 @pytest.mark.parametrize(

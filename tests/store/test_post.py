@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from store import keys, listings
+from store import keys, links, listings
 from store.articles import Draft
 from store.errors import IdempotencyMismatch, Invalid, Unauthenticated
 from store.ranking.formulas import DAY, Order, Policy
@@ -30,6 +30,7 @@ async def test_article_is_stored_in_one_hash(store, alice, clock, redis):  # A1
         "up": "1",
         "down": "0",
         "groups": "show video",
+        "link_digest": links.digest(DRAFT.link),
     }
 
 

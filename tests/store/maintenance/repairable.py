@@ -6,7 +6,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 
 from collections.abc import Callable
 
-from store import keys
+from store import keys, links
 from store.ranking.formulas import ORDERS
 from tests.store.scene import WEEK, Scene
 
@@ -98,6 +98,28 @@ def places_of_no_article(scene: Scene) -> list[Expected]:
     for index in indexes:
         scene.redis.zadd(index, dict.fromkeys(members, 3))
     return [(f"{index} {member}", "3", NOTHING) for index in indexes for member in members]
+
+
+def places_by_link_lost(scene: Scene) -> list[Expected]:
+    scene.redis.zrem(scene.links, scene.member)
+    return [(f"{scene.links} {scene.member}", NOTHING, f"{scene.open.posted_at}")]
+
+
+def digest_of_a_link_lost(scene: Scene) -> list[Expected]:
+    """The place in its index is left without the digest, too."""
+    scene.redis.hdel(scene.hash, links.FIELD)
+    place = (f"{scene.links} {scene.member}", str(scene.open.posted_at), NOTHING)
+    return [(f"{scene.hash} {links.FIELD}", NOTHING, scene.links.rpartition(":")[2]), place]
+
+
+def places_of_another_link(scene: Scene) -> list[Expected]:
+    other = keys.links(scene.p, "0" * links.DIGEST_LENGTH)
+    scene.redis.zadd(other, {scene.member: scene.open.posted_at})
+    scene.redis.zadd(scene.links, {keys.member(scene.ghost): 3})
+    return [
+        (f"{other} {scene.member}", str(scene.open.posted_at), NOTHING),
+        (f"{scene.links} {keys.member(scene.ghost)}", "3", NOTHING),
+    ]
 
 
 def article_in_a_group_that_it_does_not_name(scene: Scene) -> list[Expected]:
@@ -227,6 +249,9 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     places_lost,
     timeline_without_an_article,
     places_of_no_article,
+    places_by_link_lost,
+    digest_of_a_link_lost,
+    places_of_another_link,
     article_in_a_group_that_it_does_not_name,
     article_on_the_timeline_of_somebody_else,
     article_that_is_not_good,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from server.cli.main import main
 from server.cli.restore import restore
 from server.cli.verify import verify
 from server.settings import Settings
@@ -68,6 +69,23 @@ def assert_store_can_be_used(live: Live, tokens: dict[str, str]) -> None:
     assert log_in(live, "alice", "wrong horse") is None
 
 
+def test_links_of_0_1_0_are_indexed_by_reindex(tmp_path, monkeypatch, capsys):
+    shutil.copytree(FOLDER / "appendonlydir", tmp_path / "appendonlydir")
+    query = '{ articlesByLink(link: "https://example.com/#x", first: 100) { totalCount nodes { link } } }'
+
+    with serving(tmp_path, **SETTINGS) as live:
+        before = live.ask(query)
+        for name, value in Settings(data_dir=tmp_path, **SETTINGS).environment().items():
+            monkeypatch.setenv(name, value)
+        assert main(["reindex"]) == 0
+        after = live.ask(query)["data"]["articlesByLink"]
+        every = live.ask("{ articles(first: 100) { totalCount nodes { link } } }")["data"]["articles"]
+    assert before["errors"][0]["message"] == "links are not indexed in this store yet: `upvote reindex` does it"
+    assert after["totalCount"] == [each["link"] for each in every["nodes"]].count("https://example.com/") > 5
+    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries, as below
+    assert not [line for line in capsys.readouterr().out.splitlines() if "link" in line]
+
+
 def test_data_folder_of_0_1_0_opens(tmp_path, capsys):
     shutil.copytree(FOLDER / "appendonlydir", tmp_path / "appendonlydir")
 
@@ -87,6 +105,8 @@ def test_backup_of_0_1_0_is_restored(tmp_path):
 
     assert restore(settings, FOLDER / "backup") == 0
     with serving(tmp_path, **SETTINGS) as live:
+        by_link = live.ask('{ articlesByLink(link: "https://EXAMPLE.com") { totalCount } }')
+        assert by_link["data"]["articlesByLink"]["totalCount"] > 5
         tokens = {name: log_in(live, name) or "" for name in TOKENS}
         assert_answers_are_the_same(live, tokens, has_pins=False)
         assert_listings_since_an_instant_are_exact(live)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from store import events, keys
+from store import events, keys, links
 from store.client.client import RedisClient
 from store.errors import RebuildOvertaken
 from store.maintenance import reindex, verify
@@ -62,6 +62,26 @@ async def test_orders_that_are_not_kept_have_no_indexes(redis_url, redis, partit
     assert store.site.rankings.orders == SOME
     assert await broken(store) == []
     await store.close()
+
+
+async def test_links_of_an_earlier_store_are_indexed_while_users_write(scene, redis):
+    """A store of 0.1.0 has neither the index nor the digests; scripts of this version write both from the start."""
+    for _ in range(20):
+        await post(scene.store, "Alice")
+    for key in list(redis.scan_iter("links:*")):
+        redis.delete(key)
+    for key in list(redis.scan_iter("article:*")):
+        redis.hdel(key, links.FIELD)
+    redis.hdel(keys.store(), "links")
+    await scene.store.site.rankings.read(scene.store.site.redis)
+    assert not scene.store.site.rankings.has_links
+    assert await broken(scene.store) == []
+
+    walked: list[int] = []
+    await meanwhile(scene, lambda: reindex.reindex(scene.store.site, tuple(Order), walked.append), times=2)
+    assert scene.store.site.rankings.has_links
+    assert walked and redis.hget(keys.store(), "links") == str(links.VERSION)
+    assert await broken(scene.store) == []
 
 
 async def test_orders_of_a_store_do_not_follow_the_settings(redis_url, redis, partitions, clock):
