@@ -4,9 +4,9 @@ The endpoint: an ASGI application that serves a GraphQL schema.
 It reads GraphQL requests over HTTP and responds with one result or a stream of them. WebSockets have their own module.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import strawberry
 from graphql import OperationType
@@ -33,6 +33,8 @@ from engine.requests import (
 )
 from engine.streaming import Stream, refused_results, send_stream
 from engine.websocket import WebSocketTransport
+
+Header: TypeAlias = tuple[bytes, bytes]
 
 SAFE_METHODS = ("GET", "HEAD")
 MAX_LENGTH_DIGITS = 18  # of a Content-Length
@@ -122,6 +124,7 @@ class Endpoint:
         self._explorer_path = options.explorer_path
         self._max_body = options.max_body
         self._keep_alive = options.keep_alive
+        self._caching = caching_headers(options)
         self._websocket = WebSocketTransport(self._handler, options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -189,19 +192,25 @@ class Endpoint:
         if http.is_safe and request.operation.kind is OperationType.MUTATION:
             raise not_allowed("a mutation is not allowed by GET", allowed=b"POST")
         if single is not None and not request.is_subscription:
-            return single_response(await self._handler.execute(request), single, http, request)
+            return single_response(await self._handler.execute(request), single, http, request, self._caching)
         if streamed is None:
             raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
         stopping = stopping_of(http.scope) if request.is_subscription else None
         return Stream(self._handler.stream(request), streamed, stopping)
 
 
-def single_response(result: EncodedResult, media: Media, http: HTTPRequest, request: OperationRequest) -> Response:
+def single_response(
+    result: EncodedResult,
+    media: Media,
+    http: HTTPRequest,
+    request: OperationRequest,
+    shared_caching: Sequence[Header],
+) -> Response:
     if not http.is_safe or result.has_errors:
         return uncached(result.body, media)
     if request.client.token is not None or request.client.stats or not result.is_shareable:
         return private(result.body, media)
-    response = public(result.body, media, http.headers)
+    response = public(result.body, media, http.headers, shared_caching)
     if response.status == 304 and request.charge:
         request.charge.set(COST_OF_NOT_MODIFIED)
     return response
@@ -243,11 +252,25 @@ def private(body: bytes, media: Media) -> Response:
     return Response(200, [CONTENT_TYPES[media], PRIVATE, VARY], body)
 
 
-def public(body: bytes, media: Media, headers: Headers) -> Response:
+def public(body: bytes, media: Media, headers: Headers, shared_caching: Sequence[Header]) -> Response:
+    """A response that caches may store. Its tag is weak: it is that of the compressed response, too."""
     tag = b'"%b"' % blake2b(body, digest_size=12).hexdigest().encode()
+    caching = [*shared_caching, (b"etag", b"W/" + tag)]
     if matches(tag, headers.get(b"if-none-match", b"")):
-        return Response(304, [REVALIDATED, VARY, (b"etag", tag)])
-    return Response(200, [CONTENT_TYPES[media], REVALIDATED, VARY, (b"etag", tag)], body)
+        return Response(304, caching)
+    return Response(200, [CONTENT_TYPES[media], *caching], body)
+
+
+def caching_headers(options: Options) -> list[Header]:
+    """The headers of public responses: shared caches may serve them for `cache_seconds` without asking."""
+    if not options.cache_seconds:
+        return [REVALIDATED, VARY]
+    name, value = VARY
+    own = f", {options.stats_header}".encode() if options.stats_header else b""
+    return [
+        (b"cache-control", b"public, max-age=0, s-maxage=%d, must-revalidate" % options.cache_seconds),
+        (name, value + own),
+    ]
 
 
 def matches(tag: bytes, if_none_match: bytes) -> bool:

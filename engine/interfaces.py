@@ -111,6 +111,8 @@ class Options:
     The address that X-Forwarded-For names counts if `trusted_proxies` sent it. `on_untrusted_proxy` is called with any
     other address that sends it.
 
+    Shared caches may serve the response to a GET without a token for `cache_seconds` without asking again.
+
     A WebSocket may have `max_operations` at a time; another one is refused with `TOO_MANY_OPERATIONS`. Messages beyond
     `max_messages` a second are read later.
     """
@@ -135,6 +137,7 @@ class Options:
     stats_header: str | None = None
     key_header: str | None = None
     visitor_header: str | None = None
+    cache_seconds: int = 0
 
     @property
     def client_headers(self) -> ClientHeaders:

@@ -30,7 +30,7 @@ PARAMETERS = {"query", "operationName", "variables", "extensions", "documentId"}
 MAX_PARAMETERS = 20
 REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
 MAX_MEMO_HEADER = 200  # bytes of a header whose parsed value is memoised
-VARY = (b"vary", b"Accept, Authorization")  # the headers that a response depends on
+VARY = (b"vary", b"Accept, Accept-Encoding, Authorization")  # the headers that a response depends on
 LOOPBACK_HOST = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 

@@ -32,6 +32,7 @@ from resolvers.rate_limits import RateLimit, WriteRates
 from resolvers.subscriptions import SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import explorer, shared_rates
+from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_answers import UnreadAnswers
 from server.observability.logs import Counting, Logs, LogStream, install_stream
@@ -79,7 +80,7 @@ JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
 OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
 SPAN_EXPORTERS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 CONTRACT = FILE.read_text()
-CONTRACT_TAG = f'"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
+CONTRACT_TAG = f'W/"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
 
 logger = logging.getLogger("upvote")
 
@@ -127,20 +128,27 @@ class CompositeObserver:
 
 
 class Application(Starlette):
-    """Requests to the GraphQL endpoint skip Starlette's router and error middleware: the endpoint needs neither."""
+    """
+    Requests to the GraphQL endpoint skip Starlette's router and error middleware: the endpoint needs neither.
+
+    `compressed` is the endpoint for clients that may accept gzip.
+    """
 
     endpoint: ASGIApp
+    compressed: ASGIApp
     origin_warnings: OriginWarnings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan" and scope["path"] == PATH:
-            for name, value in scope["headers"]:  # no dict: this costs every request
-                if name == b"origin":
-                    self.origin_warnings.check(value, scope)
-                    break
-            await self.endpoint(scope, receive, send)
-        else:
+        if scope["type"] == "lifespan" or scope["path"] != PATH:
             await super().__call__(scope, receive, send)
+            return
+        endpoint = self.endpoint
+        for name, value in scope["headers"]:  # no dict, and no middleware: this costs every request
+            if name == b"origin":
+                self.origin_warnings.check(value, scope)
+            elif name == b"accept-encoding" and b"gzip" in value.lower():
+                endpoint = self.compressed
+        await endpoint(scope, receive, send)
 
 
 def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> Application:
@@ -150,7 +158,9 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     tracking_caches = TrackingCaches(budget.share("records"))
     budget.measure("records", tracking_caches)
     cors = cors_middleware(settings)
-    app = Application(lifespan=partial(_lifespan, settings, tracking_caches), middleware=[cors] if cors else [])
+    compression = Middleware(Compression) if settings.compresses else None
+    middleware = [each for each in (cors, compression) if each]
+    app = Application(lifespan=partial(_lifespan, settings, tracking_caches), middleware=middleware)
     app.state.budget = budget
     app.state.rates = rate_limiter(settings, budget)
     app.state.contexts = Contexts(write_rates(settings), app.state.rates)
@@ -161,6 +171,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     limiter.on_change = observer.metrics.connections_of(worker)
     endpoint = _endpoint(settings, app)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
+    app.compressed = Compression(app.endpoint) if compression else app.endpoint
     app.origin_warnings = OriginWarnings(settings.origins)
     app.router.routes += [
         Route("/schema.graphql", contract),
@@ -189,6 +200,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         stats_header=STATS_HEADER,
         key_header=KEY_HEADER,
         visitor_header=VISITOR_HEADER,
+        cache_seconds=settings.cache_seconds,
     )
     return Endpoint(SCHEMA, app.state.contexts.open, CODES, options)
 
@@ -348,7 +360,7 @@ async def open_store(
 
 async def contract(request: Request) -> Response:
     headers = {"ETag": CONTRACT_TAG, "Cache-Control": "no-cache"}
-    if request.headers.get("if-none-match") == CONTRACT_TAG:
+    if request.headers.get("if-none-match", "").removeprefix("W/") == CONTRACT_TAG.removeprefix("W/"):
         return Response(status_code=304, headers=headers)
     return Response(CONTRACT, media_type="text/plain; charset=utf-8", headers=headers)
 

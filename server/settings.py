@@ -17,6 +17,7 @@ from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # of a bucket, and a second: GraphQL's integers have 32 bits
+YEAR = 365 * DAY
 MAX_SHOWN = 100  # characters of an invalid value
 
 
@@ -183,6 +184,18 @@ class Settings(BaseModel):
         description="Allowed CORS origins, separated by commas, as browsers send them; the port may be `*`, as in "
         "`http://localhost:*`.",
     )
+    cache_seconds: int = Field(
+        0,
+        ge=0,
+        le=YEAR,
+        description="Seconds for which shared caches, such as a CDN, may serve the response to a GET without a "
+        "session; with 0 they ask each time.",
+    )
+    compress: Literal["on", "off"] | None = Field(
+        None,
+        description="`on` compresses responses over 1 kB with gzip for clients that accept it; by default `off` with "
+        "trusted proxies, which can do that, and else `on`.",
+    )
     trusted_documents: Path | None = Field(
         None, description="File of trusted documents, in the format of graphql-codegen or Relay's compiler."
     )
@@ -211,6 +224,10 @@ class Settings(BaseModel):
     def kept_orders(self) -> list[Order]:
         names = _listed(self.orders or "")
         return [order for order in Order if order.name in names] if names else list(Order)
+
+    @property
+    def compresses(self) -> bool:
+        return self.compress == "on" if self.compress else not self.trusted_proxies
 
     @property
     def origins(self) -> AllowedOrigins:

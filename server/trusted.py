@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from starlette.types import Scope
 
 from caches import memo
-from engine.requests import is_loopback, is_own_origin
 
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[^\s/,:@\[\]]+)(?::(?:[0-9]{1,5}|\*))?")
 ANY_PORT = ":*"
@@ -34,9 +33,7 @@ class TrustedProxies:
         self._networks = [ip_network(text) for text in texts]
 
     def __contains__(self, address: object) -> bool:
-        if not self._networks or not isinstance(address, str):
-            return False
-        parsed = _address(address)
+        parsed = _address(address) if isinstance(address, str) else None
         return parsed is not None and any([parsed in network for network in self._networks])
 
 
@@ -109,13 +106,15 @@ def warn_of_forwarding() -> Callable[[str], object]:
 
 
 class OriginWarnings:
-    """Logs each origin that is refused, once, with the setting that allows it. Answers stay as they are."""
+    """Logs each origin that is refused, once, with the setting that allows it."""
 
     def __init__(self, origins: AllowedOrigins) -> None:
         self._origins = origins
         self._warn = WarnedOnce("pages of %s may not read answers: UPVOTE_ALLOWED_ORIGINS=%s would allow it")
 
     def check(self, origin: bytes, scope: Scope) -> None:
+        from engine.requests import is_loopback, is_own_origin  # slow, and not needed to read the settings
+
         headers = dict(scope["headers"])
         text = origin.decode("latin-1")
         if text in self._origins or is_own_origin(origin, headers):
