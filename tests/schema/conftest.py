@@ -1,19 +1,28 @@
-"""Fixtures that query the schema over the real endpoint, with a store whose clock the test sets."""
+"""Fixtures that query and subscribe over the real endpoint, with a store whose clock the test sets."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
 from engine import Client, Endpoint, Options
 from resolvers.context import Context
+from resolvers.live import Live
 from schema.schema import SCHEMA
 from server.app import CODES, STATS_HEADER
+from store import events
 from store.store import Store
+from tests.engine.sample import until
+from tests.schema.subscribers import Subscriber, answered, listeners, subscribed
+from tests.store.test_events import receive_all
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
+Listen = Callable[..., Awaitable[Subscriber]]
 
 
 @pytest.fixture
@@ -38,3 +47,51 @@ async def _ask(client: httpx.AsyncClient, query: str, token: str | None = None, 
 async def token(store: Store) -> str:
     """The token of a registered user, vera."""
     return (await store.users.register("vera", "correct horse")).token
+
+
+@pytest.fixture
+async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[Live]:
+    async with events.connect(redis_url, partitions) as listener:
+        yield Live(store, listener)
+
+
+@pytest.fixture
+def opened() -> list[str | None]:
+    """The tokens of the contexts that the server of `url` has opened."""
+    return []
+
+
+@pytest.fixture
+async def url(store: Store, live: Live, opened: list[str | None]) -> AsyncIterator[str]:
+    """The URL of a server in the loop of the test."""
+
+    def open_context(client: Client) -> Context:
+        opened.append(client.token)
+        return Context(store, client.token, live)
+
+    app = Endpoint(SCHEMA, open_context, CODES, Options(viewer_key=attrgetter("token")))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1))
+    task = asyncio.create_task(server.serve())
+    await until(lambda: server.started)
+    yield f"ws://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/graphql"
+    server.should_exit = True
+    await task
+
+
+@pytest.fixture
+async def listen(store: Store, url: str, live: Live) -> AsyncIterator[Listen]:
+    """`await listen(query, token, **variables)` gives a subscriber that receives all events from now on."""
+    opened = []
+
+    async def listen(query: str, token: str | None = None, **variables: Any) -> Subscriber:
+        await receive_all(store, live.events)
+        before = listeners(live)
+        opened.append(subscribed(url, query, token, **variables))
+        subscriber = await opened[-1].__aenter__()
+        await until(lambda: listeners(live) > before)
+        await answered(store)
+        return subscriber
+
+    yield listen
+    for each in opened:
+        await each.__aexit__(None, None, None)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from math import isclose
 from typing import Any
 
-from tests.soak.answers import Answer, Rank
+from tests.soak.answers import Answer
+from tests.soak.fields import Rank
 from tests.soak.pages import Position
 
 Path = tuple[str | int, ...]

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_list_type, is_non_null_type
 
-from tests.soak.answers import SCHEMA
+from tests.soak.requests import SCHEMA
 
 DEPTH = 7
 ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY")

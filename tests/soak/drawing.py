@@ -6,11 +6,11 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from tests.soak.answers import EPOCH, instant, milliseconds
 from tests.soak.documents import ORDERS, Document, Slot
 from tests.soak.history import Ref
 from tests.soak.model import Article, Model, User, canonical
 from tests.soak.pages import Position
+from tests.soak.requests import EPOCH, instant, milliseconds
 
 GROUPS = ("ask", "show", "lua", "go-lang", "a_1")
 FORGED = ("", "x", "é", "b64=", "c2NvcmV8MQ==", "Zm9vfDF8Mg", "A" * 600, "bnVsbA==", "fHx8")

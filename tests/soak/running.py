@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tests.soak.answers import Answer, Request, answer
+from tests.soak.answers import Answer, answer
 from tests.soak.comparing import difference, is_between
 from tests.soak.drawing import Known
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step, resolved
 from tests.soak.model import Model, number_of
 from tests.soak.pages import Listings, Position
+from tests.soak.requests import Request
 from tests.soak.server import Server
 
 SMALL = 3_000  # characters of an answer that is shown

@@ -1,0 +1,68 @@
+"""Clients that subscribe over a WebSocket."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from resolvers.live import Live
+from store.store import Store
+from tests.servers import PATIENCE
+
+PROTOCOL = "graphql-transport-ws"
+CHANGED = "subscription($id: ID!) { articleChanged(id: $id) { votes title viewerVote groups { name } } }"
+POSTED = "subscription($group: String) { articlePosted(group: $group) { id poster { username } } }"
+FED_IDS = "subscription { feedArticle { id } }"
+FED = "subscription { feedArticle { poster { username } } }"
+RANKING = """subscription($order: ArticleOrder, $group: String, $first: Int) {
+  rankingChanged(order: $order, group: $group, first: $first) { at articles { id votes } moves { articleId from to } }
+}"""
+
+
+class Subscriber:
+    """A client with one subscription on its own WebSocket."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    async def message(self) -> dict[str, Any]:
+        return json.loads(await asyncio.wait_for(self._socket.recv(), PATIENCE))
+
+    async def value(self) -> Any:
+        """The value of the subscribed field."""
+        message = await self.message()
+        assert message["type"] == "next" and "errors" not in message["payload"], message
+        (value,) = message["payload"]["data"].values()
+        return value
+
+    async def refusal(self) -> tuple[str, str]:
+        message = await self.message()
+        assert message["type"] == "error", message
+        (error,) = message["payload"]
+        return error["extensions"]["code"], error["message"]
+
+    async def leave(self) -> None:
+        await self._socket.close()
+
+
+@asynccontextmanager
+async def subscribed(url: str, query: str, token: str | None = None, **variables: Any) -> AsyncIterator[Subscriber]:
+    async with connect(url, subprotocols=[PROTOCOL]) as socket:
+        await socket.send(json.dumps({"type": "connection_init", "payload": {"token": token}}))
+        assert json.loads(await socket.recv()) == {"type": "connection_ack"}
+        payload = {"query": query, "variables": variables}
+        await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": payload}))
+        yield Subscriber(socket)
+
+
+async def answered(store: Store) -> None:
+    """Wait for the replies of reads that are sent now or in the next ticks, as a new subscription does."""
+    for _ in range(3):
+        await store.site.redis.ping()
+
+
+def listeners(live: Live) -> int:
+    return sum(map(len, live.events._listeners.values()))

@@ -1,0 +1,119 @@
+"""The mutations of the model and the fields of their payloads."""
+
+from collections.abc import Callable
+from typing import Any
+
+from graphql import get_named_type
+
+from tests.soak.fields import Feed
+from tests.soak.model import Model, Refused
+from tests.soak.pages import Position
+from tests.soak.requests import SCHEMA, Request
+
+
+def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]:
+    """Run a mutation, and return its payload, which has refusals as `userErrors`."""
+    try:
+        payload = COMMANDS[name](request, given, hint)
+        request.model.reached.count(f"{name} carried out")
+    except Refused as refused:
+        request.model.reached.count(f"refusals {refused.code}")
+        request.has_read_viewer |= refused.code == "UNAUTHENTICATED"
+        payload = {"replayed": False, "changed": False, "userErrors": refused.all}
+    return payload
+
+
+def _register(request: Request, given: Any, token: str) -> dict[str, Any]:
+    user = request.model.register(given["username"], given["password"], token)
+    request.token, request.is_junk = token, False
+    return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
+
+
+def _log_in(request: Request, given: Any, token: str) -> dict[str, Any]:
+    user = request.model.log_in(given["username"], given["password"], token)
+    request.token, request.is_junk = token, False
+    return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
+
+
+def _session_end(model: Model) -> int:
+    return model.now + model.policy.session_ttl * 1000
+
+
+def _log_out(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    request.model.log_out(request.token)
+    request.token = None
+    return {}
+
+
+def _change_password(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"user": request.model.change_password(request.token, given["currentPassword"], given["newPassword"])}
+
+
+def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
+    article, replayed = request.model.post(request.token, given, number)
+    return {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
+
+
+def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"article": request.model.edit(request.token, given)}
+
+
+def _delete(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"deletedArticleId": request.model.delete(request.token, given["articleId"])}
+
+
+def _vote(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    article, changed = request.model.vote(request.token, given["articleId"], given.get("value") or "UP")
+    return {"article": article, "changed": changed}
+
+
+def _regroup(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"article": request.model.regroup(request.token, given)}
+
+
+def _follow(request: Request, given: Any, hint: Any, begin: bool = True) -> dict[str, Any]:
+    user, changed = request.model.follow(request.token, given["userId"], begin)
+    return {"user": user, "changed": changed}
+
+
+def _unfollow(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return _follow(request, given, hint, begin=False)
+
+
+def _mark(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    user = request.model.actor(request.token)
+    through = request.cursor(given["through"])
+    if not isinstance(through, Position) or through.listing != ("feed", user.lower):
+        raise Refused("INVALID", "through")
+    request.model.mark_seen(user, through.key)
+    return {"feed": Feed(user)}
+
+
+COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
+    "register": _register,
+    "logIn": _log_in,
+    "logOut": _log_out,
+    "changePassword": _change_password,
+    "post": _post,
+    "editArticle": _edit,
+    "deleteArticle": _delete,
+    "vote": _vote,
+    "regroupArticle": _regroup,
+    "followUser": _follow,
+    "unfollowUser": _unfollow,
+    "markFeedSeen": _mark,
+}
+
+
+def _field(name: str) -> Callable[[Request, dict[str, Any]], Any]:
+    return lambda request, payload: payload.get(name)
+
+
+PAYLOAD_FIELDS: dict[str, dict[str, Callable[[Request, dict[str, Any]], Any]]] = {
+    payload_type: {name: _field(name) for name in SCHEMA.type_map[payload_type].fields}  # type: ignore[union-attr]
+    | {
+        "query": lambda request, payload: payload,
+        "userErrors": lambda request, payload: payload.get("userErrors", []),
+    }
+    for payload_type in {get_named_type(each.type).name for each in SCHEMA.mutation_type.fields.values()}  # type: ignore[union-attr]
+}
