@@ -20,8 +20,8 @@ from server.settings import Settings
 from tests.servers import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-POST = """mutation { post(input: {title: "Redis in Action", link: "https://example.com/", groups: ["show"]}) {
-  article { id } } }"""
+POST = """mutation($title: String! = "Redis in Action") {
+  post(input: {title: $title, link: "https://example.com/", groups: ["show"]}) { article { id } } }"""
 REGISTER = """mutation { register(input: {username: "alice", password: "correct horse"}) { token } }"""
 HEADER = "id,title,url,points,comments,author,created_at\n"
 

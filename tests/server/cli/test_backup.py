@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import threading
+from itertools import count
 from pathlib import Path
 
 import httpx
@@ -104,7 +105,7 @@ def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_
     with serving(tmp_path / "data") as live:
         alice = live.ask(REGISTER)["data"]["register"]["token"]
         bob = live.ask(REGISTER.replace("alice", "bob"))["data"]["register"]["token"]
-        before = [live.ask(POST, alice)["data"]["post"]["article"]["id"] for _ in range(20)]
+        before = [live.ask(POST, alice, title=f"{n}")["data"]["post"]["article"]["id"] for n in range(20)]
         for article in before:
             live.ask(vote, bob, id=article, value="UP")
         done = threading.Event()
@@ -129,8 +130,10 @@ def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_
 
 def post_and_vote(url: str, token: str, done: threading.Event) -> None:
     with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
-        while client.post(f"{url}/graphql", json={"query": POST}).is_success and not done.is_set():
-            pass
+        for number in count(1_000):
+            post = {"query": POST, "variables": {"title": f"{number}"}}
+            if done.is_set() or not client.post(f"{url}/graphql", json=post).is_success:
+                return
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_store_out_of_memory_is_readable_and_refuses_writes(redis, redis_url, tm
         redis.config_set("maxmemory", 1)
         try:
             page = live.ask("{ viewer { username } articles(pinned: true) { nodes { viewerVote } } }", token)
-            write = live.ask(POST, token)
+            write = live.ask(POST, token, title="another")
         finally:
             redis.config_set("maxmemory", 0)
 
