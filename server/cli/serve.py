@@ -32,7 +32,7 @@ def serve(settings: Settings, listener: socket.socket) -> int:
     """Serve until a signal comes. Requests in progress are completed first."""
     install_stream()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    with session.running_store(settings, on_failure=_stop, meanwhile=_http_server) as opened:
+    with session.running_store(settings, on_failure=_stop, while_loading=_http_server) as opened:
         _http_server()(settings, opened, listener)
     return 0
 

@@ -36,7 +36,7 @@ async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], stri
 def running_store(
     settings: Settings,
     on_failure: Callable[[], object] = lambda: None,
-    meanwhile: Callable[[], object] = lambda: None,
+    while_loading: Callable[[], object] = lambda: None,
     *,
     join: bool = False,
 ) -> Iterator[Settings]:
@@ -44,13 +44,19 @@ def running_store(
     Yield the settings with the URL of a store that runs: the one that they name, or our own Valkey.
 
     With `join`, a Valkey that a server has started on the same data is used. `on_failure` is called if our own Valkey
-    ends and cannot be restarted, `meanwhile` while it loads its data.
+    ends and cannot be restarted, `while_loading` while it loads its data.
     """
     if settings.redis_url:
         yield settings
         return
     if settings.confirming_replicas:
         raise WrongSetting(f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: our own Valkey has no replicas")
+    options = server.Options(
+        durability=settings.durability,
+        reserve=settings.disk_reserve,
+        while_loading=while_loading,
+        on_failure=on_failure,
+    )
     start = server.joined if join else server.running
-    with start(settings.data_dir, settings.durability, on_failure, meanwhile, settings.disk_reserve) as url:
+    with start(settings.data_dir, options) as url:
         yield settings.model_copy(update={"redis_url": url})

@@ -2,15 +2,14 @@
 
 import errno
 import fcntl
-import logging
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -21,7 +20,6 @@ from server.managed_valkey.compaction import compacted_at_exit
 from server.managed_valkey.supervisor import ValkeySupervisor, is_ready
 
 ORPHAN_SECONDS = 3.0  # in which the Valkey of a killed server ends
-SYNC_SECONDS = 0.5  # less than a second with the time of the sync itself
 APPEND_ONLY_FOLDER = "appendonlydir"
 LOCK = "lock"
 LOG = "valkey.log"
@@ -34,8 +32,6 @@ if os.getppid() == int(sys.argv[1]):  # else the parent has already ended
 """
 
 Durability = Literal["everysec", "always"]
-
-logger = logging.getLogger("upvote")
 
 
 class DataInUse(CommandError):
@@ -50,21 +46,31 @@ class ValkeyFailed(CommandError):
     """Valkey does not start. The message has the last line of its log."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """
+    How a Valkey is run.
+
+    Writes are synced to the disk within a second or, with `always`, before they are acknowledged; they are refused
+    while the disk has less than `reserve` bytes free. `while_loading` is called while Valkey loads its data,
+    `on_failure` if Valkey ends and cannot be restarted.
+    """
+
+    durability: Durability = "everysec"
+    reserve: int = disk.RESERVE
+    while_loading: Callable[[], object] = lambda: None
+    on_failure: Callable[[], object] = lambda: None
+
+
+DEFAULTS = Options()
+
+
 @contextmanager
-def running(
-    data_dir: Path,
-    durability: Durability = "everysec",
-    on_failure: Callable[[], object] = lambda: None,
-    while_loading: Callable[[], object] = lambda: None,
-    reserve: int = disk.RESERVE,
-) -> Iterator[str]:
+def running(data_dir: Path, options: Options = DEFAULTS) -> Iterator[str]:
     """
     Run a Valkey on a data directory and yield its URL: a unix socket that only this user can open.
 
-    `while_loading` is called while Valkey loads its data, `on_failure` if Valkey ends and cannot be restarted. Writes
-    are synced to the disk within a second or, with `always`, before they are acknowledged; they are refused while the
-    disk has less than `reserve` bytes free. The Valkey process shares the lock of the directory, so that the lock holds
-    as long as it may write there.
+    The Valkey process shares the lock of the directory, so that the lock holds as long as it may write there.
 
     Raises:
         DataInUse: another server has locked the directory.
@@ -77,19 +83,18 @@ def running(
     socket_path = folder / "valkey.sock"
     try:
         with _locked(data_dir) as lock:
-            command_line = _command(data_dir.resolve(), socket_path, durability)
-            supervisor = ValkeySupervisor(command_line, socket_path, lock, on_failure)
+            command_line = _command(data_dir.resolve(), socket_path, options.durability)
+            supervisor = ValkeySupervisor(command_line, socket_path, lock, options.on_failure)
             try:
                 supervisor.start()
-                while_loading()
+                options.while_loading()
                 if supervisor.wait():
                     _overwrite(_address_file(data_dir), str(socket_path))
                     files = data_dir / APPEND_ONLY_FOLDER
-                    syncing = _synced(files) if durability == "everysec" else nullcontext()
                     with (
                         compacted_at_exit(files, socket_path),
-                        disk.monitored(data_dir, socket_path, reserve),
-                        syncing,
+                        disk.monitored(data_dir, socket_path, options.reserve),
+                        disk.synced(files) if options.durability == "everysec" else nullcontext(),
                     ):
                         yield f"unix://{socket_path}"
             finally:
@@ -101,19 +106,13 @@ def running(
 
 
 @contextmanager
-def joined(
-    data_dir: Path,
-    durability: Durability = "everysec",
-    on_failure: Callable[[], object] = lambda: None,
-    while_loading: Callable[[], object] = lambda: None,
-    reserve: int = disk.RESERVE,
-) -> Iterator[str]:
+def joined(data_dir: Path, options: Options = DEFAULTS) -> Iterator[str]:
     """As `running`, but if a server already runs a Valkey on the directory, yield the URL of that."""
     file = _address_file(data_dir)
     if os.access(file, os.R_OK) and is_ready(socket_path := Path(file.read_text())):
         yield f"unix://{socket_path}"
         return
-    with running(data_dir, durability, on_failure, while_loading, reserve) as url:
+    with running(data_dir, options) as url:
         yield url
 
 
@@ -172,52 +171,6 @@ def _overwrite(file: Path, text: str) -> None:
 
 
 @contextmanager
-def _synced(folder: Path) -> Iterator[None]:
-    """
-    Sync the files of a folder to the disk every half second.
-
-    Valkey's own `appendfsync everysec` acknowledges writes during a sync before it has written them to the file, and
-    loses them if it is killed then. On a busy disk, 2 of 20 kills lost hundreds of acknowledged writes.
-    """
-    stopping = threading.Event()
-    thread = threading.Thread(target=_sync, args=(folder, stopping), name="sync", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        thread.join()
-
-
-def _sync(folder: Path, stopping: threading.Event) -> None:
-    previous: str | None = None
-    while not stopping.wait(SYNC_SECONDS):
-        error = _sync_files(folder)
-        if error and error != previous:
-            logger.error("writes cannot be synced to the disk: %s", error)
-        elif previous and not error:
-            logger.warning("writes are synced to the disk again")
-        previous = error
-
-
-def _sync_files(folder: Path) -> str | None:
-    """Sync every file of a folder that can be synced; the last error, if any."""
-    failure = None
-    try:
-        for name in os.listdir(folder):
-            try:
-                with (folder / name).open("rb") as file:
-                    os.fsync(file.fileno())
-            except FileNotFoundError:
-                pass  # deleted by a rewrite
-            except OSError as error:
-                failure = str(error)
-    except OSError as error:  # no file descriptors are left: there may be some later
-        failure = str(error)
-    return failure
-
-
-@contextmanager
 def _locked(data_dir: Path) -> Iterator[int]:
     with (data_dir / LOCK).open("a") as lock:
         deadline = time.monotonic() + ORPHAN_SECONDS
@@ -241,7 +194,7 @@ def _command(data_dir: Path, socket_path: Path, durability: Durability) -> list[
         "logfile": str(data_dir / LOG),
         "appendonly": "yes",
         "appenddirname": APPEND_ONLY_FOLDER,
-        "appendfsync": "always" if durability == "always" else "no",  # `_synced` does it instead
+        "appendfsync": "always" if durability == "always" else "no",  # `disk.synced` does it instead
         "save": "",
         "daemonize": "no",
     }

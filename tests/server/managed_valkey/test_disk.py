@@ -17,6 +17,7 @@ from redis.exceptions import ResponseError
 
 from server.managed_valkey import disk, server
 from server.managed_valkey.disk import LogNotWritten
+from server.managed_valkey.server import Options
 from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.server.test_kills import Crowd, during, refusals, valkey_of
 from tests.servers import until
@@ -72,7 +73,10 @@ def test_writes_are_refused_before_the_disk_is_full_and_accepted_again(small, du
         assert (status, body["status"], body["writes"]) == (200, "ok", "refused")
         assert "too little room" in body["reason"]
         assert live.metrics()["upvote_writes_refused"] == 1
-        refused = [live.ask(write, token) for write in (POST, "mutation { logOut { userErrors { code } } }")]
+        refused = [
+            live.ask(POST, token, title="refused"),
+            live.ask("mutation { logOut { userErrors { code } } }", token),
+        ]
         assert [code(answer) for answer in refused] == ["UNAVAILABLE"] * 2
         assert "too little room" in refused[0]["errors"][0]["message"]
         assert live.ask(PAGE, token)["data"] == {
@@ -83,7 +87,7 @@ def test_writes_are_refused_before_the_disk_is_full_and_accepted_again(small, du
         other.unlink()
         until(lambda: "writes" not in health(live)[1])
         assert live.metrics()["upvote_writes_refused"] == 0
-        assert live.ask(POST, token)["data"]["post"]["article"]
+        assert live.ask(POST, token, title="accepted again")["data"]["post"]["article"]
         assert valkey_of(small) == process
         said = [line["event"].partition(":")[0] for line in live.logged() if "writes are" in line["event"]]
         assert said == ["writes are refused", "writes are accepted again"]
@@ -96,7 +100,7 @@ def posted(live: Live, token: str, folder: Path) -> list[str]:
     while refused < 10:
         if len(answered) == 30 and not (folder / OTHER).exists():
             fill(folder)
-        answer = live.ask(POST.replace("Redis in Action", "x" * 300), token)
+        answer = live.ask(POST, token, title=f"{len(answered):0300}")
         if "errors" in answer:
             assert code(answer) == "UNAVAILABLE"
             refused += 1
@@ -123,7 +127,7 @@ def test_all_that_was_answered_is_there_after_a_disk_was_filled_at_once(small, d
         assert health(live)[1]["writes"] == "refused"
         (small / OTHER).unlink()
         until(lambda: "writes" not in health(live)[1])
-        assert live.ask(POST, token)["data"]["post"]["article"]
+        assert live.ask(POST, token, title="accepted again")["data"]["post"]["article"]
 
 
 def test_all_that_was_answered_is_there_after_a_kill_on_a_full_disk(small):
@@ -156,7 +160,7 @@ def unmonitored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redi
     """A Valkey whose disk is looked at when it starts and when it ends, and not in between."""
     monkeypatch.setattr(disk, "CHECK_SECONDS", 1_000)
     monkeypatch.setattr(disk, "FINAL_WRITE_SECONDS", 5)
-    with server.running(folder, reserve=RESERVE) as url, Redis.from_url(url) as redis:
+    with server.running(folder, Options(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
         monkeypatch.setattr(disk, "CHECK_SECONDS", 0.1)
         yield redis
 
@@ -174,7 +178,7 @@ def set_until_refused(redis: "Redis") -> int:
 
 def test_rewrite_that_finds_no_room_leaves_everything(small, caplog):
     """It takes the room of the reserve for as long as it runs; the log goes on."""
-    with server.running(small, reserve=RESERVE) as url, Redis.from_url(url) as redis:
+    with server.running(small, Options(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
         for number in range(7_000):
             redis.set(f"key:{number}", random.randbytes(1_000))  # which nothing makes smaller
         fill(small, RESERVE + 500_000)
