@@ -90,6 +90,12 @@ class RequestHandler:
         """Headers that say what the client's points are."""
         return self._rate_limiter.headers(client) if self._rate_limiter else []
 
+    async def handshake_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
+        """The same for a client that has sent no operation yet: its token and server key may have to be looked up."""
+        if self._rate_limiter:
+            await self._rate_limiter.identify(client)
+        return self.rate_headers(client)
+
     async def prepare(self, request: GraphQLRequest, client: Client, request_id: str) -> OperationRequest:
         """
         Find the operation of a request and take its cost from the client's points.

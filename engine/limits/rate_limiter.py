@@ -222,7 +222,7 @@ class RateLimiter:
         now = self.clock()
         account = self._known_account(client, now)
         if account is None:
-            await self._identify(client, now)
+            await self.identify(client)
             account = self._known_account(client, now) or of_address(client)
         if client.key is not None:
             client = self._of_visitor(client, self.keys.known(client.key.text, now))
@@ -230,6 +230,14 @@ class RateLimiter:
         if level < 1:
             raise too_often(now, account[0], self.policies[account[0]], level)
         return Charge(self, account, client)
+
+    async def identify(self, client: Client) -> None:
+        """Look up the token and the server key of a client, as far as they are not known. At most two round trips."""
+        now = self.clock()
+        if client.token is not None and self.sessions.known(client.token, now) is None:
+            await self.sessions.look_up(client.token)
+        if client.key is not None and self.keys.known(client.key.text, now) is None:
+            await self.keys.look_up(client.key.text)
 
     def status(self, client: Client) -> RateStatus:
         """What the bucket of a client has left."""
@@ -295,18 +303,6 @@ class RateLimiter:
         if user is not None and user.name is not None:
             return "user", user.name
         return ("key", key.name) if key is not None and key.name is not None else of_address(client)
-
-    async def _identify(self, client: Client, now: float) -> None:
-        """
-        Look up the token and the server key of a client, as far as they are not known.
-
-        Raises:
-            Refused: there is no such server key.
-        """
-        if client.token is not None and self.sessions.known(client.token, now) is None:
-            await self.sessions.look_up(client.token)
-        if client.key is not None and self.keys.known(client.key.text, now) is None:
-            await self.keys.look_up(client.key.text)
 
     def _of_visitor(self, client: Client, key: Identity | None) -> Client:
         """

@@ -1,5 +1,7 @@
 """Rate limits by cost: token buckets of users, server keys and addresses."""
 
+import asyncio
+
 import pytest
 
 from engine import Client, RateLimiter
@@ -8,7 +10,7 @@ from engine.limits.rate_limiter import MAX_BUCKETS, RatePolicy
 from engine.requests import ServerKey
 from tests.conftest import Clock
 from tests.engine.messages import initialise, receive, subscribe
-from tests.engine.sample import serving
+from tests.engine.sample import CONTEXTS, serving
 
 HERE, THERE = "1.1.1.1", "2.2.2.2"
 POLICIES = {
@@ -290,3 +292,25 @@ async def test_refusals_and_websocket_operations_cost_points():
                 codes.append((await receive(socket))["payload"][0]["extensions"]["code"])
 
     assert codes == ["GRAPHQL_VALIDATION_FAILED"] * 3 + ["RATE_LIMITED"]
+
+
+async def test_operations_of_a_websocket_take_from_the_key_of_its_handshake(lookups):
+    async def find(texts):
+        return {text: lookups[0].get(text) for text in texts}
+
+    rates = RateLimiter(POLICIES)
+    rates.keys.find = find
+    headers = {"X-Key": "shop.secret", "X-Visitor": THERE}
+    with serving(rate_limiter=rates, key_header="X-Key", visitor_header="X-Visitor") as server:
+        async with server.socket(additional_headers=headers) as socket:
+            await initialise(socket)
+            await subscribe(socket, "{ hello }", "1")
+            assert (await receive(socket))["payload"] == {"data": {"hello": "hello world"}}
+            assert CONTEXTS.opened[-1].client.address == THERE
+            assert socket.response.headers["ratelimit-policy"] == '"key";q=200;qu="points";w=20'
+
+            del lookups[0]["shop.secret"]
+            await receive(socket)
+            await asyncio.sleep(1)
+            await subscribe(socket, "{ hello }", "2")
+            assert (await receive(socket))["payload"][0]["extensions"]["code"] == "UNAUTHENTICATED"
