@@ -1,5 +1,7 @@
 """What requests cost, whose points they take, and what answers say about it, over HTTP."""
 
+import asyncio
+import json
 import re
 import time
 from datetime import datetime
@@ -93,6 +95,33 @@ def test_not_modified_costs_one_point(limited):
 
     assert [answer.status_code for answer in again] == [304, 304]
     assert left(first)[1] - left(again[0])[1] == left(again[0])[1] - left(again[1])[1] == 1
+
+
+async def test_joining_an_equal_request_costs_a_tenth(limited):
+    """Requests on many connections, sent before any is answered; some of them arrive together."""
+    asks = {"query": "{ articles(first: 100) { nodes { id } } }"}  # 101 points, a tenth of which is 11
+    for _ in range(50):
+        before = left(limited.post(LITTLE))[1]
+        await at_once(limited, asks, 10)
+        spent = before - left(limited.post(LITTLE))[1] - 2
+        assert 101 + 9 * 11 <= spent <= 10 * 101
+        if spent < 10 * 101:
+            assert (10 * 101 - spent) % (101 - 11) == 0
+            return
+    pytest.fail("no requests arrived together")
+
+
+async def at_once(live, request, count):
+    body = json.dumps(request).encode()
+    head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    address = live.url.removeprefix("http://").split(":")
+    streams = [await asyncio.open_connection(*address) for _ in range(count)]
+    for _, writer in streams:
+        writer.write(f"{head}Connection: close\r\n\r\n".encode() + body)
+    answers = await asyncio.gather(*(reader.read() for reader, _ in streams))
+    for _, writer in streams:
+        writer.close()
+    assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
 
 
 def test_refusal_names_the_setting_and_when_to_come_back(tmp_path):
