@@ -32,7 +32,7 @@ class Context:
     `now` is the time of a request in unix milliseconds.
 
     Without `live` subscriptions receive no events. Without `address`, the client's, writes are not rate-limited.
-    `is_shareable` becomes False once something was read that only this client may be told.
+    `is_shareable` becomes False when the response has a value for this client only.
     """
 
     def __init__(

@@ -185,7 +185,7 @@ class Reads:
 
     async def _can_refresh_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:
         """
-        Bring the client-side cache up to date by reading the login, if that may spare the read of each record.
+        Bring the client-side cache up to date by reading the login, if that can replace the read of each record.
 
         Redis sends invalidations before later replies on the same connection. So the cache is known to be up to date
         after any reply since the request started.

@@ -1,8 +1,8 @@
 """
-What tests share: a real Valkey, emptied for each of them, a clock that they set, and stores of 1 partition.
+Fixtures of all tests: a real Valkey, emptied for each test, a clock that tests set, and a store of 1 partition.
 
-Tests that are about more than one partition are marked `routed` and run with 8 as well. With `--store cluster` tests
-run on a cluster of six, in stores of 16 partitions.
+Tests marked `routed` also run with 8 partitions. With `--store cluster`, tests run on a cluster, in stores of 16
+partitions.
 """
 
 import gc
@@ -21,7 +21,7 @@ from store.ranking.formulas import Policy
 from store.store import Store
 from tests import servers
 
-settings.register_profile("ci", derandomize=True)  # by hand, every run looks elsewhere
+settings.register_profile("ci", derandomize=True)  # outside of CI, every run tries other examples
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
@@ -40,7 +40,12 @@ class Clock:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--store", choices=["server", "cluster"], default="server", help="what the tests run on")
+    parser.addoption(
+        "--store",
+        choices=["server", "cluster"],
+        default="server",
+        help="what the tests run on",
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -53,11 +58,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What looks into one server, or starts servers of its own, has nothing to do on a cluster: it runs without."""
+    """On a cluster, leave out the tests that need a single server or start their own servers."""
     if is_on_cluster(config):
-        elsewhere = [item for item in items if item.get_closest_marker("one_server")]
-        config.hook.pytest_deselected(items=elsewhere)
-        items[:] = [item for item in items if item not in elsewhere]
+        deselected = [item for item in items if item.get_closest_marker("one_server")]
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if item not in deselected]
 
 
 def is_on_cluster(config: pytest.Config) -> bool:
@@ -68,8 +73,8 @@ def is_on_cluster(config: pytest.Config) -> bool:
 def running_valkey(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("valkey")
     if is_on_cluster(pytestconfig):
-        with servers.cluster(folder) as six:
-            yield six.url
+        with servers.running_cluster(folder) as cluster:
+            yield cluster.url
     else:
         with server.running(folder) as url:
             yield url
@@ -89,12 +94,12 @@ def redis_url(running_valkey: str, running_client: "Redis") -> str:
 
 @pytest.fixture
 def redis(redis_url: str, running_client: "Redis") -> "Redis":
-    """For looking at what the store wrote, and for breaking it."""
+    """A client to read what the store wrote, or to damage it."""
     return running_client
 
 
 def client(url: str) -> "Redis":
-    """A client of whatever a URL tells; that of a cluster does as if it were one of a server."""
+    """A redis-py client for a URL of a store, also of a cluster."""
     if "+cluster" not in url:
         return Redis.from_url(url, decode_responses=True)
     host, _, port = url.removeprefix("redis+cluster://").partition(",")[0].partition(":")
@@ -102,18 +107,18 @@ def client(url: str) -> "Redis":
 
 
 def kill(redis: "Redis", *filters: str) -> None:
-    """End the connections of others, to any server."""
-    everywhere = {"target_nodes": "all"} if isinstance(redis, RedisCluster) else {}
-    redis.execute_command("CLIENT", "KILL", *filters, **everywhere)
+    """Close the connections of other clients to all servers."""
+    servers = {"target_nodes": "all"} if isinstance(redis, RedisCluster) else {}
+    redis.execute_command("CLIENT", "KILL", *filters, **servers)
 
 
 def servers_of(redis: "Redis") -> list[dict[str, object]]:
-    """How to name each server that takes writes, in a call of the client."""
+    """The keyword arguments that send a command of redis-py to each primary."""
     return [{"target_nodes": node} for node in redis.get_primaries()] if isinstance(redis, RedisCluster) else [{}]
 
 
 def clients(redis: "Redis", **filters: str) -> list[dict[str, str]]:
-    """Who is connected, to any server."""
+    """The clients of all servers."""
     if not isinstance(redis, RedisCluster):
         return redis.client_list(**filters)
     return [client for found in redis.client_list(**filters, target_nodes="all").values() for client in found]
@@ -122,8 +127,8 @@ def clients(redis: "Redis", **filters: str) -> list[dict[str, str]]:
 @pytest.fixture
 def collected() -> Iterator[None]:
     """
-    Free what a test leaves. graphql-core does not await some coroutines beside an error; the warnings of these would
-    come in a later test.
+    Collect garbage after a test. graphql-core does not await some coroutines beside an error: without this, their
+    warnings would fail a later test.
     """
     yield
     with warnings.catch_warnings():
@@ -164,7 +169,7 @@ async def bob(store: Store) -> str:
 
 
 async def registered(store: Store, username: str) -> str:
-    """A user without a password, made as an import makes them: hashing takes its time."""
+    """A user without a password, as an import creates them, because hashing is slow."""
     key = keys.user(store.site.home_of_user(username), username)
     fields = ("name", username, "joined", store.site.clock(), "karma", 0)
     await store.site.redis.run(("HSET", key, *fields))

@@ -1,4 +1,4 @@
-"""Real servers that tests may kill, stop and start: one alone, a cluster of six, a primary watched by sentinels."""
+"""Real Valkey servers that tests may kill, stop and start: a single one, a cluster, and a primary with sentinels."""
 
 import random
 import signal
@@ -19,12 +19,12 @@ PATIENCE = 30.0  # seconds
 SLOTS = 16_384
 SERVICE = "upvote"
 NODE_TIMEOUT = 1_000  # milliseconds after which a cluster or a sentinel takes a server for lost
-BUSY = 30_000  # where none is to be lost: a busy machine may keep one waiting for longer than that
+BUSY = 30_000  # milliseconds, where no failover is wanted: a busy machine may delay a server for more than NODE_TIMEOUT
 
 
 @dataclass
 class Server:
-    """A Valkey on a port of loopback. `settings` are those of its configuration; it keeps its port and its data."""
+    """A Valkey on a loopback port, with the same port and data after a restart. `settings` are those of valkey.conf."""
 
     folder: Path
     settings: dict[str, object] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Server:
             until(lambda: client.ping())
 
     def launch(self) -> None:
-        """Start it, from a thread that lives as long as it: it ends with its parent, which is a thread."""
+        """Start it without waiting. It ends with the calling thread."""
         self.folder.mkdir(parents=True, exist_ok=True)
         config = self.folder / "valkey.conf"
         if not config.exists():  # sentinels write theirs
@@ -80,7 +80,7 @@ class Server:
             "dir": self.folder,
             "logfile": self.folder / "valkey.log",
             "save": '""',
-            "appendonly": "yes",  # or else a primary that comes back at once is empty, and so are then its replicas
+            "appendonly": "yes",  # else a primary that restarts is empty, and empties its replicas
             "repl-diskless-sync-delay": 0,
             **self.settings,
         }
@@ -96,8 +96,8 @@ def running(*servers: Server) -> Iterator[None]:
 
 
 @dataclass
-class Six:
-    """A cluster of three primaries and three replicas, or of fewer."""
+class Cluster:
+    """A cluster: primaries, then their replicas."""
 
     servers: list[Server]
     primaries: int = 3
@@ -107,14 +107,14 @@ class Six:
         return f"redis+cluster://{','.join(server.address for server in self.servers[: self.primaries])}"
 
     def primary_of(self, slot: int, but: Server | None = None) -> Server:
-        """Who has a slot, as the first says that runs, `but` one."""
-        teller = next(server for server in self.servers if server.process and server is not but)
-        with teller.client() as client:
+        """The primary of a slot, as reported by the first running server other than `but`."""
+        informant = next(server for server in self.servers if server.process and server is not but)
+        with informant.client() as client:
             (port,) = [port for first, last, port in _slots(client) if first <= slot <= last]
         return {server.port: server for server in self.servers}[port]
 
     def give_up_after(self, milliseconds: int) -> None:
-        """Take a server for lost from then on that was not heard for so long."""
+        """From now on, replace a primary that did not answer for so long."""
         for server in self.servers:
             with server.client() as client:
                 client.config_set("cluster-node-timeout", milliseconds)
@@ -126,7 +126,7 @@ class Six:
                 server.launch()
 
     def settle(self) -> None:
-        """Wait until all is as it should be: three primaries, each with a replica."""
+        """Wait until all servers are connected and each primary has its replicas."""
         until(self.is_whole)
 
     def is_whole(self) -> bool:
@@ -145,15 +145,17 @@ class Six:
 
 
 @contextmanager
-def cluster(folder: Path, primaries: int = 3, replicas: int = 3) -> Iterator[Six]:
-    """Primaries first. None is taken for lost, but see `give_up_after`."""
-    six = Six([Server(folder / str(number), _cluster_settings()) for number in range(primaries + replicas)], primaries)
-    with running(*six.servers):
-        clients = [server.client() for server in six.servers]
+def running_cluster(folder: Path, primaries: int = 3, replicas: int = 3) -> Iterator[Cluster]:
+    """Run a cluster without failovers; `give_up_after` allows them."""
+    cluster = Cluster(
+        [Server(folder / str(number), _cluster_settings()) for number in range(primaries + replicas)], primaries
+    )
+    with running(*cluster.servers):
+        clients = [server.client() for server in cluster.servers]
         for number, client in enumerate(clients[:primaries]):
             start, end = SLOTS * number // primaries, SLOTS * (number + 1) // primaries
             client.execute_command("CLUSTER ADDSLOTSRANGE", start, end - 1)
-        first = six.servers[0]
+        first = cluster.servers[0]
         for number, client in enumerate(clients, 1):
             client.execute_command("CLUSTER SET-CONFIG-EPOCH", number)
             client.execute_command("CLUSTER MEET", "127.0.0.1", first.port, first.settings["cluster-port"])
@@ -162,14 +164,14 @@ def cluster(folder: Path, primaries: int = 3, replicas: int = 3) -> Iterator[Six
             until(lambda client=client, primary=primary: client.execute_command("CLUSTER REPLICATE", primary))
         for client in clients:
             client.close()
-        until(six.is_whole)
-        six.give_up_after(BUSY)
-        yield six
+        until(cluster.is_whole)
+        cluster.give_up_after(BUSY)
+        yield cluster
 
 
 @dataclass
-class Watched:
-    """A primary and its replicas, and the sentinels that watch them."""
+class SentinelSetup:
+    """A primary and its replicas, and their sentinels."""
 
     servers: list[Server]
     sentinels: list[Server]
@@ -179,7 +181,7 @@ class Watched:
         return f"redis+sentinel://{','.join(sentinel.address for sentinel in self.sentinels)}/{SERVICE}"
 
     def settle(self) -> None:
-        """Wait until all sentinels know all."""
+        """Wait until each sentinel knows all servers and sentinels."""
         until(lambda: all(_knows_all(sentinel) for sentinel in self.sentinels))
 
     def primary(self) -> Server:
@@ -189,8 +191,8 @@ class Watched:
 
 
 @contextmanager
-def watched(folder: Path) -> Iterator[Watched]:
-    """A primary with two replicas, watched by three sentinels."""
+def running_sentinels(folder: Path) -> Iterator[SentinelSetup]:
+    """Run a primary with two replicas and three sentinels."""
     primary = Server(folder / "0")
     replicas = [Server(folder / str(number), {"replicaof": f"127.0.0.1 {primary.port}"}) for number in (1, 2)]
     watching = {
@@ -199,14 +201,14 @@ def watched(folder: Path) -> Iterator[Watched]:
         "sentinel failover-timeout": f"{SERVICE} 5000",
     }
     sentinels = [Server(folder / f"sentinel{number}", watching, ["--sentinel"]) for number in range(3)]
-    setup = Watched([primary, *replicas], sentinels)
+    setup = SentinelSetup([primary, *replicas], sentinels)
     with running(primary, *replicas, *sentinels):
         setup.settle()
         yield setup
 
 
 def until(condition: Callable[[], object], patience: float = PATIENCE) -> None:
-    """Wait until something holds. A server that does not answer yet is waited for, too."""
+    """Wait until a condition is true. Connection errors count as false."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -217,16 +219,15 @@ def until(condition: Callable[[], object], patience: float = PATIENCE) -> None:
         else:
             failure = None
         if time.monotonic() > deadline:
-            raise AssertionError("it took too long") from failure
+            raise AssertionError("the condition did not become true in time") from failure
         time.sleep(0.02)
 
 
 def free_port() -> int:
     """
-    A port that nobody listens at; two processes that look at once may find the same, if rarely.
+    A port that is not in use. Two processes may, rarely, find the same one.
 
-    It is none of those that the system gives to clients: one that asks while nobody listens could be given the very
-    port, and keep a server from starting there.
+    It is below the ports that the system assigns to clients, which could otherwise take it before the server does.
     """
     while True:
         port = random.randrange(10_000, 32_000)
@@ -246,7 +247,7 @@ def _cluster_settings() -> dict[str, object]:
 
 
 def _slots(client: "Redis") -> list[tuple[int, int, int]]:
-    """First and last slot of each part, and the port of its primary."""
+    """First and last slot of each range, and the port of its primary."""
     client.set_response_callback("CLUSTER SLOTS", lambda reply, **options: reply)
     return [(first, last, primary[1]) for first, last, primary, *_ in client.execute_command("CLUSTER SLOTS")]
 

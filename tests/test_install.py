@@ -1,4 +1,4 @@
-"""What people meet before Upvote is installed: the Makefile's first steps, and commands outside the environment."""
+"""Upvote before it is installed: the first steps of the Makefile, and commands outside the environment."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_environment_that_was_left_half_made_is_made_anew(folder):
+def test_incomplete_environment_is_created_again(folder):
     stand_in(folder, "python3", WITHOUT_PIP.format(python=REAL))
     refused = run(folder, "make", "serve")
     assert refused.returncode == 2
@@ -97,7 +97,6 @@ def test_module_with_an_old_python_names_the_version(folder):
     done = run(folder, str(REAL), "-c", program)
 
     assert done.returncode == 2
-
     assert done.stderr.startswith("upvote: Upvote needs Python 3.11 or newer, this is ")
     assert done.stderr.count("\n") == 1
 
@@ -109,6 +108,6 @@ def stand_in(folder: Path, name: str, script: str) -> None:
 
 
 def run(folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a shell that knows nothing of our environment."""
+    """Run a command without the environment variables of the tests."""
     environment = {"PATH": f"{folder / 'path'}:{os.defpath}", "HOME": str(folder), "LANG": "C.UTF-8"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=110)

@@ -17,8 +17,8 @@ from tests.conftest import Clock, registered
 from tests.server.conftest import Live, serving
 
 CLOSED = "article:3011197992960062"
-ADDRESS = "http://127.0.0.1:8000"  # in configurations, as people write it; tests put the address of their server there
-HANGING = 60  # after so many seconds, a client waits for what never comes
+ADDRESS = "http://127.0.0.1:8000"  # in the clients' configurations; tests replace it by the address of their server
+HANGING = 60  # seconds after which a client is taken to wait for a message that is never sent
 
 
 @pytest.fixture(scope="session")
@@ -38,14 +38,14 @@ async def post(redis_url: str) -> None:
 
 
 def call(*command: str | Path, cwd: Path) -> str:
-    """What a program prints, if it succeeds."""
+    """The output of a program, which has to succeed."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def told(*command: str | Path, cwd: Path) -> Any:
-    """What a program prints in JSON, if it succeeds and complains of nothing."""
+def json_of(*command: str | Path, cwd: Path) -> Any:
+    """The JSON that a program prints. It has to succeed and print no errors."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=HANGING)
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests import programs
-from tests.clients.conftest import ADDRESS, CLOSED, call, told
+from tests.clients.conftest import ADDRESS, CLOSED, call, json_of
 
 SOURCES = Path(__file__).with_name("javascript")
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_client_pages_votes_listens_and_is_refused(live, project, client, progra
         "--experimental-websocket",
     )  # Node 20 has what browsers have, but hides it
 
-    story = told(*node, program, f"{live.url}/graphql", client, CLOSED, cwd=project)
+    story = json_of(*node, program, f"{live.url}/graphql", client, CLOSED, cwd=project)
 
     assert story | {"moves": sorted(story["moves"])} == {"user": f"{client}-voter"} | expected
 

@@ -1,4 +1,4 @@
-"""Values of a batch: who goes before it runs takes nobody along, and one parent's error is that parent's alone."""
+"""Batches: cancellation and errors of one parent do not affect the others."""
 
 import asyncio
 import gc
@@ -28,18 +28,18 @@ async def failing(parents: list[int], context: Context) -> list[int]:
 
 @pytest.mark.parametrize("before", range(4))
 @pytest.mark.parametrize("after", range(3))
-async def test_value_is_there_when_the_only_other_one_who_asked_has_gone(store, before, after):
+async def test_cancelled_value_does_not_cancel_a_later_one(store, before, after):
     context = Context(store)
-    gone = context.resolve(doubled, 1, {})
+    cancelled = context.resolve(doubled, 1, {})
     await ticks(before)
-    gone.cancel()
+    cancelled.cancel()
     await ticks(after)
 
     async with asyncio.timeout(PATIENCE):
         assert await context.resolve(doubled, 2, {}) == 4
 
 
-async def test_error_of_one_parent_is_not_the_others(store):
+async def test_error_of_one_parent_does_not_affect_the_others(store):
     context = Context(store)
     values = [context.resolve(halved, parent, {}) for parent in (2, 3, 4)]
     found = await asyncio.gather(*values, return_exceptions=True)
@@ -48,13 +48,13 @@ async def test_error_of_one_parent_is_not_the_others(store):
 
 
 @pytest.mark.parametrize("before", range(3))
-async def test_error_that_nobody_waits_for_any_more_is_not_logged(store, caplog, before):
+async def test_error_of_a_cancelled_value_is_not_logged(store, caplog, before):
     context = Context(store)
-    gone = context.resolve(failing, 1, {})
+    cancelled = context.resolve(failing, 1, {})
     await ticks(before)
-    gone.cancel()
+    cancelled.cancel()
     await ticks(10)
-    del gone, context
+    del cancelled, context
     gc.collect()
 
     assert caplog.records == []

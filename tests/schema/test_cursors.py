@@ -10,7 +10,7 @@ from tests.store.reading import post
 pytestmark = pytest.mark.routed
 
 NUMBER = "0000000000000001"
-LISTINGS = {  # a query of each kind of connection, with the name that its cursors have
+LISTINGS = {  # by the name of the listing in its cursors, a query of it: one for each kind of connection
     "score": "{ articles(PAGE) { nodes { id } } }",
     "time": "{ articles(order: TIME, PAGE) { nodes { id } } }",
     "gravity": "{ articles(order: GRAVITY, PAGE) { nodes { id } } }",
@@ -29,7 +29,7 @@ OF_USERS = ["followers:alice", "following:alice"]
 BY_NAME = ["groups", "voters"]
 
 
-async def asked(ask, token, number, listing, *position):
+async def pages_at(ask, token, number, listing, *position):
     """The responses for the pages after and before a position."""
     name = f"voters:{number}" if listing == "voters" else listing
     cursor = urlsafe_b64encode("|".join([name, *position]).encode()).decode()
@@ -37,7 +37,7 @@ async def asked(ask, token, number, listing, *position):
     return [await ask(LISTINGS[listing].replace("PAGE", page), token) for page in pages]
 
 
-def positions(listing):
+def impossible_positions(listing):
     """Positions that are impossible in a listing."""
     if listing in BY_NAME:
         return [("",), ("a b",), ("x" * 51,), ("al", "ice"), ("alice", "1"), ("-\u00e4",)]
@@ -60,8 +60,8 @@ def positions(listing):
 @pytest.mark.parametrize("listing", LISTINGS)
 async def test_cursor_with_an_impossible_position_is_refused(store, ask, alice, token, listing):  # L3
     number = (await post(store, alice, groups=["show"])).number
-    for position in positions(listing):
-        for answer in await asked(ask, token, number, listing, *position):
+    for position in impossible_positions(listing):
+        for answer in await pages_at(ask, token, number, listing, *position):
             (error,) = answer["errors"]
             assert (error["extensions"]["code"], error["message"]) == (
                 "BAD_USER_INPUT",

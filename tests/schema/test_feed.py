@@ -71,7 +71,7 @@ async def test_none_of_five_hundred_articles_is_lost(store, ask, alice, token): 
     await store.follows.follow("vera", alice)
     expected = [(await post(store, alice)).id for _ in range(500)][::-1]
 
-    assert await walk(ask, token, 100) == expected
+    assert await all_ids(ask, token, 100) == expected
 
 
 async def test_more_articles_than_a_page_are_not_dropped(store, ask, alice, token):  # F7
@@ -92,7 +92,7 @@ async def test_pages_continue_below_the_last_article_of_a_followee(store, ask, a
         expected.insert(0, (await post(store, poster)).id)
         clock.advance(1)
 
-    assert await walk(ask, token, 1) == expected
+    assert await all_ids(ask, token, 1) == expected
 
 
 async def test_error_of_one_field_does_not_affect_others_of_its_pipeline(store, ask, alice, bob, token, redis):
@@ -136,7 +136,7 @@ async def test_unseen_page_has_no_article_below_the_mark(store, ask, alice, toke
 
 
 async def test_article_that_is_listed_late_is_not_skipped(store, ask, alice, bob, token, clock):  # F9
-    """A mark by number, as in the original, would lose an article that was numbered before and written after."""
+    """A mark by article number would skip an article that is numbered before another one and written after it."""
     for followee in (alice, bob):
         await store.follows.follow("vera", followee)
     clock.advance(1)
@@ -159,11 +159,11 @@ async def test_concurrent_reads_and_posts_neither_repeat_nor_lose_articles(store
     async def keep_posting():
         return [(await post(store, alice)).id for _ in range(30)]
 
-    later, *walks = await asyncio.gather(keep_posting(), *(walk(ask, token, size) for size in (7, 7, 25)))
+    later, *walks = await asyncio.gather(keep_posting(), *(all_ids(ask, token, size) for size in (7, 7, 25)))
     for walked in walks:
         assert len(set(walked)) == len(walked)
         assert walked[-60:] == posted[::-1]
-    assert await walk(ask, token, 25) == await walk(ask, token, 10) == (posted + later)[::-1]
+    assert await all_ids(ask, token, 25) == await all_ids(ask, token, 10) == (posted + later)[::-1]
 
 
 async def test_follow_adds_older_articles_and_unfollow_and_delete_remove_them(store, ask, alice, bob, token):  # F8
@@ -225,8 +225,8 @@ async def test_mark_of_another_listing_is_refused(store, ask, alice, token):  # 
     for through in (cursor, "nonsense", ""):
         answer = (await ask(MARK, token, through=through))["data"]["markFeedSeen"]
         assert answer == {"feed": None, "userErrors": [{"code": "INVALID", "field": ["input", "through"]}]}
-    nobodys = (await ask(MARK, through=cursor))["data"]["markFeedSeen"]
-    assert nobodys["userErrors"] == [{"code": "UNAUTHENTICATED", "field": None}]
+    logged_out = (await ask(MARK, through=cursor))["data"]["markFeedSeen"]
+    assert logged_out["userErrors"] == [{"code": "UNAUTHENTICATED", "field": None}]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ async def test_viewer_is_following_of_a_page_of_users_is_one_pipeline(store, ask
     assert answer["extensions"]["stats"]["roundTrips"] == 3
 
 
-async def walk(ask, token, size):
+async def all_ids(ask, token, size):
     walked, cursor = [], None
     for _ in count():
         answer = await ask(FEED, token, first=size, after=cursor)

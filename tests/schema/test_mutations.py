@@ -101,18 +101,18 @@ async def test_refusal_lists_all_faults_of_an_input(ask, token, redis):  # A8
 
 
 async def test_refusal_lists_at_most_ten_wrong_groups(ask, token):
-    wanted = {"title": "a title", "content": "a text", "groups": [f"a {number}" for number in range(1_000)]}
-    errors = (await ask(POST, token, input=wanted))["data"]["post"]["userErrors"]
+    given = {"title": "a title", "content": "a text", "groups": [f"a {number}" for number in range(1_000)]}
+    errors = (await ask(POST, token, input=given))["data"]["post"]["userErrors"]
 
     assert len(errors) == 10
     assert errors[9]["message"].endswith("the first a letter or digit, not 'a 9'")
 
 
 async def test_post_returns_the_article(ask, token):  # A3, A7
-    wanted = {"title": "a title", "link": "https://example.com/", "idempotencyKey": "my key"}
-    first = (await ask(POST, token, input=wanted))["data"]["post"]
-    again = (await ask(POST, token, input=wanted))["data"]["post"]
-    other = (await ask(POST, token, input=wanted | {"title": "another"}))["data"]["post"]
+    given = {"title": "a title", "link": "https://example.com/", "idempotencyKey": "my key"}
+    first = (await ask(POST, token, input=given))["data"]["post"]
+    again = (await ask(POST, token, input=given))["data"]["post"]
+    other = (await ask(POST, token, input=given | {"title": "another"}))["data"]["post"]
 
     assert (first["replayed"], again["replayed"]) == (False, True)
     assert first["article"] == again["article"]
@@ -121,10 +121,10 @@ async def test_post_returns_the_article(ask, token):  # A3, A7
 
 
 async def test_double_click_posts_once(ask, token, clock):  # A7
-    wanted = {"title": "a title", "link": "https://example.com/"}
-    first, double = [(await ask(POST, token, input=wanted))["data"]["post"] for _ in range(2)]
+    given = {"title": "a title", "link": "https://example.com/"}
+    first, double = [(await ask(POST, token, input=given))["data"]["post"] for _ in range(2)]
     clock.advance(10.001)
-    later = (await ask(POST, token, input=wanted))["data"]["post"]
+    later = (await ask(POST, token, input=given))["data"]["post"]
 
     assert (first["replayed"], double["replayed"], later["replayed"]) == (False, True, False)
     assert double == first | {"replayed": True}
@@ -167,8 +167,8 @@ async def test_late_vote_returns_when_voting_closed(store, ask, alice, clock):  
 
 
 async def test_edit_keeps_fields_that_are_left_out_and_clears_null_fields(ask, token, clock):
-    wanted = {"title": "a title", "link": "https://example.com/", "content": "a text"}
-    id = (await ask(POST, token, input=wanted))["data"]["post"]["article"]["id"]
+    given = {"title": "a title", "link": "https://example.com/", "content": "a text"}
+    id = (await ask(POST, token, input=given))["data"]["post"]["article"]["id"]
     clock.advance(1)
 
     edited = (await ask(EDIT, token, input={"articleId": id, "title": "another", "content": None}))["data"][
@@ -281,7 +281,7 @@ async def test_change_of_password_returns_the_user(ask, token):
 
 
 @pytest.mark.parametrize("mutation", ["followUser", "unfollowUser"])
-async def test_log_in_is_required_before_the_id_is_looked_at(ask, mutation):
-    asked = f'mutation {{ {mutation}(input: {{userId: "nobody"}}) {{ userErrors {{ code }} }} }}'
+async def test_session_is_checked_before_the_id(ask, mutation):
+    query = f'mutation {{ {mutation}(input: {{userId: "nobody"}}) {{ userErrors {{ code }} }} }}'
 
-    assert (await ask(asked))["data"][mutation]["userErrors"] == [{"code": "UNAUTHENTICATED"}]
+    assert (await ask(query))["data"][mutation]["userErrors"] == [{"code": "UNAUTHENTICATED"}]

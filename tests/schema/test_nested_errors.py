@@ -18,9 +18,10 @@ from tests.store.reading import post
 
 pytestmark = pytest.mark.routed
 
+OTHER_LISTING = ("BAD_USER_INPUT", "this cursor belongs to another listing")
 PAGES = '{ edges { node { articles(first: 0) { totalCount } } } nodes { articles(after: "odd") { totalCount } } }'
 DOCUMENTS = {
-    "beside what waits": """{ groups { nodes { articles(first: 0) { totalCount } } edges { node { articles {
+    "beside pending fields": """{ groups { nodes { articles(first: 0) { totalCount } } edges { node { articles {
       totalCount } } } } feed { articles { totalCount nodes { groups { articles { totalCount } } } } } }""",
     "at every parent": '{ articles { nodes { voters(after: "odd") { totalCount } } } }',
     "in two branches": "{ groups " + PAGES + " articles { nodes { groups { articles(first: 0) { totalCount } } } } }",
@@ -93,14 +94,14 @@ async def settled() -> None:
 async def test_cursor_of_one_parent_is_an_error_for_other_parents(store, ask, token):
     await with_listings(store, token)
     (cursor,) = await cursors(ask, token, '{ user(username: "alice") { articles(first: 1) { edges { cursor } } } }')
-    asked = """query($after: String) { nodes(ids: ["user:alice", "user:Bob", "user:alice"]) {
+    query = """query($after: String) { nodes(ids: ["user:alice", "user:Bob", "user:alice"]) {
       id ... on User { articles(first: 1, after: $after) { totalCount } } } }"""
 
     for _ in range(3):
-        answer = await ask(asked, token, after=cursor)
+        answer = await ask(query, token, after=cursor)
         page = {"id": "user:alice", "articles": {"totalCount": 2}}
         assert answer["data"] == {"nodes": [page, None, page]}
-        assert told(answer) == [(["nodes", 1, "articles"], "BAD_USER_INPUT", "this cursor belongs to another listing")]
+        assert errors_of(answer) == [(["nodes", 1, "articles"], *OTHER_LISTING)]
 
 
 async def test_nullable_field_of_another_parent_is_null(store, ask, token):
@@ -110,14 +111,14 @@ async def test_nullable_field_of_another_parent_is_null(store, ask, token):
     (cursor,) = await cursors(
         ask, token, f'{{ article(id: "{ids[1]}") {{ voters(first: 1) {{ edges {{ cursor }} }} }} }}'
     )
-    asked = """query($after: String) { articles { nodes { voters(after: $after) { totalCount } } } }"""
+    query = """query($after: String) { articles { nodes { voters(after: $after) { totalCount } } } }"""
 
     for _ in range(3):
-        answer = await ask(asked, token, after=cursor)
+        answer = await ask(query, token, after=cursor)
         nodes = answer["data"]["articles"]["nodes"]
         assert [node["voters"] and node["voters"]["totalCount"] for node in nodes] == [None, 1, None, None]
         paths = [["articles", "nodes", place, "voters"] for place in (0, 2, 3)]
-        assert told(answer) == [(path, "BAD_USER_INPUT", "this cursor belongs to another listing") for path in paths]
+        assert errors_of(answer) == [(path, *OTHER_LISTING) for path in paths]
 
 
 @pytest.mark.parametrize("field", ["followers", "following"])
@@ -126,27 +127,27 @@ async def test_cursor_of_followers_belongs_to_one_user(store, ask, token, field)
     (cursor,) = await cursors(
         ask, token, f'{{ user(username: "vera") {{ {field}(first: 1) {{ edges {{ cursor }} }} }} }}'
     )
-    asked = f"""query($after: String) {{ nodes(ids: ["user:alice", "user:vera"]) {{
+    query = f"""query($after: String) {{ nodes(ids: ["user:alice", "user:vera"]) {{
       ... on User {{ {field}(after: $after) {{ nodes {{ id }} }} }} }} }}"""
 
     for _ in range(3):
-        answer = await ask(asked, token, after=cursor)
+        answer = await ask(query, token, after=cursor)
         assert answer["data"] == {"nodes": [None, {field: {"nodes": []}}]}
-        assert [path for path, *_ in told(answer)] == [["nodes", 0, field]]
+        assert [path for path, *_ in errors_of(answer)] == [["nodes", 0, field]]
 
 
 async def test_pinned_cursor_of_one_group_is_an_error_for_other_groups(store, ask, token):
     await with_listings(store, token)
     first = '{ group(name: "ask") { articles(first: 1, pinned: true) { edges { cursor } } } }'
     (cursor,) = await cursors(ask, token, first)
-    asked = """query($after: String) { nodes(ids: ["group:ask", "group:show"]) {
+    query = """query($after: String) { nodes(ids: ["group:ask", "group:show"]) {
       ... on Group { articles(first: 5, after: $after) { totalCount nodes { title } } } } }"""
 
     for _ in range(3):
-        answer = await ask(asked, token, after=cursor)
+        answer = await ask(query, token, after=cursor)
         assert answer["data"]["nodes"][0]["articles"]["totalCount"] == 2
         assert answer["data"]["nodes"][1] is None
-        assert [path for path, *_ in told(answer)] == [["nodes", 1, "articles"]]
+        assert [path for path, *_ in errors_of(answer)] == [["nodes", 1, "articles"]]
 
 
 async def with_listings(store: Store, token: str) -> None:
@@ -164,7 +165,7 @@ async def cursors(ask, token, query) -> list[str]:
     return re.findall(r"'cursor': '([^']*)'", str((await ask(query, token))["data"]))
 
 
-def told(answer) -> list[tuple[list[object], str, str]]:
+def errors_of(answer) -> list[tuple[list[object], str, str]]:
     """Path, code and message of each error of a response, sorted by path."""
     errors = sorted(answer["errors"], key=lambda error: str(error["path"]))
     return [(error["path"], error["extensions"]["code"], error["message"]) for error in errors]

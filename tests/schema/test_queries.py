@@ -101,7 +101,7 @@ async def test_cursors_walk_the_whole_listing_both_ways(store, ask, alice, bob):
     assert forward == backward == expected
 
 
-async def test_page_numbers(store, ask, alice):  # L2
+async def test_pages_by_number_have_the_expected_articles_and_flags(store, ask, alice):  # L2
     posted = [(await post(store, alice)).id for _ in range(30)][::-1]
     shown = {page: (await ask(PAGE, page=page))["data"]["articles"] for page in (1, 2, 3)}
 
@@ -163,7 +163,7 @@ async def test_groups_are_listed_by_name(store, ask, alice, bob):
     assert (rest["pageInfo"]["hasPreviousPage"], back["pageInfo"]["hasNextPage"]) == (True, True)
 
 
-async def test_users_articles_newest_first(store, ask, alice, bob):  # F3
+async def test_articles_of_a_user_are_listed_newest_first(store, ask, alice, bob):  # F3
     mine = [(await post(store, poster)).id for poster in (alice, bob, alice)]
     answer = await ask('{ user(username: "ALICE") { articles { totalCount nodes { id } } } }')
 
@@ -229,7 +229,7 @@ async def test_malformed_id_among_others_has_an_error_of_its_own(store, ask, ali
         ]
 
 
-async def test_names_that_nobody_can_have_are_unknown(store, ask, alice):
+async def test_malformed_names_are_unknown(store, ask, alice):
     await post(store, alice, groups=["show"])
     query = """query($user: String!, $group: String!) {
       user(username: $user) { id } group(name: $group) { id }

@@ -73,13 +73,13 @@ async def test_answer_to_a_session_says_nothing_of_its_end(store, ask, alice, to
     assert [session(await ask(query, token)) for _ in range(3)] == [None] * 3
 
 
-@pytest.mark.parametrize(("end", "told"), [(logged_out, None), (malformed, "ended")])
+@pytest.mark.parametrize(("end", "status"), [(logged_out, None), (malformed, "ended")])
 @pytest.mark.parametrize("query", ["{ __typename }", '{ group(name: "show") { name } }'])
-async def test_session_is_not_read_for_what_reads_nothing_else(store, ask, token, clock, query, end, told):
+async def test_session_is_not_read_for_what_reads_nothing_else(store, ask, token, clock, query, end, status):
     answer = await ask(query, await end(store, token, clock))
 
     assert answer["extensions"]["stats"]["roundTrips"] == 0
-    assert session(answer) == told
+    assert session(answer) == status
 
 
 @pytest.mark.parametrize("end", ENDS)

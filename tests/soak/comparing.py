@@ -1,4 +1,4 @@
-"""Comparing answers: all the data, and where there are errors, at which nulls and with which codes."""
+"""Compares answers: all data, and of errors their codes and the nulls that they caused."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -10,11 +10,11 @@ from tests.soak.fields import Rank
 from tests.soak.pages import Position
 
 Path = tuple[str | int, ...]
-Found = Callable[[Path, str, Position], str | None]  # notes a cursor, and says what is wrong with it
+Found = Callable[[Path, str, Position], str | None]  # stores a cursor, and returns what is wrong with it
 
 
 def difference(expected: Answer, answered: dict[str, Any], found: Found) -> str | None:
-    """The first thing in which an answer is not what the model says."""
+    """The first difference between an answer and the model's; None if there is none."""
     if "data" not in answered:
         return f"no data: {answered}"[:1_000]
     wrong = _errors(expected, answered) or _extensions(expected, answered)
@@ -48,8 +48,8 @@ def is_same(expected: Any, got: Any) -> bool:
 
 def _errors(expected: Answer, answered: dict[str, Any]) -> str | None:
     right = at_nulls(expected.data, expected.errors)
-    told = [(tuple(each.get("path", ())), each["extensions"]["code"]) for each in answered.get("errors", ())]
-    got = at_nulls(answered["data"], told)
+    found_errors = [(tuple(each.get("path", ())), each["extensions"]["code"]) for each in answered.get("errors", ())]
+    got = at_nulls(answered["data"], found_errors)
     for path in right.keys() | got.keys():
         if not got.get(path):
             return f"{written(path)}: no error, expected {sorted(right[path])}"
@@ -63,14 +63,14 @@ def _errors(expected: Answer, answered: dict[str, Any]) -> str | None:
 
 
 def _extensions(expected: Answer, answered: dict[str, Any]) -> str | None:
-    """What the answer says of the session beside the data. Expired pins are not modelled."""
-    told = answered.get("extensions", {}).get("session")
+    """Compare what `extensions` says about the session. Expired pins are not modelled."""
+    session = answered.get("extensions", {}).get("session")
     allowed = {True: ["ended"], False: [None], None: ["ended", None]}[expected.session_ended]
-    return None if told in allowed else f"extensions: session {told!r}, expected one of {allowed}"
+    return None if session in allowed else f"extensions: session {session!r}, expected one of {allowed}"
 
 
 def at_nulls(data: Any, errors: Iterable[tuple[Path, str]]) -> dict[Path, set[str]]:
-    """The codes of errors by the null that each led to. The contract does not say which of several is told."""
+    """The codes of errors by the path of the null that they caused. The server may report any one of several."""
     codes: dict[Path, set[str]] = defaultdict(set)
     for path, code in errors:
         value, depth = data, 0
@@ -82,7 +82,7 @@ def at_nulls(data: Any, errors: Iterable[tuple[Path, str]]) -> dict[Path, set[st
 
 
 def is_between(got: Any, before: Any, after: Any) -> bool:
-    """Whether each value is one of those before and after a write: what overlaps it may see either."""
+    """Whether each value is that before or that after a write, as a read that overlaps the write may see either."""
     if isinstance(before, Position) or isinstance(after, Position):
         return got is None or isinstance(got, str)
     if isinstance(before, Rank) or isinstance(after, Rank):

@@ -9,7 +9,7 @@ WANTED = {
     "deleteArticle carried out": 1_000,
     "editArticle carried out": 3_000,
     "empty timelines": 3_000,
-    "ended sessions told": 3_000,
+    "ended sessions reported": 3_000,
     "equal queries at once": 1_000,
     "equal values": 1_000,
     "equal values of several partitions": 6_000,

@@ -152,7 +152,7 @@ class Run:
         wrong = difference(expected, answered, lambda *found: self._found(operation, *found))
         if wrong:
             raise Difference(step, operation, wrong, answered)
-        self.model.reached.count("ended sessions told", expected.session_ended is True)
+        self.model.reached.count("ended sessions reported", expected.session_ended is True)
 
     def _is_too_much(self, answered: dict[str, Any]) -> bool:
         return "data" not in answered and all(

@@ -59,7 +59,7 @@ async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = Fal
             f"seed {seed}: {operations} operations, {operations / seconds:.0f} a second, {world.settings}", flush=True
         )
         if difference:
-            found.differences.append(await told(world, difference, root))
+            found.differences.append(await description(world, difference, root))
             print(found.differences[-1], flush=True)
             if stop:
                 break
@@ -70,7 +70,7 @@ async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = Fal
     return found
 
 
-async def told(world: World, found: Difference, root: Path) -> str:
+async def description(world: World, found: Difference, root: Path) -> str:
     """The difference with the shortest history that shows it."""
     shrinker = Shrinker(partial(replay, world.settings, root=root), time.monotonic() + SHRINKING)
     steps, again = await shrinker.shrunk(world.steps, found)

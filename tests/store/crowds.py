@@ -1,4 +1,4 @@
-"""A crowd that votes while servers fail, and remembers what it was told."""
+"""Users that vote while servers fail, and the votes that were acknowledged."""
 
 import asyncio
 import time
@@ -20,8 +20,8 @@ POSTERS = 48  # enough for each third of 16 partitions to have some
 @dataclass
 class Crowd:
     """
-    `acknowledged` are the votes that were answered, by article; `longest` is how long an answer took, `gap` how long an
-    article got none, both in seconds.
+    `acknowledged` has the voters by article. `longest` is the longest time that a call took, `gap` the longest time
+    between two votes on an article, both in seconds.
     """
 
     store: Store
@@ -33,7 +33,7 @@ class Crowd:
     _last: dict[int, float] = field(default_factory=dict)
 
     async def vote(self, number: int) -> None:
-        """One after the other, each by somebody else, and again until it is answered."""
+        """Vote as one voter after the other, each until the vote is acknowledged."""
         turn = 0
         while True:
             voter, answered = f"voter-{turn}", False
@@ -43,10 +43,10 @@ class Crowd:
             await asyncio.sleep(0.01)
 
     async def missing(self) -> dict[int, set[str]]:
-        """What was acknowledged, but is not there."""
-        wanted = {number: self.acknowledged.get(number, set()) for number in self.articles}
-        found = await read(self.store, *(queries.voters(self.store.site, number) for number in wanted))
-        lacking = {number: wanted[number] - set(there) for number, there in zip(wanted, found, strict=True)}
+        """The acknowledged voters that the store does not have, by article."""
+        expected = {number: self.acknowledged.get(number, set()) for number in self.articles}
+        found = await read(self.store, *(queries.voters(self.store.site, number) for number in expected))
+        lacking = {number: expected[number] - set(names) for number, names in zip(expected, found, strict=True)}
         return {number: names for number, names in lacking.items() if names}
 
     async def findings(self) -> list[verify.Finding]:
@@ -72,7 +72,7 @@ class Crowd:
 
 @asynccontextmanager
 async def voting(store: Store, posters: int = POSTERS) -> AsyncIterator[Crowd]:
-    """A crowd that votes on one article of each of some posters, who are everywhere in the store."""
+    """Vote on one article of each of `posters` posters, who are in all partitions."""
     numbers = []
     for poster in range(posters):
         name = await registered(store, f"poster-{poster}")

@@ -1,4 +1,4 @@
-"""Reading a store as its resolvers do, in a line."""
+"""Short calls that read a store as the resolvers do."""
 
 from collections.abc import Sequence
 from secrets import token_hex
@@ -49,7 +49,7 @@ async def page(store: Store, listing: Listing, window: Window | None = None) -> 
 
 
 async def request(store: Store) -> tuple[list[Article | None], int]:
-    """The newest articles as a request reads them, with what its process keeps, and for how many commands."""
+    """The newest articles as a request reads them, with the client-side cache, and the number of commands sent."""
     cost = RedisUsage()
     client.current_usage.set(cost)
     reads = Reads(store, None)
@@ -62,7 +62,7 @@ async def numbers(store: Store, listing: Listing, window: Window | None = None) 
 
 
 async def post(store: Store, poster: str, title: str = "a title", groups: Sequence[str] = ()) -> Article:
-    """Post with an idempotency key of its own, as equal posts without keys are one for 10 seconds."""
+    """Post with a new idempotency key, because equal posts without one are replays for 10 seconds."""
     draft = Draft(title, "https://example.com/", "", tuple(groups))
     posted: Posted = await store.articles.post(poster, draft, token_hex(8))
     assert posted.article is not None
@@ -70,12 +70,12 @@ async def post(store: Store, poster: str, title: str = "a title", groups: Sequen
 
 
 def everything(redis: "Redis") -> dict[str, Any]:
-    """All that the store holds, to see that nothing changed."""
+    """All keys of the store with their serialized values, to compare."""
     return {key: redis.dump(key) for key in redis.scan_iter()}
 
 
 def contents(redis: "Redis") -> dict[str, Any]:
-    """The same, as clients read it."""
+    """All keys of the store with their values; unlike `everything`, independent of encodings."""
     reads = {
         "hash": redis.hgetall,
         "set": redis.smembers,
@@ -92,9 +92,9 @@ async def verified(store: Store, *, repair: bool = False) -> list[Finding]:
     return found
 
 
-def up(redis: "Redis", store: Store, number: int) -> set[str]:
+def upvoters(redis: "Redis", store: Store, number: int) -> set[str]:
     return redis.smembers(keys.voted(store.site.home_of_article(number), number))
 
 
-def down(redis: "Redis", store: Store, number: int) -> set[str]:
+def downvoters(redis: "Redis", store: Store, number: int) -> set[str]:
     return redis.smembers(keys.downvoted(store.site.home_of_article(number), number))

@@ -8,7 +8,7 @@ from store.errors import IdempotencyMismatch, Invalid, Unauthenticated
 from store.ranking.formulas import DAY, Order, Policy
 from store.records import Article
 from tests.conftest import registered
-from tests.store.reading import article, everything, numbers, page, post, profile, up
+from tests.store.reading import article, everything, numbers, page, post, profile, upvoters
 
 DRAFT = Draft("Interactive Dynamic Video", "https://example.com/idv", "A text.", ("Video", "show"))
 
@@ -62,7 +62,7 @@ async def test_poster_is_the_first_voter(store, alice, clock, redis):  # A4
 
     (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert (posted.upvotes, posted.downvotes) == (1, 0)
-    assert up(redis, store, posted.number) == {"Alice"}
+    assert upvoters(redis, store, posted.number) == {"Alice"}
     assert position.value == clock.now + 432_000
     assert (await profile(store, "alice")).karma == 0
 

@@ -6,7 +6,7 @@ from store import keys, listings
 from store.errors import Forbidden, NotFound, VotingClosed
 from store.ranking.formulas import Order, Policy
 from store.records import Vote
-from tests.store.reading import article, down, everything, numbers, page, post, profile, up, voters
+from tests.store.reading import article, downvoters, everything, numbers, page, post, profile, upvoters, voters
 
 WEEK = 7 * 86_400
 GRACE = 60_000  # milliseconds
@@ -49,7 +49,7 @@ async def test_vote_sets_the_voters_value(store, alice, bob, redis):  # V3, V4
 
     assert [each.changed for each in voted] == [True, False, True, False, True, False, True, True, True]
     assert [each.article.votes for each in voted] == [2, 2, 0, 0, 1, 1, 0, 2, 1]
-    assert (up(redis, store, number), down(redis, store, number)) == ({"Alice"}, set())
+    assert (upvoters(redis, store, number), downvoters(redis, store, number)) == ({"Alice"}, set())
 
 
 async def test_setting_the_same_vote_again_writes_nothing(store, alice, bob, redis):  # V3
@@ -151,7 +151,7 @@ async def test_two_hundred_voters_at_once_each_retrying_count_two_hundred(store,
     await asyncio.gather(*(store.articles.vote(number, voter, Vote.UP) for voter in voters_at_once))
 
     assert (await article(store, number)).votes == 200
-    assert len(up(redis, store, number)) == 200
+    assert len(upvoters(redis, store, number)) == 200
     assert await numbers(store, listings.front_page(store.site, None)) == [number]
 
 
@@ -161,7 +161,10 @@ async def test_concurrent_contradicting_votes_leave_counts_equal_to_sets(store, 
     await asyncio.gather(*(store.articles.vote(number, voter, vote) for voter, vote in storm))
 
     found = await article(store, number)
-    assert (found.upvotes, found.downvotes) == (len(up(redis, store, number)), len(down(redis, store, number)))
+    assert (found.upvotes, found.downvotes) == (
+        len(upvoters(redis, store, number)),
+        len(downvoters(redis, store, number)),
+    )
     (position,) = (await page(store, listings.whole(store.site, Order.SCORE))).positions
     assert position.value == found.posted_at + 432_000 * found.votes
     assert (await profile(store, "alice")).karma == found.votes - 1

@@ -1,4 +1,4 @@
-"""Votes on an article from a process of its own: each is told by the votes that it made, once it is acknowledged."""
+"""A process that votes on an article, and prints its upvotes after each acknowledged vote."""
 
 import asyncio
 import sys

@@ -58,9 +58,9 @@ def test_moved_store_is_the_same_and_all_stay_logged_in(filled, empty, capsys):
 
 
 def test_move_to_a_cluster_keeps_every_id_count_and_order(filled, tmp_path):
-    with servers.cluster(tmp_path) as six:
-        there = Settings(redis_url=six.url)
-        assert move(filled, six.url, 16) == 0
+    with servers.running_cluster(tmp_path) as cluster:
+        there = Settings(redis_url=cluster.url)
+        assert move(filled, cluster.url, 16) == 0
         assert verify(there, repair=False) == 0
         assert asyncio.run(orders(there)) == asyncio.run(orders(filled))
 

@@ -16,52 +16,52 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from store.store import Store
 from tests.conftest import Clock, client, registered
-from tests.servers import BUSY, NODE_TIMEOUT, PATIENCE, Server, Six, cluster, until
+from tests.servers import BUSY, NODE_TIMEOUT, PATIENCE, Cluster, Server, running_cluster, until
 from tests.store.crowds import Crowd, voting
 from tests.store.reading import article, numbers, post, request
 
 pytestmark = pytest.mark.one_server
 
 PARTITIONS = 16
-SLACK = 1.0  # seconds that a busy machine may take beyond
+SLACK = 1.0  # seconds: how much longer a busy machine may take
 
 
 @pytest.fixture(scope="module")
-def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Six]:
-    with cluster(tmp_path_factory.mktemp("cluster")) as six:
-        yield six
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 @pytest.fixture
-def six(settled: Six) -> Iterator[Six]:
+def cluster(running: Cluster) -> Iterator[Cluster]:
     """A whole cluster, emptied."""
-    settled.launch()
-    settled.settle()
-    settled.give_up_after(BUSY)
-    with client(settled.url) as redis:
+    running.launch()
+    running.settle()
+    running.give_up_after(BUSY)
+    with client(running.url) as redis:
         redis.flushall()
-    yield settled
+    yield running
 
 
 @pytest.fixture
-def watchful(six: Six) -> None:
-    """Replace a lost primary soon."""
-    six.give_up_after(NODE_TIMEOUT)
+def fast_failover(cluster: Cluster) -> None:
+    """Replace a lost primary after one second."""
+    cluster.give_up_after(NODE_TIMEOUT)
 
 
 @pytest.fixture
-async def store(six: Six, clock: Clock) -> AsyncIterator[Store]:
-    store = await Store.open(six.url, partitions=PARTITIONS, clock=clock, confirming_replicas=1)
+async def store(cluster: Cluster, clock: Clock) -> AsyncIterator[Store]:
+    store = await Store.open(cluster.url, partitions=PARTITIONS, clock=clock, confirming_replicas=1)
     yield store
     await store.close()
 
 
-def server_of(six: Six, store: Store, number: int) -> Server:
-    return six.primary_of(hash_slot(str(store.site.home_of_article(number))))
+def server_of(cluster: Cluster, store: Store, number: int) -> Server:
+    return cluster.primary_of(hash_slot(str(store.site.home_of_article(number))))
 
 
-async def test_pipeline_to_all_servers_is_one_round_trip(six, clock):
-    store = await Store.open(six.url, partitions=1024, clock=clock)
+async def test_pipeline_to_all_servers_is_one_round_trip(cluster, clock):
+    store = await Store.open(cluster.url, partitions=1024, clock=clock)
     await asyncio.gather(*(store.site.redis.run(("SET", keys.sequence(p), p)) for p in range(1024)))
     current_usage.set(counted := RedisUsage())
 
@@ -73,8 +73,8 @@ async def test_pipeline_to_all_servers_is_one_round_trip(six, clock):
     await store.close()
 
 
-async def test_listing_of_a_thousand_partitions_is_exact(six, clock):  # L1
-    store = await Store.open(six.url, partitions=1024, clock=clock)
+async def test_listing_of_a_thousand_partitions_is_exact(cluster, clock):  # L1
+    store = await Store.open(cluster.url, partitions=1024, clock=clock)
     posted = []
     for name in [f"person-{number}" for number in range(30)]:
         posted.append((await post(store, await registered(store, name))).number)
@@ -84,11 +84,11 @@ async def test_listing_of_a_thousand_partitions_is_exact(six, clock):  # L1
     await store.close()
 
 
-async def test_slot_that_moves_is_followed(store, six):
-    """ASK while it moves, for what has one key; TRYAGAIN for scripts, which wait until it has moved; then MOVED."""
+async def test_slot_that_moves_is_followed(store, cluster):
+    """While it moves, commands of one key are redirected with ASK, and scripts are sent again after TRYAGAIN."""
     number = (await post(store, await registered(store, "alice"))).number
     moving = hash_slot(str(store.site.home_of_article(number)))
-    source, target = server_of(six, store, number), next(each for each in six.servers if moving_to(six, each, moving))
+    source, target = server_of(cluster, store, number), other_primary(cluster, moving)
     with source.client() as here, target.client() as there:
         ids = [each.execute_command("CLUSTER MYID") for each in (here, there)]
         there.execute_command("CLUSTER SETSLOT", moving, "IMPORTING", ids[0])
@@ -106,43 +106,42 @@ async def test_slot_that_moves_is_followed(store, six):
     assert (await article(store, number)).votes == 2
 
 
-async def test_slot_that_moved_is_found_without_a_pause(store, six):
+async def test_votes_continue_while_a_slot_is_migrated_at_once(store, cluster):
     number = (await post(store, await registered(store, "alice"))).number
     moving = hash_slot(str(store.site.home_of_article(number)))
-    source, target = server_of(six, store, number), next(each for each in six.servers if moving_to(six, each, moving))
+    source, target = server_of(cluster, store, number), other_primary(cluster, moving)
     with source.client() as here, target.client() as there:
         id = there.execute_command("CLUSTER MYID")
         here.execute_command("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", moving, moving, "NODE", id)
     votes = 0
     async with asyncio.timeout(PATIENCE):
-        while six.primary_of(moving) is not target:
+        while cluster.primary_of(moving) is not target:
             await store.articles.vote(number, f"voter-{votes}", Vote.UP)
             votes += 1
 
     assert (await store.articles.vote(number, "bob", Vote.UP)).article.votes == 1 + votes + 1
 
 
-def moving_to(six: Six, server: Server, moving: int) -> bool:
-    """Whether a server is the primary of other slots."""
-    return server is not six.primary_of(moving) and server in [
-        six.primary_of(each) for each in range(0, HASH_SLOTS, 1000)
-    ]
+def other_primary(cluster: Cluster, slot: int) -> Server:
+    """A primary that does not have a slot."""
+    primaries = [cluster.primary_of(each) for each in range(0, HASH_SLOTS, 1000)]
+    return next(server for server in primaries if server is not cluster.primary_of(slot))
 
 
-@pytest.mark.usefixtures("watchful")
+@pytest.mark.usefixtures("fast_failover")
 @pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
-async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, six, fault):
+async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, cluster, fault):
     async with voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         number = crowd.articles[0]
-        lost, slots = server_of(six, store, number), hash_slot(str(store.site.home_of_article(number)))
+        lost, slots = server_of(cluster, store, number), hash_slot(str(store.site.home_of_article(number)))
         if fault is signal.SIGKILL:
             await asyncio.to_thread(lost.kill)
         lost.send(fault)
-        await asyncio.to_thread(until, lambda: six.primary_of(slots, but=lost) is not lost)
+        await asyncio.to_thread(until, lambda: cluster.primary_of(slots, but=lost) is not lost)
         lost.send(signal.SIGCONT)
-        six.launch()
-        await asyncio.to_thread(six.settle)
+        cluster.launch()
+        await asyncio.to_thread(cluster.settle)
         before = {number: len(names) for number, names in crowd.acknowledged.items()}
         await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
 
@@ -151,13 +150,13 @@ async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, six, f
     assert await crowd.findings() == []
 
 
-@pytest.mark.usefixtures("watchful")
-async def test_no_read_is_older_than_one_before_during_a_failover(store, six, clock):  # issue 5
-    reader = await Store.open(six.url, clock=clock)
-    seen = spared = 0
+@pytest.mark.usefixtures("fast_failover")
+async def test_no_read_is_older_than_one_before_during_a_failover(store, cluster, clock):  # issue 5
+    reader = await Store.open(cluster.url, clock=clock)
+    seen = cache_hits = 0
 
-    async def hunt(crowd: Crowd) -> None:
-        nonlocal seen, spared
+    async def read_until_cancelled(crowd: Crowd) -> None:
+        nonlocal seen, cache_hits
         number = crowd.articles[0]
         while True:
             expected = max(seen, 1 + len(crowd.acknowledged.get(number, ())))
@@ -165,66 +164,66 @@ async def test_no_read_is_older_than_one_before_during_a_failover(store, six, cl
                 articles, commands = await request(reader)
                 (found,) = [article for article in articles if article.number == number]
                 assert found.upvotes >= expected
-                seen, spared = found.upvotes, spared + (commands == PARTITIONS)
+                seen, cache_hits = found.upvotes, cache_hits + (commands == PARTITIONS)
             await asyncio.sleep(0.005)
 
     async with voting(store, 1) as crowd:
-        hunting = asyncio.create_task(hunt(crowd))
-        await asyncio.to_thread(until, lambda: hunting.done() or seen > 1)
+        reading = asyncio.create_task(read_until_cancelled(crowd))
+        await asyncio.to_thread(until, lambda: reading.done() or seen > 1)
         lost, slots = (
-            server_of(six, store, crowd.articles[0]),
+            server_of(cluster, store, crowd.articles[0]),
             hash_slot(str(store.site.home_of_article(crowd.articles[0]))),
         )
         await asyncio.to_thread(lost.kill)
-        await asyncio.to_thread(until, lambda: six.primary_of(slots, but=lost) is not lost)
-        six.launch()
-        await asyncio.to_thread(six.settle)
+        await asyncio.to_thread(until, lambda: cluster.primary_of(slots, but=lost) is not lost)
+        cluster.launch()
+        await asyncio.to_thread(cluster.settle)
         before = seen
-        await asyncio.to_thread(until, lambda: hunting.done() or seen > before + 20)
-        hunting.cancel()
+        await asyncio.to_thread(until, lambda: reading.done() or seen > before + 20)
+        reading.cancel()
         with suppress(asyncio.CancelledError):
-            await hunting
+            await reading
     await reader.close()
 
     assert seen > before
-    assert spared
+    assert cache_hits
 
 
-async def test_too_few_replicas_leave_a_write_unconfirmed(store, six, monkeypatch):
+async def test_too_few_replicas_leave_a_write_unconfirmed(store, cluster, monkeypatch):
     number = (await post(store, await registered(store, "alice"))).number
-    primary = server_of(six, store, number)
+    primary = server_of(cluster, store, number)
     with primary.client() as redis:
         port = redis.info("replication")["slave0"]["port"]
-    replica = next(server for server in six.servers if server.port == port)
+    replica = next(server for server in cluster.servers if server.port == port)
     replica.send(signal.SIGSTOP)
     with monkeypatch.context() as shorter:
         shorter.setattr(client_module, "FAILOVER_RETRY_TIME", 1.5)
         with pytest.raises(StoreUnavailable, match="too few replicas confirmed"):
             await store.articles.vote(number, "bob", Vote.UP)
-        assert (await article(store, number)).votes == 2, "it may hold or not"
+        assert (await article(store, number)).votes == 2, "unconfirmed, but done"
         with pytest.raises(StoreUnavailable, match="too few replicas confirmed"):
-            await store.articles.vote(number, "bob", Vote.UP)  # though it changes nothing
+            await store.articles.vote(number, "bob", Vote.UP)  # also if it changes nothing
     replica.send(signal.SIGCONT)
-    await asyncio.to_thread(six.settle)
+    await asyncio.to_thread(cluster.settle)
 
     assert (await store.articles.vote(number, "bob", Vote.UP)).article.votes == 2
 
 
-@pytest.mark.usefixtures("watchful")
-async def test_events_arrive_after_any_server_is_lost(store, six, monkeypatch):
+@pytest.mark.usefixtures("fast_failover")
+async def test_events_arrive_after_any_server_is_lost(store, cluster, monkeypatch):
     monkeypatch.setattr(events, "CHECK_INTERVAL", 0.3)
     number = (await post(store, await registered(store, "alice"))).number
-    async with events.connect(six.url, PARTITIONS) as heard:
-        with heard.mailbox(events.of_article(number)) as mailbox:
-            (teller,) = [server for server in six.servers if is_listened_to(server)]
-            teller.kill()
+    async with events.connect(cluster.url, PARTITIONS) as listener:
+        with listener.mailbox(events.of_article(number)) as mailbox:
+            (publisher,) = [server for server in cluster.servers if has_subscribers(server)]
+            publisher.kill()
             assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.MISSED
-            six.launch()
-            await asyncio.to_thread(six.settle)
+            cluster.launch()
+            await asyncio.to_thread(cluster.settle)
             await store.articles.edit(number, "alice", {"title": "another"})
             assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.EDITED
 
 
-def is_listened_to(server: Server) -> bool:
+def has_subscribers(server: Server) -> bool:
     with server.client() as redis:
         return bool(redis.client_list(_type="pubsub"))

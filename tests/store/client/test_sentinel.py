@@ -12,22 +12,22 @@ from store.client.client import FAILOVER_RETRY_TIME
 from store.errors import StoreUnavailable
 from store.store import Store
 from tests.conftest import Clock, registered
-from tests.servers import PATIENCE, Watched, until, watched
+from tests.servers import PATIENCE, SentinelSetup, running_sentinels, until
 from tests.store.crowds import voting
 from tests.store.reading import article, post
 
-GAP = 5.0  # seconds without a write, from the loss of a primary on
-SLACK = 1.0  # seconds that a busy machine may take beyond
+GAP = 5.0  # seconds without a write after the loss of a primary
+SLACK = 1.0  # seconds: how much longer a busy machine may take
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
-    with watched(tmp_path_factory.mktemp("watched")) as setup:
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SentinelSetup]:
+    with running_sentinels(tmp_path_factory.mktemp("sentinels")) as setup:
         yield setup
 
 
 @pytest.fixture
-def setup(running: Watched) -> Watched:
+def setup(running: SentinelSetup) -> SentinelSetup:
     running.settle()
     with running.primary().client() as redis:
         redis.flushall()
@@ -35,7 +35,7 @@ def setup(running: Watched) -> Watched:
 
 
 @pytest.fixture
-async def store(setup: Watched, clock: Clock) -> AsyncIterator[Store]:
+async def store(setup: SentinelSetup, clock: Clock) -> AsyncIterator[Store]:
     store = await Store.open(setup.url, partitions=1, clock=clock, confirming_replicas=1)
     yield store
     await store.close()
@@ -64,10 +64,10 @@ async def test_unknown_service_is_unavailable(setup, clock, monkeypatch):
 @pytest.mark.one_server
 async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, setup, monkeypatch):
     monkeypatch.setattr(events, "CHECK_INTERVAL", 0.3)
-    async with events.connect(setup.url, 1) as heard, voting(store) as crowd:
+    async with events.connect(setup.url, 1) as listener, voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         lost = setup.primary()
-        with heard.mailbox(events.of_article(0)) as mailbox:
+        with listener.mailbox(events.of_article(0)) as mailbox:
             await asyncio.to_thread(lost.kill)
             await asyncio.to_thread(until, lambda: setup.primary() is not lost)
             assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.MISSED
@@ -75,7 +75,7 @@ async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, setup,
         await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
         assert crowd.gap < GAP + SLACK
         assert crowd.longest < FAILOVER_RETRY_TIME + SLACK
-        with heard.mailbox(events.of_article(crowd.articles[0])) as mailbox:
+        with listener.mailbox(events.of_article(crowd.articles[0])) as mailbox:
             assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.VOTED
 
     assert await crowd.missing() == {}

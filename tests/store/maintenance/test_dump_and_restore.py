@@ -16,7 +16,7 @@ from store.records import Vote
 from store.store import Store
 from tests.conftest import Clock
 from tests.store import scene as scenes
-from tests.store.reading import article, contents, numbers, post, up, verified
+from tests.store.reading import article, contents, numbers, post, upvoters, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
 pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # it restores into another database of the same server
@@ -225,7 +225,7 @@ async def test_dump_of_a_store_in_use_is_consistent_and_has_all_earlier_writes(s
     store = await restored(place, scene, copies[0])
     assert await verified(store) == []
     for number in before - deleted:
-        assert "a-voter" in up(copied, store, number)
+        assert "a-voter" in upvoters(copied, store, number)
     await store.close()
 
 

@@ -8,7 +8,7 @@ from store.maintenance.import_stories import Imported, Story, create_voters, imp
 from store.ranking.formulas import DAY, Order, Policy
 from store.records import Article, Profile, Vote
 from tests.conftest import registered
-from tests.store.reading import article, everything, numbers, page, profile, up
+from tests.store.reading import article, everything, numbers, page, profile, upvoters
 
 pytestmark = pytest.mark.routed
 
@@ -103,7 +103,7 @@ async def test_vote_of_the_poster_of_a_story_changes_nothing(store, story, alice
 
     assert not (await store.articles.vote(number, "Marlow", Vote.UP)).changed
     assert (await store.articles.vote(number, alice, Vote.UP)).article.upvotes == 6
-    assert up(redis, store, number) == {"Marlow", "Alice"}
+    assert upvoters(redis, store, number) == {"Marlow", "Alice"}
 
 
 async def test_voting_on_a_story_is_open_for_a_week_from_its_own_time(store, story, alice, clock):  # V5
@@ -136,7 +136,7 @@ async def test_voters_of_open_stories_are_users(store, story, redis):  # V4
     result = await import_with_voters(store, [old, story])
 
     number, closed = await numbers(store, listings.whole(store.site, Order.TIME))
-    assert up(redis, store, number) == {"Marlow", "voter-0001", "voter-0002", "voter-0003", "voter-0004"}
+    assert upvoters(redis, store, number) == {"Marlow", "voter-0001", "voter-0002", "voter-0003", "voter-0004"}
     assert (await article(store, number)).imported == 0
     assert (await article(store, closed)).imported == 49
     assert await profile(store, "voter-0004") == Profile("voter-0004", story.time, 0)
@@ -155,7 +155,7 @@ async def test_created_voters_do_not_include_the_poster(store, story, redis):
     await import_with_voters(store, [replace(story, poster="voter-0002", votes=3)])
 
     imported = await the_article(store)
-    assert up(redis, store, imported.number) == {"voter-0001", "voter-0002", "voter-0003"}
+    assert upvoters(redis, store, imported.number) == {"voter-0001", "voter-0002", "voter-0003"}
     assert imported.imported == 0
 
 
@@ -165,7 +165,7 @@ async def test_registered_user_with_the_name_of_a_voter_does_not_vote(store, sto
     await import_with_voters(store, [story])
 
     imported = await the_article(store)
-    assert up(redis, store, imported.number) == {"Marlow", "voter-0003", "voter-0004", "voter-0005"}
+    assert upvoters(redis, store, imported.number) == {"Marlow", "voter-0003", "voter-0004", "voter-0005"}
     assert imported.imported == 1
 
 
@@ -174,7 +174,7 @@ async def test_votes_above_the_limit_have_no_voter(store, story, redis, monkeypa
     await import_with_voters(store, [replace(story, votes=1_000_000)])
 
     imported = await the_article(store)
-    assert len(up(redis, store, imported.number)) == 4
+    assert len(upvoters(redis, store, imported.number)) == 4
     assert imported.upvotes == 4 + imported.imported == 1_000_000
 
 
