@@ -3,13 +3,16 @@
 import asyncio
 import json
 from contextlib import AsyncExitStack
+from secrets import token_hex
 
 import httpx
 import pytest
 
+from engine import Endpoint, Options
+from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_answers import UnreadAnswers
-from tests.engine.sample import CONTEXTS, serving, until
+from tests.engine.sample import CONTEXTS, SCHEMA, running, serving, until
 from tests.server.http_limits.test_protocols import INIT, LARGE, UPGRADE, message, request, unreading_client
 
 HERE = "127.0.0.1"
@@ -58,6 +61,20 @@ async def test_unread_answers_are_limited_per_address(server, limiter):
         await until(lambda: limiter.unread_answers.waiting(HERE) == 0)
 
         assert (await client.post("", json={**LARGE, "variables": VARIABLES})).status_code == 200
+
+
+async def test_refusal_takes_the_place_of_a_compressed_answer(limiter):
+    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {}, Options(max_message=100_000))
+    with running(Compression(endpoint), limiter) as server:
+        async with httpx.AsyncClient(base_url=server.url) as client, AsyncExitStack() as clients:
+            await unreading_clients(clients, server, limiter, *map(request, OTHERS))
+
+            hardly_compressible = {"x": token_hex(45_000)}
+            refused = await client.post("", json={**LARGE, "variables": hardly_compressible})
+            assert refused.status_code == 429
+            assert refused.json()["errors"][0]["extensions"]["code"] == "TOO_MUCH_UNREAD"
+            compressed = await client.post("", json={**LARGE, "variables": VARIABLES})
+            assert compressed.headers["content-encoding"] == "gzip"
 
 
 async def test_unread_answers_are_limited_per_websocket(server, limiter):
