@@ -15,7 +15,7 @@ from store.store import Store
 
 VARIED = 300
 UNEQUAL = 100
-HIGHEST = 1_000  # places that cursors and votes are drawn from
+FIRST_PLACES = 1_000  # first places of a listing, from which cursors and votes are drawn
 FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
 LISTED = f"edges {{ cursor node {{ {FIELDS} }} }} pageInfo {{ hasNextPage endCursor }}"
 NEWEST = "articles(first: 5) { nodes { id title votes } }"
@@ -57,7 +57,7 @@ class Query:
 async def ground(store: Store, tokens: list[str]) -> Ground:
     indexes = {"score": keys.index(0, "score")}
     indexes |= {f"group:{name}:score": keys.group(0, name, "score") for name in GROUPS}
-    ranges = [("ZRANGE", key, 0, HIGHEST - 1, "REV", "WITHSCORES") for key in indexes.values()]
+    ranges = [("ZRANGE", key, 0, FIRST_PLACES - 1, "REV", "WITHSCORES") for key in indexes.values()]
     replies = await store.site.redis.pipeline(ranges)
     return Ground(
         tokens,
@@ -117,13 +117,13 @@ def varied(ground: Ground) -> list[Request]:
 
 def varied_page(ground: Ground, chance: random.Random) -> Request:
     token, listing = chance.choice(ground.tokens), chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"])
-    after = pagination.encode_cursor(listing, chance.choice(alone(ground.places[listing])))
+    after = pagination.encode_cursor(listing, chance.choice(unique(ground.places[listing])))
     if listing == "score":
         return request(PAGE, token, after=after)
     return request(GROUP, token, after=after, group=listing.split(":")[1])
 
 
-def alone(places: list[Position]) -> list[Position]:
+def unique(places: list[Position]) -> list[Position]:
     """Places with a unique value: peers page by value and would skip equal ones."""
     return [place for place, below in pairwise(places) if place.value != below.value] or places
 

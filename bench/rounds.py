@@ -53,10 +53,10 @@ def measure(plan: Plan, queries: Sequence[Query], ground: Ground) -> Iterator[tu
         asked = {name: unequal(requests) for name, requests in asked.items()}
     with started(plan, QUERIES["page"].requests(ground)[0]) as all_servers:
         for query in queries:
-            compare(query, asked[query.name], knowing(query, all_servers))
+            compare(query, asked[query.name], answering(query, all_servers))
         for query in queries:
             if not query.writes:
-                yield query, together(plan, asked[query.name], knowing(query, all_servers))
+                yield query, together(plan, asked[query.name], answering(query, all_servers))
     for query in queries:
         if query.writes:
             yield query, alone(plan, asked[query.name], [peer for peer in plan.peers if query.name in peer.answers])
@@ -71,7 +71,7 @@ def started(plan: Plan, page: Request) -> Iterator[list[Server]]:
         yield [ours, *(stack.enter_context(running(plan, peer)) for peer in plan.peers[1:])]
 
 
-def knowing(query: Query, all_servers: list[Server]) -> list[Server]:
+def answering(query: Query, all_servers: list[Server]) -> list[Server]:
     return [server for server in all_servers if query.name in server.peer.answers]
 
 
@@ -85,7 +85,7 @@ def together(plan: Plan, requests: list[Request], started: list[Server]) -> Samp
 
 
 def turns(plan: Plan, started: list[Server]) -> Iterator[Server]:
-    """Measure every server once a round. Each round begins with another server."""
+    """Yield every server once a round. Each round begins with another server."""
     for turn in range(plan.rounds):
         first = turn % len(started)
         yield from started[first:] + started[:first]

@@ -9,9 +9,9 @@ data is the same as that of Strawberry. If anything fails, graphql-core executes
 
 What a schema can declare to be faster:
 
-- Plain attributes need nothing: a column of them is read at once.
+- Plain attributes need nothing: one attribute of all objects is read at once.
 - A method with `@strawberry.field` is called once for each object, with its permissions and field extensions. It may be
-  `async`. Only at root fields it may read `info.path`; elsewhere graphql-core executes the operation.
+  `async`. It may read `info.path` at root fields only; elsewhere graphql-core executes the operation.
 - `metadata={RESOLVER: BatchResolver(function)}` (`engine.compiler.resolvers`) names a function that resolves the field
   for all objects of a level: `function(parents, context, **arguments)`. With `is_pure` the value of a record is always
   the same, for every client. With permissions or extensions the Strawberry resolver is called instead.

@@ -105,8 +105,8 @@ class Options:
     `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
     that arrive at the same time are executed once. Without it every query is executed.
 
-    A server that asks for its visitors sends its key as `key_header`, and the visitor's address as `visitor_header`;
-    `rate_limiter.keys` looks keys up.
+    A server that sends requests of its visitors sends its key as `key_header`, and the visitor's address as
+    `visitor_header`; `rate_limiter.keys` looks keys up.
 
     The address that X-Forwarded-For names counts if `trusted_proxies` sent it. `on_untrusted_proxy` is called with any
     other address that sends it.
@@ -150,7 +150,7 @@ def stopping_of(scope: Scope) -> asyncio.Event:
     return scope.get("state", {}).get(STOPPING) or asyncio.Event()
 
 
-def announce(state: MutableMapping[str, Any]) -> None:
-    """Set the event, if there is one, so that streams and subscriptions end."""
+def announce_stop(state: MutableMapping[str, Any]) -> None:
+    """Set the event of `stopping_of`, so that streams and subscriptions end."""
     if STOPPING in state:
         state[STOPPING].set()

@@ -50,7 +50,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _redis_url(url: str) -> str:
-    from store.client import urls  # slow, and not needed for a Valkey of our own
+    from store.client import urls  # slow, and not needed for the managed Valkey
 
     urls.parse(url)
     return url
@@ -68,20 +68,20 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65_535, description="Port to listen on; 0 chooses a free one.")
     redis_url: Annotated[str, AfterValidator(_redis_url)] | None = Field(
-        None, description="URL of a running Redis or Valkey, instead of a Valkey of our own."
+        None, description="URL of a running Redis or Valkey, instead of the managed Valkey."
     )
     confirming_replicas: int = Field(
         0,
         ge=0,
-        description="Number of replicas that must confirm a write before it is answered. Not with a Valkey of our own.",
+        description="Number of replicas that must confirm a write before it is answered. Not with the managed Valkey.",
     )
-    data_dir: Path = Field(Path("data"), description="Data directory of our own Valkey.")
+    data_dir: Path = Field(Path("data"), description="Data directory of the managed Valkey.")
     durability: Literal["everysec", "always"] = Field(
         "everysec",
-        description="When our own Valkey syncs writes to disk: `everysec` within a second, `always` before answers.",
+        description="When the managed Valkey syncs writes: `everysec` within a second, `always` before answers.",
     )
     disk_reserve: int = Field(
-        RESERVE, ge=0, description="Free disk space in bytes below which our own Valkey refuses writes."
+        RESERVE, ge=0, description="Free disk space in bytes below which the managed Valkey refuses writes."
     )
     partitions: Annotated[int, AfterValidator(_power_of_two)] | None = Field(
         None, ge=1, le=SLOTS, description="Number of partitions of a new store, a power of two; 1 by default."

@@ -48,7 +48,7 @@ async function connection(listing, places, first, context) {
   return { edges, nodes, pageInfo: { hasNextPage: places.length > first, endCursor: edges.at(-1)?.cursor ?? null } };
 }
 
-// The project writes values as Python does, whole ones with a point.
+// Cursors of Upvote have values as Python prints them: 5.0, not 5.
 export function cursorOf(listing, value, member) {
   const written = value.includes(".") ? value : `${value}.0`;
   return Buffer.from(`${listing}|${written}|${member}`).toString("base64url");

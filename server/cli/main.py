@@ -13,7 +13,7 @@ from server.errors import CommandError
 from store.errors import StoreError
 
 COMMANDS = {  # name: module, summary
-    "serve": ("server.cli.serve", "start the server, and a Valkey of its own unless UPVOTE_REDIS_URL is set"),
+    "serve": ("server.cli.serve", "start the server, and the managed Valkey unless UPVOTE_REDIS_URL is set"),
     "demo": ("server.cli.demo", "serve a small sample from a temporary store"),
     "import": ("server.cli.import_stories", "import stories from a CSV or JSON lines file"),
     "verify": ("server.cli.verify", "check the store and report each inconsistency"),

@@ -38,7 +38,7 @@ def serve(settings: Settings, listener: socket.socket) -> int:
 
 
 def _http_server() -> Callable[[Settings, Settings, socket.socket], None]:
-    """Import the HTTP server. This takes longer than our own Valkey needs to load its data, so both run at once."""
+    """Import the HTTP server. This takes longer than the managed Valkey needs to load its data, so both run at once."""
     gc.disable()  # imported objects are never freed
     from server.http_server import run
 

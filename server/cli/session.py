@@ -1,4 +1,4 @@
-"""Where a command gets its store from: the one that UPVOTE_REDIS_URL names, or a Valkey of our own."""
+"""Where a command gets its store from: the one that UPVOTE_REDIS_URL names, or the managed Valkey."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -23,7 +23,7 @@ def run(settings: Settings, action: Callable[[Store], Awaitable[T]], *, strict: 
 
 
 async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], strict: bool) -> T:
-    from server.app import open_store  # slow: imported while our own Valkey already runs
+    from server.app import open_store  # slow: imported while the managed Valkey already runs
 
     store = await open_store(settings, strict=strict)
     try:
@@ -41,16 +41,18 @@ def running_store(
     join: bool = False,
 ) -> Iterator[Settings]:
     """
-    Yield the settings with the URL of a store that runs: the one that they name, or our own Valkey.
+    Yield the settings with the URL of a store that runs: the one that they name, or the managed Valkey.
 
-    With `join`, a Valkey that a server has started on the same data is used. `on_failure` is called if our own Valkey
-    ends and cannot be restarted, `while_loading` while it loads its data.
+    With `join`, a Valkey that a server has started on the same data is used. `on_failure` is called if the managed
+    Valkey ends and cannot be restarted, `while_loading` while it loads its data.
     """
     if settings.redis_url:
         yield settings
         return
     if settings.confirming_replicas:
-        raise WrongSetting(f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: our own Valkey has no replicas")
+        raise WrongSetting(
+            f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: the managed Valkey has no replicas"
+        )
     options = server.Options(
         durability=settings.durability,
         reserve=settings.disk_reserve,

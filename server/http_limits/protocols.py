@@ -16,7 +16,7 @@ from websockets.frames import CloseCode, Frame
 
 from engine import Code
 from engine.errors import Refused
-from engine.interfaces import STOPPING, announce
+from engine.interfaces import STOPPING, announce_stop
 from engine.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
 from server.http_limits.unread_answers import send_within
@@ -182,7 +182,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         """Called by uvicorn when it stops. Requests that have begun, or arrive in the next moment, are answered."""
-        announce(self.app_state)
+        announce_stop(self.app_state)
         self._is_stopping = True
         if self._is_idle():
             self.loop.call_later(SHUTDOWN_IDLE_SECONDS, self._close_if_idle)
@@ -243,7 +243,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     def shutdown(self) -> None:
         """Called by uvicorn when it stops. The application sees a disconnect, answers and closes the WebSocket."""
         if self.handshake_complete and not self.close_sent and STOPPING in self.app_state:
-            announce(self.app_state)
+            announce_stop(self.app_state)
             self.close_timeout = SHUTDOWN_CLOSE_SECONDS
             self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.SERVICE_RESTART})
         else:

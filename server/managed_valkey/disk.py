@@ -82,6 +82,8 @@ def repeated(seconds: float, function: Callable[[], None]) -> Iterator[None]:
 
 
 class DiskMonitor:
+    """Refuses writes and accepts them again, and keeps the reserve file, as the free space requires."""
+
     def __init__(self, data_dir: Path, socket_path: Path, reserve: int) -> None:
         self._data_dir = data_dir
         self._socket_path = socket_path
@@ -93,7 +95,6 @@ class DiskMonitor:
         self._has_rewrite_failed = False
 
     def check(self) -> None:
-        """Refuse writes or accept them again, as the free space requires."""
         try:
             state = execute(self._socket_path, b"INFO persistence")
             self._is_failing = WRITE_FAILED in state

@@ -28,7 +28,7 @@ from structlog.typing import ExcInfo, Processor
 
 from server.settings import Settings
 
-if TYPE_CHECKING:  # slow to import, and the stream is installed before our own Valkey starts
+if TYPE_CHECKING:  # slow to import, and the stream is installed before the managed Valkey starts
     from engine import Client, Observation
 
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}

@@ -14,7 +14,7 @@ PROPAGATOR = TraceContextTextMapPropagator()
 
 
 class Spans:
-    """Sets the trace id of each operation: that of its caller, or a new one."""
+    """Exports a span for each operation and sets the operation's trace id: that of the client, or a new one."""
 
     def __init__(self) -> None:
         self._provider = _provider()

@@ -86,7 +86,7 @@ async def test_invalid_document_is_not_cached(http):
     assert code(response) == "PERSISTED_QUERY_NOT_FOUND"
 
 
-async def test_status_of_an_unknown_document_depends_on_the_media_type(ask, http):
+async def test_status_of_an_unknown_document_depends_on_the_media_type(http):
     response = await http.post("", json={"documentId": "none"}, headers={"accept": "application/graphql-response+json"})
 
     assert (response.status_code, code(response)) == (400, "PERSISTED_QUERY_NOT_FOUND")
@@ -147,7 +147,7 @@ def test_other_documents_are_not_cached(trusting):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "{"])
-def test_other_files_are_refused_with_their_name(tmp_path, content):
+def test_file_of_another_format_is_refused_with_its_name(tmp_path, content):
     file = tmp_path / "persisted-documents.json"
     file.write_text(content)
 

@@ -1,4 +1,4 @@
-"""Several workers: how connections spread over them, and that none of them outlives the process that started it."""
+"""Several workers: connections are spread over them, those that end are replaced, and all end with their parent."""
 
 import os
 import random
@@ -23,7 +23,7 @@ PAGE = "{ articles { totalCount } }"
 
 
 def processes_of(folder: Path) -> list[int]:
-    """Those that were started with a data directory, whoever started them."""
+    """The processes whose UPVOTE_DATA_DIR is a folder, also those of a killed server."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -47,7 +47,7 @@ def _stat(process: int) -> list[str]:
 
 
 def workers_of(live: Live, folder: Path) -> list[int]:
-    """The processes of a server that serve."""
+    """The worker processes of a server."""
     children = [process for process in processes_of(folder) if _stat(process)[1] == str(live.process.pid)]
     return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
@@ -137,7 +137,7 @@ def test_worker_that_hangs_is_replaced(tmp_path):
         assert live.post({"query": PAGE}).status_code == 200
 
 
-def test_worker_is_replaced_once_there_are_files_again(tmp_path):
+def test_worker_is_replaced_once_file_descriptors_are_available_again(tmp_path):
     with serving(tmp_path, workers=2) as live:
         until(lambda: len(workers_of(live, tmp_path)) == 2)
         killed = workers_of(live, tmp_path)[0]

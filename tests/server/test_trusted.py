@@ -43,7 +43,7 @@ def test_proxies_are_addresses_and_networks(given, address, is_trusted):
 
 
 @pytest.mark.parametrize("given", ["10.0.0.1/8", "10.0.0.0/33", "proxy.example", "10.0.0.*"])
-def test_proxy_that_is_neither_stops_the_start(given):
+def test_proxy_that_is_no_address_and_no_network_stops_the_start(given):
     with pytest.raises(WrongSetting, match="UPVOTE_TRUSTED_PROXIES="):
         read_settings(trusted_proxies=given)
 

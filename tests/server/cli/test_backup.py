@@ -23,7 +23,7 @@ from tests.store.reading import contents, everything
 
 
 def stored(settings: Settings) -> dict[str, object]:
-    """All of a store; of followers only who they are, as imports write their times a little later."""
+    """The content of a store, without the times of follows, which differ after an import."""
     with Redis.from_url(settings.redis_url, decode_responses=True) as redis:
         found = contents(redis)
     return {key: {*dict(value)} if key.startswith("followers:") else value for key, value in found.items()}
@@ -52,7 +52,7 @@ def test_backup_and_restore_give_the_same_store(filled, empty, tmp_path, capsys)
 
 
 @pytest.mark.one_server
-def test_file_of_which_any_byte_is_missing_changed_or_too_much_is_refused(filled, empty, tmp_path):
+def test_file_with_a_missing_changed_or_additional_byte_is_refused(filled, empty, tmp_path):
     file = tmp_path / "backup"
     back_up(filled, file)
     whole = file.read_bytes()
@@ -100,7 +100,7 @@ def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, mon
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_what_is_answered_before_a_backup_is_in_it_while_the_server_goes_on(tmp_path):
+def test_backup_of_a_running_server_has_all_earlier_writes(tmp_path):
     vote = "mutation($id: ID!, $value: VoteValue!) { vote(input: {articleId: $id, value: $value}) { changed } }"
     with serving(tmp_path / "data") as live:
         alice = live.ask(REGISTER)["data"]["register"]["token"]

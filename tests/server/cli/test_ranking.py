@@ -1,4 +1,4 @@
-"""The commands `reindex` and `ranking`, beside a server that has our own Valkey."""
+"""The commands `reindex` and `ranking`, beside a server with the managed Valkey."""
 
 import subprocess
 import sys

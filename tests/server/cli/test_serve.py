@@ -234,7 +234,7 @@ def test_own_valkey_has_no_replicas(tmp_path):
     refused = run("serve", port=0, data_dir=tmp_path, confirming_replicas=1)
 
     assert refused.returncode == 2
-    assert refused.stderr == "upvote: UPVOTE_CONFIRMING_REPLICAS=1: our own Valkey has no replicas\n"
+    assert refused.stderr == "upvote: UPVOTE_CONFIRMING_REPLICAS=1: the managed Valkey has no replicas\n"
 
 
 def test_wrong_setting_stops_the_start():

@@ -1,4 +1,4 @@
-"""A full disk: writes are refused before they are carried out, reads go on, and nothing that was answered is lost."""
+"""A full disk: writes are refused, reads work, and no acknowledged write is lost."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ from tests.servers import until
 
 SIZE = 24_000_000
 RESERVE = 4_000_000
-OTHER = "of somebody else"
+OTHER = "other"  # a file of another program
 PAGE = "{ viewer { username } articles { totalCount nodes { title } } }"
 
 
@@ -42,11 +42,11 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path, left: int = 0) -> Path:
-    """Leave so many bytes of room, also while a server writes to the same disk."""
+    """Leave so many bytes free, even while a server writes to the same disk."""
     file = folder / OTHER
     with file.open("wb") as opened:
         while not opened.seek(0, os.SEEK_END):
-            with suppress(OSError):  # the server took some of it meanwhile
+            with suppress(OSError):  # the server has written meanwhile
                 os.posix_fallocate(opened.fileno(), 0, disk.free_bytes(folder) - left)
     return file
 
@@ -95,7 +95,7 @@ def test_writes_are_refused_before_the_disk_is_full_and_accepted_again(small, du
 
 
 def posted(live: Live, token: str, folder: Path) -> list[str]:
-    """The articles that were answered while another program filled the disk, until all were refused."""
+    """Post while another program fills the disk, until ten posts are refused; the ids of the others."""
     answered, refused = [], 0
     while refused < 10:
         if len(answered) == 30 and not (folder / OTHER).exists():
@@ -109,39 +109,39 @@ def posted(live: Live, token: str, folder: Path) -> list[str]:
     return answered
 
 
-def all_there(live: Live, ids: list[str]) -> bool:
+def are_stored(live: Live, ids: list[str]) -> bool:
     nodes = live.ask("{ articles(order: TIME, first: 100) { nodes { id } } }")["data"]["articles"]["nodes"]
     return {node["id"] for node in nodes} >= set(ids)
 
 
 @pytest.mark.parametrize("durability", ["everysec", "always"])
-def test_all_that_was_answered_is_there_after_a_disk_was_filled_at_once(small, durability):
-    """By another program, faster than anybody looks; and it is still full when the server is stopped and started."""
+def test_acknowledged_writes_survive_a_disk_that_fills_between_two_checks(small, durability):
+    """The disk is still full when the server is stopped and started."""
     settings = {"durability": durability, "disk_reserve": RESERVE}
     with serving(small, **settings) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         answered = posted(live, token, small)
         assert live.stop() == 0
     with serving(small, **settings) as live:
-        assert all_there(live, answered)
+        assert are_stored(live, answered)
         assert health(live)[1]["writes"] == "refused"
         (small / OTHER).unlink()
         until(lambda: "writes" not in health(live)[1])
         assert live.ask(POST, token, title="accepted again")["data"]["post"]["article"]
 
 
-def test_all_that_was_answered_is_there_after_a_kill_on_a_full_disk(small):
+def test_acknowledged_writes_survive_a_kill_on_a_full_disk(small):
     with serving(small, durability="always", disk_reserve=RESERVE) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         answered = posted(live, token, small)
         killed = valkey_of(small)
         os.kill(killed, signal.SIGKILL)
         until(lambda: valkey_of(small) != killed)
-        assert all_there(live, answered)
+        assert are_stored(live, answered)
         until(lambda: health(live)[1].get("writes") == "refused")
         live.stop(signal.SIGKILL)
     with serving(small, durability="always", disk_reserve=RESERVE) as live:
-        assert all_there(live, answered)
+        assert are_stored(live, answered)
 
 
 async def test_crowd_on_a_disk_that_is_full_for_a_while_loses_nothing(small):  # A6, A7, V3, V9
@@ -157,7 +157,7 @@ async def test_crowd_on_a_disk_that_is_full_for_a_while_loses_nothing(small):  #
 
 @contextmanager
 def unmonitored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redis]":
-    """A Valkey whose disk is looked at when it starts and when it ends, and not in between."""
+    """A Valkey whose disk is checked at its start and end only."""
     monkeypatch.setattr(disk, "CHECK_SECONDS", 1_000)
     monkeypatch.setattr(disk, "FINAL_WRITE_SECONDS", 5)
     with server.running(folder, Options(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
@@ -166,21 +166,21 @@ def unmonitored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redi
 
 
 def set_until_refused(redis: "Redis") -> int:
-    """How many were set before Valkey itself has found that it cannot write."""
+    """Set keys until Valkey itself refuses with MISCONF; returns how many were set."""
     for number in range(100_000):
         try:
             redis.set(f"key:{number}", "x" * 1_000)
         except ResponseError as error:
             assert "MISCONF" in str(error)
             return number
-    raise AssertionError("it was never refused")
+    raise AssertionError("no write was refused")
 
 
-def test_rewrite_that_finds_no_room_leaves_everything(small, caplog):
-    """It takes the room of the reserve for as long as it runs; the log goes on."""
+def test_rewrite_that_fails_on_a_full_disk_loses_nothing(small, caplog):
+    """The rewrite takes space of the reserve while it runs; writes continue."""
     with server.running(small, Options(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
         for number in range(7_000):
-            redis.set(f"key:{number}", random.randbytes(1_000))  # which nothing makes smaller
+            redis.set(f"key:{number}", random.randbytes(1_000))  # cannot be compressed
         fill(small, RESERVE + 500_000)
         redis.bgrewriteaof()
         until(lambda: redis.info("persistence")["aof_last_bgrewrite_status"] == "err")
@@ -192,8 +192,8 @@ def test_rewrite_that_finds_no_room_leaves_everything(small, caplog):
         assert redis.dbsize() == 7_001
 
 
-def test_log_that_was_behind_is_written_before_the_end(small, monkeypatch):
-    """What Valkey acknowledged before it knew of the full disk goes to where the reserved file was."""
+def test_pending_writes_are_written_before_valkey_stops(small, monkeypatch):
+    """They take the space of the reserve file."""
     with unmonitored(small, monkeypatch) as redis:
         fill(small, 100_000)
         count = set_until_refused(redis)
@@ -205,8 +205,8 @@ def test_log_that_was_behind_is_written_before_the_end(small, monkeypatch):
         assert redis.dbsize() == count > 50
 
 
-def test_log_that_cannot_be_written_at_the_end_is_told(tmp_path, monkeypatch):
-    """A limit of the file's size, from which no file that is removed helps."""
+def test_writes_that_cannot_be_written_at_the_end_raise_an_error(tmp_path, monkeypatch):
+    """The size of the file is limited, so that deleting the reserve file does not help."""
     with (
         pytest.raises(LogNotWritten, match="the last acknowledged writes may be lost"),
         unmonitored(tmp_path, monkeypatch) as redis,
@@ -215,7 +215,7 @@ def test_log_that_cannot_be_written_at_the_end_is_told(tmp_path, monkeypatch):
         assert set_until_refused(redis) > 50
 
 
-def test_server_says_that_its_log_cannot_be_written_and_ends_with_a_failure(tmp_path):
+def test_server_whose_last_writes_are_lost_ends_with_an_error(tmp_path):
     def register(name: str) -> dict:
         return live.ask(REGISTER.replace("alice", name))
 
@@ -239,5 +239,5 @@ def test_server_says_that_its_log_cannot_be_written_and_ends_with_a_failure(tmp_
 
 
 def limit(redis: "Redis", size: int) -> None:
-    """Let no file of a Valkey grow beyond a size: it cannot write what goes on there, without any disk being full."""
+    """Limit the size of the files of a Valkey, so that writes fail without a full disk."""
     resource.prlimit(redis.info("server")["process_id"], resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

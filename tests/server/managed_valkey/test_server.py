@@ -1,4 +1,4 @@
-"""Our own Valkey: that it is kept running, and that what it acknowledged is there whenever it is killed."""
+"""The managed Valkey is kept running, and loses no acknowledged write when it is killed."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import until
 
 
-def ended(redis: "Redis") -> None:
+def kill(redis: "Redis") -> None:
     os.kill(redis.info("server")["process_id"], signal.SIGKILL)
 
 
@@ -33,7 +33,7 @@ def answers(redis: "Redis") -> bool:
 
 @contextmanager
 def counting(url: str, writers: int) -> Iterator[list[int]]:
-    """What each of some writers was last answered, who count until the server is gone."""
+    """Count in several threads until the server ends; yields the last reply of each thread."""
     answered = [0] * writers
 
     def count(writer: int) -> None:
@@ -53,11 +53,11 @@ def counting(url: str, writers: int) -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize("durability", ["everysec", "always"])
-def test_killed_valkey_comes_back_with_all_that_was_answered(tmp_path, durability):
+def test_killed_valkey_is_restarted_with_all_acknowledged_writes(tmp_path, durability):
     with server.running(tmp_path, Options(durability=durability)) as url, Redis.from_url(url) as redis:
         with counting(url, writers=4) as answered:
             until(lambda: min(answered) > 500)
-            ended(redis)
+            kill(redis)
         until(lambda: answers(redis))
         kept = [int(redis.get(f"count:{writer}")) for writer in range(4)]
 
@@ -74,12 +74,12 @@ def test_writes_are_on_the_disk_within_a_second(tmp_path, monkeypatch):
         until(lambda: any(name.endswith(".incr.aof") for name in synced))
 
 
-def test_always_means_before_it_is_answered(tmp_path):
+def test_with_always_writes_are_synced_before_they_are_acknowledged(tmp_path):
     with server.running(tmp_path, Options(durability="always")) as url, Redis.from_url(url) as redis:
         assert redis.config_get("appendfsync") == {"appendfsync": "always"}
 
 
-def test_long_log_is_short_at_the_next_start(tmp_path):
+def test_append_only_file_is_rewritten_at_exit(tmp_path):
     with server.running(tmp_path) as url, Redis.from_url(url) as redis:
         for count in range(50):
             redis.set("a key", f"{count:0100000}")
@@ -91,7 +91,7 @@ def test_long_log_is_short_at_the_next_start(tmp_path):
 
 
 def test_data_that_cannot_be_loaded_stops_the_start(tmp_path):
-    broken(tmp_path)
+    break_data(tmp_path)
 
     with pytest.raises(ValkeyFailed, match="does not start"), server.running(tmp_path):
         pass
@@ -106,13 +106,13 @@ def test_valkey_that_cannot_be_restarted_is_reported(tmp_path, monkeypatch):
         Redis.from_url(url) as redis,
     ):
         redis.set("a key", "a value")
-        broken(tmp_path)
-        ended(redis)
+        break_data(tmp_path)
+        kill(redis)
         assert failed.wait(30)
 
 
-def broken(data_dir: Path) -> None:
-    """Data that no Valkey takes: a manifest that names nothing."""
+def break_data(data_dir: Path) -> None:
+    """Make the data unreadable for Valkey: the manifest of the append-only file is not valid."""
     folder = data_dir / server.APPEND_ONLY_FOLDER
     folder.mkdir(exist_ok=True)
     (folder / "appendonly.aof.manifest").write_text("nonsense\n")
@@ -120,9 +120,9 @@ def broken(data_dir: Path) -> None:
 
 def test_server_whose_valkey_cannot_be_restarted_ends_with_an_error(tmp_path):
     with serving(tmp_path) as live:
-        broken(tmp_path)
+        break_data(tmp_path)
         with Redis(unix_socket_path=(tmp_path / "address").read_text()) as redis:
-            ended(redis)
+            kill(redis)
 
         assert live.process.wait(60) == 2
         assert f"upvote: Valkey does not start; see {tmp_path}/valkey.log" in live.errors.read_text()
@@ -161,7 +161,7 @@ def test_valkey_is_restarted_once_processes_are_available_again(tmp_path, monkey
     with server.running(tmp_path) as url, Redis.from_url(url) as redis:
         redis.set("a key", "a value")
         monkeypatch.setattr(supervisor, "_start", start_later)
-        ended(redis)
+        kill(redis)
         until(lambda: answers(redis))
 
         assert redis.get("a key") == b"a value"
@@ -186,7 +186,7 @@ def test_server_recovers_once_file_descriptors_are_available_again(tmp_path):
         before = resource.prlimit(process, resource.RLIMIT_NOFILE)
         with Redis(unix_socket_path=(tmp_path / "address").read_text()) as redis:
             resource.prlimit(process, resource.RLIMIT_NOFILE, (3, before[1]))
-            ended(redis)
+            kill(redis)
             host, port = live.url.removeprefix("http://").split(":")
             with ExitStack() as opened:
                 for _ in range(20):
