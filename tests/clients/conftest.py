@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,12 @@ HANGING = 60  # seconds after which a client is taken to wait for a message that
 
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    folder = tmp_path_factory.mktemp("clients")
+    with serving_closed_article(tmp_path_factory.mktemp("clients")) as live:
+        yield live
+
+
+@contextmanager
+def serving_closed_article(folder: Path) -> Iterator[Live]:
     with server.running(folder / "valkey") as url:
         asyncio.run(post(url))
         with serving(folder, redis_url=url, rate_limits="off") as live:
