@@ -1,4 +1,4 @@
-"""`python -m tests.soak`: random histories beside the model until the time is over, and what differed."""
+"""`python -m tests.soak`: compares random histories with the model for some minutes, and prints the differences."""
 
 import argparse
 import asyncio
@@ -10,8 +10,8 @@ from tests.soak.soaking import soak
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
-    parser.add_argument("--seed", type=int, default=None, help="of the first world; new each time unless given")
-    parser.add_argument("--minutes", type=float, default=3.0, help="how long worlds unfold")
+    parser.add_argument("--seed", type=int, default=None, help="seed of the first world; random by default")
+    parser.add_argument("--minutes", type=float, default=3.0, help="how long to run")
     parser.add_argument("--stop", action="store_true", help="stop at the first difference")
     given = parser.parse_args()
     seed = secrets.randbelow(10**9) if given.seed is None else given.seed

@@ -1,7 +1,8 @@
 """
 Random documents over the whole schema: aliases, fragments, directives, variables, connections in connections.
 
-A document names its variables by slots, which say what kind of value each takes: so it is asked again with others.
+Each variable of a document has a slot, which says what kind of value it takes, so that the document can be sent again
+with other values.
 """
 
 from collections.abc import Mapping
@@ -40,7 +41,7 @@ NODE_TYPES = ("Article", "User", "Group", "Feed")
 
 @dataclass(frozen=True)
 class Slot:
-    """A variable: its name, its type in the document, what kind of value it takes, and what that depends on."""
+    """A variable: its name, its type, the kind of its values, and in `about` what they depend on."""
 
     name: str
     type: str
@@ -58,13 +59,13 @@ class Document:
     mutations: tuple[tuple[str, str], ...] = ()
 
 
-class Writer:
+class DocumentGenerator:
     """Writes one document."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
         self.slots: list[Slot] = []
-        self.fragments: list[tuple[str, str, str, float]] = []  # name, type, text, how often it may be resolved
+        self.fragments: list[tuple[str, str, str, float]] = []  # name, type, text, most objects it is applied to
         self.aliases = self.directives = 0
         self.cost = 0.0
 
@@ -86,12 +87,10 @@ class Writer:
         return self._document("mutation", " ".join(parts), tuple(mutations))
 
     def plain_mutation(self, name: str) -> Document:
-        """One whose payload is the same in whatever order it is carried out among others."""
-        wanted = {"post": "article { id }", "vote": "changed", "followUser": "changed", "unfollowUser": "changed"}
-        selected = f"{{ {wanted.get(name, '__typename')} userErrors {{ code field }} }}"
+        """A mutation whose payload does not depend on the order in which it and others are executed."""
+        fields = {"post": "article { id }", "vote": "changed", "followUser": "changed", "unfollowUser": "changed"}
+        selected = f"{{ {fields.get(name, '__typename')} userErrors {{ code field }} }}"
         return self._document("mutation", f"m0: {name}{self._input(name, 'm0')} {selected}", (("m0", name),))
-
-    # ---- the document -----------------------------------------------------------------------------------------------
 
     def _document(self, kind: str, below: str, mutations: tuple[tuple[str, str], ...] = ()) -> Document:
         defined = ", ".join(f"${slot.name}: {slot.type}{self._default(slot)}" for slot in self.slots)
@@ -130,10 +129,8 @@ class Writer:
                 parts.append(self._field(str(SCHEMA.mutation_type.fields[name].type), each, 2, 1))  # type: ignore[union-attr]
         return "{ " + " ".join(parts) + " }"
 
-    # ---- selections -------------------------------------------------------------------------------------------------
-
     def _selection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> str:
-        """What is selected of one object, which the answer has so many times."""
+        """The selection of a type, of which the answer has `times` objects."""
         known = [each for each in self.fragments if each[1] == type_name and each[3] >= times]
         if known and depth < 4 and self.random.random() < 0.3:
             return f"{{ ...{known[0][0]} __typename }}"
@@ -146,7 +143,7 @@ class Writer:
         return self._wrapped(type_name, parts, times)
 
     def _wrapped(self, type_name: str, parts: list[str], times: float) -> str:
-        """The parts as they are, or some of them in an inline fragment or a named one."""
+        """A selection set of the parts, or sometimes with an inline or a named fragment of them."""
         if len(parts) > 1 and self.random.random() < 0.1:
             return f"{{ {parts[0]} ... on {type_name} {{ {' '.join(parts[1:])} }} }}"
         text = f"{{ {' '.join(parts)} }}"
@@ -161,8 +158,8 @@ class Writer:
         assert isinstance(type_, GraphQLObjectType)
         leaves = [name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type))]
         others = [name for name in type_.fields if name not in leaves]
-        wanted = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
-        parts = [self._leaf(name) for name in wanted] or ["__typename"]
+        names = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
+        parts = [self._leaf(name) for name in names] or ["__typename"]
         if depth < DEPTH:
             chance = 0.85 if type_name == "Feed" and depth < 4 else 0.5 if depth < 3 else 0.25
             chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
@@ -207,8 +204,6 @@ class Writer:
         for name in self.random.sample(NODE_TYPES, self.random.randint(0, 3)):
             parts.append(f"... on {name} {self._selection(name, depth + 1, times, {})}")
         return f"{{ {' '.join(parts)} }}"
-
-    # ---- fields and their arguments ---------------------------------------------------------------------------------
 
     def _field(self, parent: str, name: str, depth: int, times: float, within: Mapping[str, Any] | None = None) -> str:
         type_ = SCHEMA.type_map[parent]
@@ -270,7 +265,7 @@ class Writer:
         times: float,
         below: dict[str, Any],
     ) -> None:
-        """Which part of a connection is asked for; seldom one that cannot be."""
+        """Choose page arguments, seldom invalid ones."""
         style = self.random.random()
         if style < 0.04:
             self._wrong_page(known, given, about)
@@ -280,19 +275,19 @@ class Writer:
             below["size"] = USUAL_SIZES.get(about["field"], 25)
             return
         most = 12 if times == 1 else 4
-        way = "last" if style < 0.4 else "first"
+        size_argument = "last" if style < 0.4 else "first"
         size = self.random.randint(1, most)
-        given[way], _ = self._written("Int", "size", str(size), most=most, is_nested=times > 1)
-        below["size"] = most if given[way].startswith("$") else size
-        if "page" in known and way == "first" and style > 0.9:
+        given[size_argument], _ = self._written("Int", "size", str(size), most=most, is_nested=times > 1)
+        below["size"] = most if given[size_argument].startswith("$") else size
+        if "page" in known and size_argument == "first" and style > 0.9:
             given["page"], _ = self._written("Int", "page", str(self.random.randint(1, 4)))
         elif self.random.random() < 0.65:
-            cursor = "after" if way == "first" else "before"
+            cursor = "after" if size_argument == "first" else "before"
             given[cursor] = f"${self._slot('String', 'cursor', about=about)}"
 
     def _wrong_page(self, known: Mapping[str, Any], given: dict[str, str], about: dict[str, Any]) -> None:
         wrong: list[dict[str, str]] = [
-            *({way: str(size)} for way in SIZES for size in WRONG_SIZES),
+            *({size_argument: str(size)} for size_argument in SIZES for size in WRONG_SIZES),
             {"first": "2", "last": "2"},
             {"before": f"${self._slot('String', 'cursor', about=about)}", "first": "2"},
         ]
@@ -304,7 +299,7 @@ class Writer:
         given.update(chosen)
 
     def _written(self, type_: str, kind: str, text: str, **about: Any) -> tuple[str, str]:
-        """An argument as the document says it, or as a variable of this kind says it."""
+        """An argument as a literal, or as a variable of this kind."""
         written = f"${self._slot(type_, kind, about=about)}" if self.random.random() < 0.5 else text
         return written, written
 

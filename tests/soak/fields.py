@@ -12,7 +12,7 @@ from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
 
 
 class AnyText:
-    """Some text that the contract leaves to the server."""
+    """Equal to any non-empty text, for texts that the contract does not define."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str) and bool(other)
@@ -33,17 +33,17 @@ NO_GROUP = "-"
 
 
 def _group(name: str | None) -> str | None:
-    """A group that nobody can post to, for a malformed name."""
+    """The name in lower case; for a malformed name, that of a group without articles."""
     if name is None:
         return None
     return name.lower() if GROUP.fullmatch(name) else NO_GROUP
 
 
 def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> Page:
-    asked = request.asked(given)
+    paging = request.paging(given)
     order, pinned = given.get("order") or "SCORE", bool(given.get("pinned"))
     since = milliseconds(given["since"]) if given.get("since") is not None else None
-    return request.listings.page(order, group, since, asked, pinned, request.poster())
+    return request.listings.page(order, group, since, paging, pinned, request.poster())
 
 
 def _node(request: Request, parent: Any, id: str) -> Any:
@@ -91,13 +91,13 @@ def _root_articles(request: Request, parent: Any, **given: Any) -> Page:
 def _by_link(request: Request, parent: Any, link: str, **given: Any) -> Page:
     if not is_link(link):
         raise BadInput
-    return request.listings.by_link(link, request.asked(given))
+    return request.listings.by_link(link, request.paging(given))
 
 
 def _front_page(request: Request, parent: Any, **given: Any) -> Page:
     day = given.get("date")
     first_instant = None if day is None else round((_midnight(day) - EPOCH).total_seconds() * 1000)
-    return request.listings.front_page(first_instant, request.asked(given))
+    return request.listings.front_page(first_instant, request.paging(given))
 
 
 def _midnight(day: str) -> datetime:
@@ -121,7 +121,7 @@ def _viewer_vote(request: Request, article: Article) -> str | None:
 
 
 def _voters(request: Request, article: Article, **given: Any) -> Page | None:
-    return request.listings.voters(article, request.asked(given))
+    return request.listings.voters(article, request.paging(given))
 
 
 def _unseen(request: Request, feed: Feed) -> int:
@@ -131,7 +131,7 @@ def _unseen(request: Request, feed: Feed) -> int:
 
 
 class Rank(int):
-    """A number made of an article and of what stands above it, which the server reads one after the other."""
+    """A number computed from an article and the entries above it, which the server reads one after the other."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _standing(request: Request, article: Article, order: str | None = "SCORE", g
 
 
 def _missing(request: Request, article: Article, order: str, goal: Any) -> int | None:
-    """How many more upvotes lift an article above a place. In CONTROVERSIAL, more upvotes than downvotes lower it."""
+    """The upvotes that lift an article above a position. In CONTROVERSIAL, those beyond its downvotes lower it."""
     policy, now, up, down = request.model.policy, request.model.now, len(article.up), len(article.down)
 
     def passes(more: int) -> bool:
@@ -182,11 +182,11 @@ def _missing(request: Request, article: Article, order: str, goal: Any) -> int |
 
 
 def _timeline(request: Request, user: User, **given: Any) -> Page:
-    return request.listings.timeline(user, request.asked(given))
+    return request.listings.timeline(user, request.paging(given))
 
 
 def _feed_articles(request: Request, feed: Feed, **given: Any) -> Page:
-    return request.listings.feed(feed.user, request.asked(given), bool(given.get("unseenOnly")))
+    return request.listings.feed(feed.user, request.paging(given), bool(given.get("unseenOnly")))
 
 
 def _total(request: Request, page: Page) -> int:
@@ -223,7 +223,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "user": _user,
         "group": lambda request, parent, name: name.lower() if GROUP.fullmatch(name) else None,
         "feed": _feed,
-        "groups": lambda request, parent, **given: request.listings.groups(request.asked(given)),
+        "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
     },
     "Article": {
@@ -261,8 +261,8 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "joinedAt": lambda request, user: user.joined_at,
         "karma": lambda request, user: request.model.karma(user),
         "articles": _timeline,
-        "followers": lambda request, user, **given: request.listings.people("followers", user, request.asked(given)),
-        "following": lambda request, user, **given: request.listings.people("following", user, request.asked(given)),
+        "followers": lambda request, user, **given: request.listings.people("followers", user, request.paging(given)),
+        "following": lambda request, user, **given: request.listings.people("following", user, request.paging(given)),
         "viewerIsFollowing": lambda request, user: (
             (viewer := request.viewer()) is not None and user in viewer.following
         ),

@@ -1,4 +1,4 @@
-"""A history: what was asked, by whom, when, and what happened in between. It can be run again on a fresh store."""
+"""A history: operations with their times and sessions, and restarts and the like. It can be run on a new store."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Ref(NamedTuple):
-    """A text that an earlier answer has: an id, a token or a cursor. Another run has another in its place."""
+    """A reference to an id, a token or a cursor in an earlier answer, which differs from run to run."""
 
     operation: int
     path: tuple[str | int, ...]
@@ -14,7 +14,7 @@ class Ref(NamedTuple):
 
 @dataclass(frozen=True)
 class Operation:
-    """`token` is whose session it comes with: a reference, a text that is none, or None of nobody."""
+    """`token` is the token that is sent: a reference, an invalid text, or None."""
 
     number: int
     token: Ref | str | None
@@ -30,9 +30,9 @@ class Operation:
 @dataclass(frozen=True)
 class Step:
     """
-    What happens at one instant. `kind`: "together" are operations sent at once of which none writes, or a single one;
-    "writes" are independent ones sent at once; "overtaken" are reads, and then writes that overtake them; "restart",
-    "kill", "drop" and "expire" are what happens to the server, its connections and its sessions.
+    What happens at one instant. `kind`: "together" is one operation, or several reads at once; "writes" are several
+    independent writes at once; "overtaken" are reads, and a write that is sent before they are answered; "restart" and
+    "kill" the server, "drop" its Redis connections, "expire" all sessions.
     """
 
     kind: str
@@ -53,7 +53,7 @@ def refs_in(value: Any) -> Iterable[Ref]:
 
 
 def resolved(value: Any, texts: dict[Ref, str]) -> Any:
-    """The value with the texts of this run. What no answer has is an id of nothing."""
+    """The value with the references replaced by the texts of this run, or by an unknown id."""
     if isinstance(value, Ref):
         return texts.get(value, "article:1")
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """
-The model: everything that people can do, in plain Python, as the contract and the behaviours say it.
+The model: all commands in plain Python, as the contract and behaviours.md describe them.
 
-Commands check, then change, and raise `Refused` in place of a change. Nothing here is kept twice: karma, counts and
-orders are computed from the votes when somebody asks. `version` counts the changes.
+A command checks its input and then changes the model, or raises `Refused`. Nothing is stored twice: karma, counts and
+orders are computed from the votes when they are read. `version` counts the changes.
 """
 
 import re
@@ -24,8 +24,7 @@ ARTICLE_ID = re.compile(r"article:([1-9][0-9]{0,15})")
 
 class Refused(Exception):
     """
-    An expected no: its code, the path of the value at fault, and what else the refusal says. `all` has the refusals of
-    all values at fault.
+    A refusal: its code, the path of the invalid value, and its other fields. `all` has the refusals of all such values.
     """
 
     def __init__(self, code: str, *path: str, **more: Any) -> None:
@@ -35,11 +34,11 @@ class Refused(Exception):
 
 
 class BadInput(Exception):
-    """What a query asks for cannot be answered: BAD_USER_INPUT."""
+    """Invalid input of a query: BAD_USER_INPUT."""
 
 
 class Key(NamedTuple):
-    """Where an article stands among others: by value, of equal ones the later posted first."""
+    """The sort key of an article: by value, then by posting time and number."""
 
     value: float
     posted_at: int
@@ -51,10 +50,10 @@ class User:
     name: str
     password: str
     joined_at: int
-    following: dict["User", int] = field(default_factory=dict)  # since when
-    mark: Key | None = None  # through where the feed was seen
+    following: dict["User", int] = field(default_factory=dict)  # by followee, when the follow began
+    mark: Key | None = None  # the newest article seen in the feed
     posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key
-    recent: dict[Any, tuple[int, "Article"]] = field(default_factory=dict)  # what was posted without one, by input
+    recent: dict[Any, tuple[int, "Article"]] = field(default_factory=dict)  # posts without a key, by input
 
     def __repr__(self) -> str:
         return self.name
@@ -91,10 +90,10 @@ class Model:
         self.now = 0
         self.version = 0
         self.users: dict[str, User] = {}  # by name in lower case
-        self.articles: dict[int, Article] = {}  # those that are there
-        self.numbers: set[int] = set()  # all that there ever were
+        self.articles: dict[int, Article] = {}  # that exist
+        self.numbers: set[int] = set()  # of all articles, also deleted ones
         self.sessions: dict[str, User] = {}  # by token
-        self.pins: dict[tuple[Any, ...], Any] = {}  # what stands still, by listing and second
+        self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
         self.reached = Reached()
 
     def is_open(self, article: Article) -> bool:
@@ -131,8 +130,6 @@ class Model:
 
     def partition(self, article: Article) -> int:
         return article.number % 1024 % self.partitions
-
-    # ---- commands ---------------------------------------------------------------------------------------------------
 
     def actor(self, token: str | None) -> User:
         if token is None or token not in self.sessions:
@@ -175,7 +172,7 @@ class Model:
         return user
 
     def end_sessions(self) -> None:
-        """What time does to sessions that were not used for longer than they last."""
+        """End all sessions, as after their lifetime without use."""
         self.sessions.clear()
         self.reached.count("all sessions run out")
 
@@ -244,7 +241,7 @@ class Model:
         return article, True
 
     def edit(self, token: str | None, given: Mapping[str, Any]) -> Article:
-        """What is not given stays; null takes a link or content away."""
+        """Fields that are left out keep their values; null removes a link or content."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
         changes = {name: given[name] for name in ("title", "link", "content") if name in given}
@@ -339,7 +336,7 @@ def check(is_right: Any, *path: str) -> None:
 
 
 def check_all(*values: tuple[Any, str]) -> None:
-    """Refuse if some values are wrong: all of them are named, in this order."""
+    """Raise the refusals of all invalid values, in this order."""
     wrong = [Refused("INVALID", path) for is_right, path in values if not is_right]
     if wrong:
         wrong[0].all = wrong
@@ -357,14 +354,14 @@ def number_of(id: str) -> int:
 
 
 def group_names(names: Iterable[str] | None, field: str) -> tuple[list[str], list[tuple[bool, str]]]:
-    """The names in lower case, each once, and for each wrong one a check that fails."""
+    """The distinct names in lower case, and a failed check for each invalid one."""
     names = list(dict.fromkeys(names or ()))
     wrong = [(False, field) for name in names if not GROUP.fullmatch(name)]
     return list(dict.fromkeys(name.lower() for name in names)), wrong[:10]
 
 
 def is_link(text: str) -> bool:
-    """The generator writes no others than these and some that are plainly wrong."""
+    """Simpler than the store's check, as the generator makes only such links and clearly invalid ones."""
     return bool(re.fullmatch(r"https?://[^/\s]\S*", text, re.IGNORECASE)) and len(text) <= 2_000
 
 

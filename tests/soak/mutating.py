@@ -1,4 +1,4 @@
-"""Faults that are put into copies of the project, to see that the soak finds them."""
+"""Mutation tests of the soak: faults that are put into a copy of the project, which the soak has to find."""
 
 import shutil
 import tomllib
@@ -13,7 +13,7 @@ COPIED = ("caches", "engine", "store", "resolvers", "schema", "server", "tests/s
 
 @dataclass(frozen=True)
 class Mutant:
-    """`old` stands exactly once in the file, and `new` takes its place, in worlds of so many partitions."""
+    """`old` occurs once in the file and is replaced by `new`. The fault shows in stores of `partitions` partitions."""
 
     name: str
     about: str
@@ -33,7 +33,7 @@ class Mutant:
                 shutil.copy(source, target)
         file = root / self.file
         text = file.read_text()
-        assert text.count(self.old) == 1, f"{self.name}: what is to be replaced stands {text.count(self.old)} times"
+        assert text.count(self.old) == 1, f"{self.name}: `old` occurs {text.count(self.old)} times"
         file.write_text(text.replace(self.old, self.new))
 
 

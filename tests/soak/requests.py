@@ -9,7 +9,7 @@ from typing import Any
 from graphql import build_schema
 
 from tests.soak.model import Model, User
-from tests.soak.pages import Asked, Listings
+from tests.soak.pages import Listings, PageArguments
 
 SCHEMA = build_schema((Path(__file__).parents[2] / "schema" / "schema.graphql").read_text())
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,9 +45,9 @@ class Request:
             return self.is_junk
         return True if self.has_read_viewer else None
 
-    def asked(self, given: Mapping[str, Any]) -> Asked:
+    def paging(self, given: Mapping[str, Any]) -> PageArguments:
         after, before = given.get("after"), given.get("before")
-        return Asked(
+        return PageArguments(
             given.get("first"),
             None if after is None else self.cursor(after),
             given.get("last"),

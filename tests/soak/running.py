@@ -7,13 +7,13 @@ from typing import Any
 
 from tests.soak.answers import Answer, answer
 from tests.soak.comparing import difference, is_between
-from tests.soak.drawing import Known
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step, resolved
 from tests.soak.model import Model, number_of
 from tests.soak.pages import Listings, Position
 from tests.soak.requests import Request
 from tests.soak.server import Server
+from tests.soak.variables import KnownValues
 
 SMALL = 3_000  # characters of an answer that is shown
 TOO_MUCH = {"COST_LIMIT_EXCEEDED", "ANSWER_TOO_LARGE"}
@@ -21,7 +21,7 @@ TOO_MUCH = {"COST_LIMIT_EXCEEDED", "ANSWER_TOO_LARGE"}
 
 @dataclass
 class Difference(Exception):
-    """Where the server and the model part."""
+    """The first answer of the server that differs from the model's."""
 
     step: Step
     operation: Operation | None
@@ -39,12 +39,12 @@ class Run:
         self.server = server
         self.model = Model(policy, partitions)
         self.listings = Listings(self.model)
-        self.known = Known()
+        self.known = KnownValues()
         self.texts: dict[Ref, str] = {}
         self.positions: dict[str, Position] = {}
         self.users: dict[str, str] = {}  # by token, ended or not
         self.refused = 0
-        self._hidden: dict[int, list[int]] = {}  # by operation, numbers of articles whose ids are not in its answer
+        self._hidden: dict[int, list[int]] = {}  # by operation, articles that it posted without showing their ids
 
     async def step(self, step: Step) -> None:
         """
@@ -73,7 +73,7 @@ class Run:
         self.model.reached.count(f"step {step.kind}")
 
     async def _together(self, step: Step) -> None:
-        """All at once. Reads all see the same; what is written is independent of each other."""
+        """Operations at once: either reads, or writes that are independent of each other."""
         texts = [operation.text for operation in step.operations]
         same = len(step.operations) - len({(each.text, repr(each.variables), each.token) for each in step.operations})
         self.model.reached.count("equal queries at once", same if len(texts) > 1 else 0)
@@ -87,9 +87,9 @@ class Run:
 
     async def _overtaken(self, step: Step) -> None:
         """
-        Reads are sent, and a write before they are answered; once it is answered, the same reads are sent again.
+        Send reads, and a write before they are answered; once it is answered, send the same reads again.
 
-        The first may see either, the second have to see what was written.
+        The first reads may see the state before or after the write, the second have to see that after it.
         """
         *reads, write = step.operations
         early = [asyncio.create_task(self._ask(step, place)) for place in range(len(reads))]
@@ -105,7 +105,7 @@ class Run:
             self._compare_either(step, operation, old, first)
 
     async def _note_numbers(self, operation: Operation, answered: dict[str, Any]) -> None:
-        """Ask for the numbers of articles that were posted though their payloads became null."""
+        """Find the numbers of articles whose payload became null because of an error."""
         data = answered.get("data") or {}
         posts = [key for key, name in operation.mutations if name == "post"]
         hidden = [key for key in posts if not (data.get(key) or {}).get("article")]
@@ -174,7 +174,7 @@ class Run:
         return answer(request, operation.text)
 
     def _hints(self, operation: Operation, data: dict[str, Any]) -> dict[str, Any]:
-        """Numbers and tokens that the server gave out."""
+        """The numbers and tokens that the server has assigned."""
         hints: dict[str, Any] = {}
         for key, name in operation.mutations:
             payload = data.get(key) or {}
@@ -195,7 +195,7 @@ class Run:
     def _take_hidden(self, operation: Operation, ref: Ref) -> int:
         """The number of the next article that an operation posted without showing its id. The model refuses some."""
         numbers = [each for each in self._hidden.get(operation.number, ()) if each not in self.model.numbers]
-        assert numbers, "an article was to be posted, and none was"
+        assert numbers, "the server did not post an article"
         number = numbers[0]
         self._note_article(ref, f"article:{number}", number)
         return number
@@ -208,7 +208,7 @@ class Run:
     def _note_deleted(self, id: str) -> None:
         number = id.partition(":")[2]
         if number.isdecimal() and int(number) in self.known.articles:
-            self.known.gone.append(self.known.articles[int(number)])
+            self.known.deleted.append(self.known.articles[int(number)])
 
     def _note_session(self, operation: Operation, key: str, token: str) -> None:
         ref = Ref(operation.number, (key, "token"))

@@ -1,4 +1,4 @@
-"""The real server beside the model: a process of its own with a clock that we set, and connections to ask it over."""
+"""The server that is compared with the model: a process whose clock the soak sets, and HTTP connections to it."""
 
 import asyncio
 import mmap
@@ -21,7 +21,7 @@ from tests.soak.processes import processes_below
 
 ROOT = Path(__file__).parents[2]
 CONNECTIONS = 24
-IDLE_SECONDS = 2.0  # the server closes a connection that is idle for 5 s, also one that a request is on its way on
+IDLE_SECONDS = 2.0  # connections idle for longer are opened again, as the server closes them after 5 s
 PATIENCE = 60.0  # seconds
 
 
@@ -30,23 +30,23 @@ class Unanswered(Exception):
 
 
 class Clock:
-    """Unix milliseconds in a file that all processes of the server look into."""
+    """Unix milliseconds in a file that all processes of the server read."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "clock"
         self.path.write_bytes(bytes(8))
         with open(self.path, "r+b") as file:
-            self._kept = mmap.mmap(file.fileno(), 8)
+            self._map = mmap.mmap(file.fileno(), 8)
         self.now = 0
 
     def set(self, now: int) -> None:
         self.now = now
-        self._kept[:8] = struct.pack("<q", now)
+        self._map[:8] = struct.pack("<q", now)
 
 
 @dataclass
 class Server:
-    """`root` is the tree that is served: a copy of it may have faults put in."""
+    """`root` is the source tree to run: this project, or a copy with a fault."""
 
     settings: dict[str, Any]
     root: Path = ROOT
@@ -109,19 +109,19 @@ class Server:
         await asyncio.to_thread(self._wait)
 
     async def kill(self) -> None:
-        """End every process of it at once, the Valkey too, without a word."""
+        """Kill all processes of the server at once, with the Valkey."""
         assert self.process is not None
-        everyone = processes_below(self.process.pid)
-        for process in everyone:
-            process.send(signal.SIGSTOP)  # so that nobody starts anybody anew
-        for process in everyone:
+        processes = processes_below(self.process.pid)
+        for process in processes:
+            process.send(signal.SIGSTOP)  # so that no process restarts another
+        for process in processes:
             process.send(signal.SIGKILL)
         for connection in self.connections:
             connection.close()
         await asyncio.to_thread(self._wait)
 
     def drop_connections(self) -> None:
-        """What a network does to those who are connected to the Valkey."""
+        """Close all connections to the Valkey, as a network failure does."""
         with self.valkey() as valkey:
             for kind in ("normal", "pubsub"):
                 valkey.execute_command("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")

@@ -1,7 +1,7 @@
 """
-Shrinks a history that ends in a difference: parts of it are left out as long as the difference stays.
+Shrinks a history that ends in a difference: removes parts of it as long as the difference remains.
 
-Every try runs on a fresh store. A difference is the same if it is one of the same operation.
+Every try runs on a new store. A difference counts as the same if it is in the same operation.
 """
 
 import re
@@ -16,7 +16,7 @@ Try = Callable[[list[Step]], Awaitable[Difference | None]]
 
 
 class Shrinker:
-    """`attempt` runs a history and gives its difference, if there is one. It is called until an instant is over."""
+    """`attempt` runs a history and returns its difference, if any. `until` is the end, by the monotonic clock."""
 
     def __init__(self, attempt: Try, until: float) -> None:
         self._attempt, self._until = attempt, until
@@ -24,7 +24,7 @@ class Shrinker:
         self.tries = 0
 
     async def shrunk(self, steps: list[Step], found: Difference) -> tuple[list[Step], Difference | None]:
-        """The shortest history found, and its difference; None where the history does not show it again."""
+        """The shortest history found, and its difference; None if the difference did not appear again."""
         self._number = found.operation.number if found.operation else None
         first = await self._differs(steps)
         if first is None:
@@ -40,7 +40,7 @@ class Shrinker:
         return await self._fewer_operations(steps, found)
 
     async def _without(self, steps: list[Step], found: Difference, size: int) -> tuple[list[Step], Difference, bool]:
-        """The history without those of its parts of a size that it does not need, the latest first."""
+        """Try to remove each run of `size` steps, the latest first."""
         has_shrunk = False
         start = len(steps) - 1 - size
         while start > -size and time.monotonic() < self._until:
@@ -52,7 +52,7 @@ class Shrinker:
         return steps, found, has_shrunk
 
     async def _fewer_operations(self, steps: list[Step], found: Difference) -> tuple[list[Step], Difference]:
-        """Leaves operations out of steps that have several."""
+        """Try to remove operations from steps that have several."""
         for place in reversed(range(len(steps))):
             for operation in steps[place].operations:
                 if time.monotonic() < self._until and len(steps[place].operations) > 1:
@@ -77,13 +77,13 @@ class Shrinker:
 
 
 def needed(steps: list[Step]) -> list[Step]:
-    """The last step, everything that writes, and the reads whose cursors these go on from."""
-    kept, wanted = [], {ref.operation for operation in steps[-1].operations for ref in operation.refs()}
+    """The last step, all writes, and the reads whose ids or cursors these use."""
+    kept, used = [], {ref.operation for operation in steps[-1].operations for ref in operation.refs()}
     for step in reversed(steps[:-1]):
         numbers = {operation.number for operation in step.operations}
-        if step in writes([step]) or numbers & wanted or step.kind == "overtaken":
+        if step in writes([step]) or numbers & used or step.kind == "overtaken":
             kept.append(step)
-            wanted |= {ref.operation for operation in step.operations for ref in operation.refs()}
+            used |= {ref.operation for operation in step.operations for ref in operation.refs()}
     return [*reversed(kept), steps[-1]]
 
 
@@ -100,7 +100,7 @@ def without(step: Step, operation: Operation) -> Step:
 
 
 def script(steps: Sequence[Step], began: int) -> str:
-    """A history as text, to be read by people."""
+    """A history as readable text."""
     lines = []
     for step in steps:
         lines.append(f"+{(step.at - began) / 1000:.3f}s {step.kind}")

@@ -1,4 +1,4 @@
-"""A soak: one world after the other, each with the next seed, and what came of it."""
+"""A soak: one world after the other, each with the next seed, and a report of all."""
 
 import time
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from tests.soak.worlds import BEGINNING, World, replay
 OPERATIONS = 4_000  # of one world
 SHRINKING = 240  # seconds
 SHOWN = 1_500  # characters of an answer
-MOST_REFUSED = 0.05  # of the operations, for what they may cost
+MOST_REFUSED = 0.05  # share of the operations, because of their cost
 
 
 @dataclass
-class Soaked:
-    """What a soak found: the differences as text, what servers logged as errors, and what was reached."""
+class SoakResult:
+    """The differences as text, including errors that servers logged, and how often each case was reached."""
 
     reached: Reached = field(default_factory=Reached)
     differences: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Soaked:
     def missing(self) -> list[str]:
         missing = self.reached.missing()
         if self.refused > MOST_REFUSED * self.reached["operations"]:
-            missing.append(f"{self.refused} operations were refused for what they may cost")
+            missing.append(f"{self.refused} operations were refused because of their cost")
         return missing
 
     def report(self) -> str:
@@ -40,9 +40,9 @@ class Soaked:
         return "\n".join([self.reached.report(), *never, f"{len(self.differences)} differences", *self.differences])
 
 
-async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = False) -> Soaked:
-    """Let worlds unfold for so long. Differences are shrunk after that, or at once where the first one ends it."""
-    until, found = time.monotonic() + minutes * 60, Soaked()
+async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = False) -> SoakResult:
+    """Run worlds for some minutes, and shrink the history of each difference. With `stop`, end at the first one."""
+    until, found = time.monotonic() + minutes * 60, SoakResult()
     while time.monotonic() < until:
         world = World(seed, root)
         began, difference = time.monotonic(), None

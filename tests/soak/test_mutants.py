@@ -1,4 +1,4 @@
-"""Each fault that is kept beside this is found within a bounded number of operations."""
+"""The soak finds each fault of `mutants/` within a bounded number of operations."""
 
 import secrets
 import time
@@ -19,7 +19,7 @@ WORLDS = 3
 @pytest.mark.timeout(WORLDS * 2 * SECONDS)
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
 async def test_fault_is_found(mutant: Mutant, tmp_path: Path):
-    """In one of a few worlds: the history of one may pass a rare fault by."""
+    """In one of a few worlds, as a single history may miss a rare fault."""
     mutant.put_into(tmp_path)
     for _ in range(WORLDS):
         if found := await difference(mutant, tmp_path):
@@ -31,7 +31,7 @@ async def test_fault_is_found(mutant: Mutant, tmp_path: Path):
 
 async def difference(mutant: Mutant, tree: Path) -> Difference | None:
     """The first difference between a tree with a fault and the model, in a new random history; None if it ends."""
-    # Of every four seeds the first has one partition, the second sixteen, both with the default cache.
+    # of four consecutive seeds, the first has one partition and the second 16, both with the default cache
     seed = secrets.randbelow(10**8) * 4 + (mutant.partitions > 1)
     print(f"seed {seed}")
     world = World(seed, tree)

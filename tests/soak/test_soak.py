@@ -1,4 +1,4 @@
-"""Three minutes of random operations beside the model; new ones each time, so the seed is printed."""
+"""Compares three minutes of random operations with the model. Each run has a new seed, which is printed."""
 
 import secrets
 

@@ -1,4 +1,4 @@
-"""Worlds: each is a server with settings of its own, and a random history that unfolds on it."""
+"""A world: a server with random settings, and a random history that is generated while it runs."""
 
 import asyncio
 import time
@@ -8,20 +8,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.soak.documents import Document, Writer
-from tests.soak.drawing import Drawing
+from tests.soak.documents import Document, DocumentGenerator
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step
 from tests.soak.model import User
 from tests.soak.running import Difference, Run
 from tests.soak.server import ROOT, Server
+from tests.soak.variables import VariableGenerator
 
 BEGINNING = 1_600_000_000_000  # unix milliseconds
 USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
 MOST_ARTICLES = 120
-READS, WRITES = 60, 60  # documents that are asked again and again
-NEW = 0.04  # how many are new
-LAG = 20_000  # milliseconds that our clock may be behind the real one, by which voters are forgotten
+READS, WRITES = 60, 60  # documents that are sent again with other variables
+NEW = 0.04  # share of new documents
+LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
 EVENTS = ("drop", "restart", "kill", "expire", "day")
 BETWEEN_EVENTS = 500  # operations
 INDEPENDENT = ("post", "vote", "followUser", "unfollowUser")
@@ -29,7 +29,7 @@ INDEPENDENT = ("post", "vote", "followUser", "unfollowUser")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a world is made with."""
+    """The settings of the server of a world."""
 
     partitions: int
     cache: int | None
@@ -48,7 +48,7 @@ class Settings:
 
 
 def settings_of(seed: int) -> Settings:
-    """Neighbouring seeds have all pairs of partitions and caches in turn."""
+    """Four consecutive seeds have all combinations of partitions and caches."""
     random = Random(seed)
     policy = Policy(vote_score=random.choice((1.0, 1.0, 100.0, 432.0)), voting_window=random.choice((8, 20, 60)))
     return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy)
@@ -73,7 +73,7 @@ class World:
 
     async def unfold(self, operations: int, until: float) -> None:
         """
-        So many operations, or until an instant of the monotonic clock.
+        Run `operations` operations, at most until an instant of the monotonic clock.
 
         Raises:
             Difference: the server does not answer as the model does.
@@ -94,13 +94,13 @@ class World:
     def _beginning(self) -> Iterator[Step]:
         for place, name in enumerate(USERS):
             given = {"i_m0": {"username": name, "password": "correct horse 1"}}
-            document = self._writer().mutation("register")
-            values = Drawing(self.random, self.run.model, self.run.known, None).variables(document) | given
+            document = self._generator().mutation("register")
+            values = VariableGenerator(self.random, self.run.model, self.run.known, None).variables(document) | given
             yield self._step("together", [self._operation(document, None, values)])
             self._now += place
 
     def _next(self) -> Step:
-        """Mostly one read or one write, after some time or none."""
+        """The next step: mostly a single read or write."""
         self._advance()
         if self._operations > self._event_at:
             self._event_at = self._operations + self.random.randint(1, 2 * BETWEEN_EVENTS)
@@ -133,8 +133,10 @@ class World:
 
     def _advance(self) -> None:
         """
-        Mostly not at all, or by whole seconds, so that instants and values are equal. At least a millisecond for each
-        article that was posted at the last instant: numbers of articles run ahead of the clock where there are more.
+        Advance the clock: mostly not at all or by whole seconds, so that many instants and values are equal.
+
+        It advances at least one millisecond for each article posted at the last instant, as the numbers of articles
+        would otherwise run ahead of the clock.
         """
         step = self.random.choice((0, 0, 0, 0, 1, 1, 7, 200, 1000, 1000))
         if step and step < self._posts:
@@ -149,16 +151,14 @@ class World:
             self._now += 1_000 - self._now % 1_000
 
     def _step(self, kind: str, operations: list[Operation]) -> Step:
-        wanted = 2 * len(operations)  # what is sent again takes others
-        connections = tuple(self.random.sample(range(len(self.server.connections)), wanted))
+        count = 2 * len(operations)  # reads that are sent twice use another connection each time
+        connections = tuple(self.random.sample(range(len(self.server.connections)), count))
         self._operations += len(operations)
         return Step(kind, self._now, tuple(operations), connections)
 
-    # ---- operations -------------------------------------------------------------------------------------------------
-
     def _read(self) -> Operation:
-        """One of the documents that were asked before, with other variables; now and then a new one."""
-        return self._asked(self._repeated(self._reading, READS, self._writer().query), self._viewer())
+        """A document that was sent before, with other variables; sometimes a new one."""
+        return self._with_variables(self._repeated(self._reading, READS, self._generator().query), self._viewer())
 
     def _repeated(self, known: list[Document], most: int, new: Callable[[], Document]) -> Document:
         if len(known) < most or self.random.random() < NEW:
@@ -168,12 +168,12 @@ class World:
         return self.random.choice(known)
 
     def _reads(self) -> list[Operation]:
-        """Several at once, of which some are equal."""
+        """Several reads at once, some of them equal."""
         chosen = [self._read() for _ in range(self.random.randint(1, 4))]
         return chosen + [self._again(self.random.choice(chosen)) for _ in range(self.random.randint(1, 5))]
 
     def _again(self, operation: Operation) -> Operation:
-        """The same query by the same person, or by another one."""
+        """The same query by the same viewer or by another one."""
         token = operation.token if self.random.random() < 0.7 else self._token(self._viewer())
         self._count += 1
         return replace(operation, number=self._count, token=token)
@@ -181,17 +181,17 @@ class World:
     def _write(self, *, alone: bool = False) -> Operation:
         model = self.run.model
         if len(model.articles) > MOST_ARTICLES:
-            document = self._writer().plain_mutation("deleteArticle")
+            document = self._generator().plain_mutation("deleteArticle")
         elif alone or self.random.random() < 0.1:
-            document = self._writer().mutation(alone=alone)
+            document = self._generator().mutation(alone=alone)
         else:
-            document = self._repeated(self._writing, WRITES, self._writer().mutation)
+            document = self._repeated(self._writing, WRITES, self._generator().mutation)
         viewer = self._viewer(0.96)
         self._posts += sum(each == "post" for _, each in document.mutations)
-        return self._asked(document, viewer)
+        return self._with_variables(document, viewer)
 
     def _last_vote(self) -> Operation:
-        """At the last instant at which some article can be voted on, or just beyond it."""
+        """A vote at the last instant at which an article can be voted on, or one millisecond later."""
         model = self.run.model
         article = min(
             model.articles.values(), key=lambda each: (model.closes_at(each) < self._now, model.closes_at(each))
@@ -199,25 +199,25 @@ class World:
         self._now = max(self._now + self._posts, model.closes_at(article) + self.random.choice((0, 0, 1)))
         self._posts = 0
         given = {"articleId": self.run.known.articles[article.number], "value": self.random.choice(("UP", "DOWN"))}
-        return self._operation(self._writer().plain_mutation("vote"), self._viewer(1), {"i_m0": given})
+        return self._operation(self._generator().plain_mutation("vote"), self._viewer(1), {"i_m0": given})
 
     def _independent(self) -> list[Operation]:
-        """Writes of different people at once, none of which the other can see in its payload."""
+        """Writes of different users at once. The payload of each is independent of the others."""
         users = self.random.sample(list(self.run.model.users.values()), self.random.randint(2, 5))
         operations = []
         for user in users:
             name = self.random.choice(INDEPENDENT)
             self._posts += name == "post"
-            operations.append(self._asked(self._writer().plain_mutation(name), user))
+            operations.append(self._with_variables(self._generator().plain_mutation(name), user))
         return operations
 
     def _viewer(self, logged_in: float = 0.8) -> User | None:
         users = list(self.run.model.users.values())
         return self.random.choice(users) if self.random.random() < logged_in else None
 
-    def _asked(self, document: Document, viewer: User | None) -> Operation:
-        drawing = Drawing(self.random, self.run.model, self.run.known, viewer)
-        return self._operation(document, viewer, drawing.variables(document))
+    def _with_variables(self, document: Document, viewer: User | None) -> Operation:
+        generator = VariableGenerator(self.random, self.run.model, self.run.known, viewer)
+        return self._operation(document, viewer, generator.variables(document))
 
     def _operation(self, document: Document, viewer: User | None, variables: dict[str, Any]) -> Operation:
         self._count += 1
@@ -233,16 +233,16 @@ class World:
             return dead[-1]
         return self.random.choice(alive[-2:]) if alive else None
 
-    def _writer(self) -> Writer:
-        return Writer(self.random)
+    def _generator(self) -> DocumentGenerator:
+        return DocumentGenerator(self.random)
 
     async def _log_in_again(self) -> None:
-        """Nobody stays without a session for long."""
+        """Log in one of the users that have no session, sometimes."""
         for user in self.run.model.users.values():
             if user not in self.run.model.sessions.values() and self.random.random() < 0.2:
                 given = {"i_m0": {"username": user.name, "password": user.password}}
-                document = self._writer().mutation("logIn")
-                values = self._asked(document, None).variables | given
+                document = self._generator().mutation("logIn")
+                values = self._with_variables(document, None).variables | given
                 await self._do(self._step("together", [self._operation(document, None, values)]))
                 return
 
@@ -255,12 +255,12 @@ class World:
 
 
 def pins(operation: Operation) -> bool:
-    """Whether it may keep a listing as it stands: beside a write, nobody can say how it stood."""
+    """Whether an operation may pin a listing. Sent beside a write, the content of its pin would be unknown."""
     return "pinned" in operation.text
 
 
 async def replay(settings: Settings, steps: list[Step], root: Path = ROOT) -> Difference | None:
-    """Run a history again on a fresh store, and say where it differs."""
+    """Run a history again on a new store, and return the first difference."""
     server = Server(settings.of_server(), root)
     run = Run(server, settings.policy, settings.partitions)
     try:

@@ -1,4 +1,4 @@
-"""Values for the variables of documents: mostly what is there, sometimes what is gone, seldom what cannot be."""
+"""Random values for the variables of documents: mostly existing ids and names, sometimes deleted or invalid ones."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -23,15 +23,15 @@ TITLES = ("Redis in Action", "Ask: why?", "<b>", "  spaces  ", "日本語", "emo
 PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
 
-class Known:
-    """What operations can name: references to what answers have, by what the model knows it for."""
+class KnownValues:
+    """Values of earlier answers that operations can use: ids, tokens and cursors."""
 
     def __init__(self) -> None:
         self.articles: dict[int, Ref] = {}
         self.sessions: dict[str, list[tuple[str, Ref]]] = defaultdict(list)  # by user
         self.cursors: dict[Any, deque[tuple[Ref, Position]]] = defaultdict(lambda: deque(maxlen=60))
         self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))  # listings, by kind
-        self.gone: deque[Ref] = deque(maxlen=20)
+        self.deleted: deque[Ref] = deque(maxlen=20)
         self.posts: dict[str, dict[str, Any]] = {}  # the input of the last post, by user
         self.tokens: deque[Ref] = deque(maxlen=5)  # of sessions that have ended
 
@@ -42,10 +42,10 @@ class Known:
         self.cursors[listing].append((ref, position))
 
 
-class Drawing:
-    """Draws the variables of one operation, most of them about the same user, group and article."""
+class VariableGenerator:
+    """Chooses the variables of one operation, most of them for the same user and group."""
 
-    def __init__(self, random: Random, model: Model, known: Known, viewer: User | None) -> None:
+    def __init__(self, random: Random, model: Model, known: KnownValues, viewer: User | None) -> None:
         self.random, self.model, self.known, self.viewer = random, model, known, viewer
         users = list(model.users.values())
         self.user = viewer if viewer and random.random() < 0.3 else random.choice(users) if users else None
@@ -66,16 +66,16 @@ class Drawing:
         draw: Callable[[Slot, dict[str, Any]], Any] = getattr(self, f"_{slot.kind}")
         return draw(slot, values)
 
-    def _odd(self, chance: float = 0.03) -> bool:
+    def _chance(self, chance: float = 0.03) -> bool:
         return self.random.random() < chance
 
     def _size(self, slot: Slot, values: dict[str, Any]) -> int:
-        if self._odd(0.02):
+        if self._chance(0.02):
             return self.random.choice((0, -1, 101))
         return self.random.randint(1, slot.about.get("most", 4))
 
     def _page(self, slot: Slot, values: dict[str, Any]) -> int:
-        return self.random.choice((0, 2**31 - 1)) if self._odd() else self.random.choice((1, 1, 2, 2, 3, 5, 40))
+        return self.random.choice((0, 2**31 - 1)) if self._chance() else self.random.choice((1, 1, 2, 2, 3, 5, 40))
 
     def _order(self, slot: Slot, values: dict[str, Any]) -> str:
         return self.random.choice(ORDERS)
@@ -84,7 +84,7 @@ class Drawing:
         return self.random.random() < 0.5
 
     def _group(self, slot: Slot, values: dict[str, Any]) -> str:
-        if self._odd():
+        if self._chance():
             return self.random.choice((*WRONG_GROUPS, "nobody-writes-here"))
         return self.group if self.random.random() < 0.9 else self.group.upper()
 
@@ -93,7 +93,7 @@ class Drawing:
         return (EPOCH + timedelta(milliseconds=self.day, days=days)).date().isoformat()
 
     def _since(self, slot: Slot, values: dict[str, Any]) -> str:
-        """Mostly an instant of a listing that has been read, as readers keep it while they page on."""
+        """Mostly the instant of a listing that was read before, so that its cursors can be used."""
         read = {listing[3] for listing in self.known.kinds["articles"]} - {None}
         if read and self.random.random() < 0.6:
             return instant(self.random.choice(sorted(read)))
@@ -103,22 +103,22 @@ class Drawing:
         return self.random.choice((instant(at), instant(at), instant(at).replace("Z", "999Z")))
 
     def _link(self, slot: Slot, values: dict[str, Any]) -> str:
-        if slot is not SLOT and self._odd():
+        if slot is not SLOT and self._chance():
             return self.random.choice(WRONG_LINKS)
         host = self.random.choice(("https://example.com/", "https://example.com/", "HTTPS://Example.COM.:443/"))
         return f"{host}{self.random.randint(1, 9)}{self.random.choice(LINK_TAILS)}"
 
     def _username(self, slot: Slot, values: dict[str, Any]) -> str:
-        if self._odd():
+        if self._chance():
             return self.random.choice((*WRONG_NAMES, "nobody"))
         name = self.user.name if self.user else "nobody"
         return self.random.choice((name, name, name.upper(), name.lower()))
 
-    def _articleId(self, slot: Slot, values: dict[str, Any]) -> Any:  # the name of the slot's kind
-        if self._odd(0.02):
+    def _articleId(self, slot: Slot, values: dict[str, Any]) -> Any:  # named after the kind of the slot
+        if self._chance(0.02):
             return self.random.choice(WRONG_IDS)
-        if self._odd(0.04) and self.known.gone:
-            return self.random.choice(self.known.gone)
+        if self._chance(0.04) and self.known.deleted:
+            return self.random.choice(self.known.deleted)
         return self._article(list(self.model.articles.values()))
 
     def _nodeId(self, slot: Slot, values: dict[str, Any]) -> Any:
@@ -143,8 +143,8 @@ class Drawing:
         return self.known.articles[article.number]
 
     def _cursor(self, slot: Slot, values: dict[str, Any]) -> Any:
-        """Mostly one of the very listing, else one of another of the kind, or of any; seldom none at all."""
-        if self._odd(0.02):
+        """Mostly a cursor of the listing, sometimes of another listing of its kind; seldom a forged one or None."""
+        if self._chance(0.02):
             self.model.reached.count("forged cursors")
             return self.random.choice(FORGED)
         listing = self._listing(slot.about, values)
@@ -154,7 +154,7 @@ class Drawing:
         return self.random.choice(found)[0] if found else None
 
     def _listing(self, about: Any, values: dict[str, Any]) -> tuple[Any, ...]:
-        """The listing that an argument most likely goes on in."""
+        """The listing that is probably read with these arguments."""
 
         def given(name: str, usual: Any) -> Any:
             text = about.get(name)
@@ -188,8 +188,6 @@ class Drawing:
             case _:
                 return self.random.choice(self.known.kinds["voters"] or [("voters", 0)])
 
-    # ---- inputs of mutations ----------------------------------------------------------------------------------------
-
     def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
         draw: Callable[[], dict[str, Any]] = getattr(self, f"_input_{slot.about['mutation'].lower()}")
         return draw()
@@ -197,35 +195,35 @@ class Drawing:
     def _input_vote(self) -> dict[str, Any]:
         values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]
         given = {"articleId": self._articleId(SLOT, {}), "value": self.random.choice(values)}
-        if self._odd(0.05):
+        if self._chance(0.05):
             given["value"] = None
-        if self._odd(0.05):
+        if self._chance(0.05):
             del given["value"]
         return given
 
     def _input_post(self) -> dict[str, Any]:
-        """Sometimes the same as the viewer's last one: a double click."""
+        """Sometimes the viewer's last post again: a double click."""
         name = self.viewer.lower if self.viewer else ""
-        if not self._odd(0.2) or name not in self.known.posts:
+        if not self._chance(0.2) or name not in self.known.posts:
             self.known.posts[name] = self._new_post()
         return dict(self.known.posts[name])
 
     def _new_post(self) -> dict[str, Any]:
         given: dict[str, Any] = {"title": self.random.choice(TITLES)}
-        if self._odd(0.02):
+        if self._chance(0.02):
             given["title"] = self.random.choice(("", "   ", "x" * 301))
         if self.random.random() < 0.6:
             given["link"] = self._link(SLOT, {})
-        if self._odd(0.02):
+        if self._chance(0.02):
             given["link"] = self.random.choice(WRONG_LINKS)
         if self.random.random() < 0.5 or "link" not in given:
             given["content"] = self.random.choice(("text", "line\nbreak", "x" * 1_500, "日本" * 20))
-        if self._odd(0.02):
+        if self._chance(0.02):
             given.pop("link", None)
             given.pop("content", None)
         if self.random.random() < 0.6:
             given["groups"] = self._groups()
-        if self._odd(0.02):  # several faults at once
+        if self._chance(0.02):  # several faults at once
             given |= {"title": "", "groups": list(WRONG_GROUPS), "idempotencyKey": ""}
         if self.random.random() < 0.35:
             given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
@@ -236,7 +234,7 @@ class Drawing:
 
     def _groups(self) -> list[str]:
         names = self.random.sample(GROUPS, self.random.randint(0, 3))
-        return [*names, self.random.choice(WRONG_GROUPS)] if self._odd(0.02) else names
+        return [*names, self.random.choice(WRONG_GROUPS)] if self._chance(0.02) else names
 
     def _input_editarticle(self) -> dict[str, Any]:
         given: dict[str, Any] = {"articleId": self._own_article()}
@@ -257,18 +255,18 @@ class Drawing:
             given["add"] = self._groups()
         if self.random.random() < 0.5:
             given["remove"] = self._groups()
-        if self._odd(0.04):
+        if self._chance(0.04):
             given["add"] = [f"many-{place}" for place in range(self.random.choice((9, 10, 11)))]
         return given
 
     def _own_article(self) -> Any:
         own = [each for each in self.model.articles.values() if each.poster is self.viewer]
-        if not own or self._odd(0.08):
+        if not own or self._chance(0.08):
             return self._articleId(SLOT, {})
         return self._article(own)
 
     def _input_followuser(self) -> dict[str, Any]:
-        return {"userId": self.random.choice(WRONG_IDS) if self._odd() else f"user:{self._username(SLOT, {})}"}
+        return {"userId": self.random.choice(WRONG_IDS) if self._chance() else f"user:{self._username(SLOT, {})}"}
 
     _input_unfollowuser = _input_followuser
 
@@ -282,15 +280,15 @@ class Drawing:
         return {"username": name, "password": self._password()}
 
     def _input_login(self) -> dict[str, Any]:
-        password = self.user.password if self.user and not self._odd(0.2) else "wrong horse 9"
+        password = self.user.password if self.user and not self._chance(0.2) else "wrong horse 9"
         return {"username": self._username(SLOT, {}), "password": password}
 
     def _input_changepassword(self) -> dict[str, Any]:
-        current = self.viewer.password if self.viewer and not self._odd(0.2) else "wrong horse 9"
+        current = self.viewer.password if self.viewer and not self._chance(0.2) else "wrong horse 9"
         return {"currentPassword": current, "newPassword": self._password()}
 
     def _password(self) -> str:
-        return "short" if self._odd(0.1) else self.random.choice(PASSWORDS)
+        return "short" if self._chance(0.1) else self.random.choice(PASSWORDS)
 
 
 SLOT = Slot("", "", "")
