@@ -19,7 +19,7 @@ import pytest
 
 from schema.schema import FILE
 from tests import programs
-from tests.clients.conftest import ADDRESS, CLOSED, call, serving_closed_article, told
+from tests.clients.conftest import ADDRESS, CLOSED, call, json_of, serving_closed_article
 from tests.server.conftest import Live
 from tests.servers import PATIENCE
 
@@ -92,13 +92,13 @@ def test_tests_of_the_page_pass(project, monkeypatch):
     monkeypatch.setenv("UPVOTE", str(Path(sys.executable).with_name("upvote")))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
-    assert re.search(r"Tests +4 passed \(4\)", call("npx", "vitest", "run", "--no-color", cwd=project))
+    assert re.search(r"Tests +5 passed \(5\)", call("npx", "vitest", "run", "--no-color", cwd=project))
 
 
 def test_person_votes_posts_and_logs_in_through_the_proxy(live, project, other):
     programs.node_modules(BROWSER)
     with vite("dev", project, live.url) as url:
-        seen = told(programs.node(), "frontend.mjs", programs.chromium(), url, live.url, other, cwd=BROWSER)
+        seen = json_of(programs.node(), "frontend.mjs", programs.chromium(), url, live.url, other, cwd=BROWSER)
 
     assert seen == {
         "refusedLogIn": "no such name and password",
@@ -122,7 +122,7 @@ def test_relay_joins_pages_through_the_proxy(live, project, other):
     programs.node_modules(BROWSER)
     call("npx", "vite", "build", "relay", cwd=project)
     with vite("preview", project, live.url, "relay") as url:
-        seen = told(programs.node(), "pages.mjs", programs.chromium(), url, cwd=BROWSER)
+        seen = json_of(programs.node(), "pages.mjs", programs.chromium(), url, cwd=BROWSER)
 
     titles = [[title.split(" ", 1)[1] for title in titles] for titles in seen["lists"]]
     assert len(titles) > 1

@@ -26,7 +26,8 @@ export function connect(url: string, session: Session): ApolloClient {
   });
   session.onChange(() => {
     socket.terminate(); // it connects again, with the new token
-    setTimeout(() => void client.resetStore()); // votes of another viewer; after the response that told of the end
+    // The cache has votes of another viewer. The timeout lets the response be read first that told of the end.
+    setTimeout(() => client.resetStore().catch(() => undefined)); // each query has its own error
   });
   return client;
 }

@@ -48,6 +48,19 @@ test("a vote shows at once, and is taken back if it is refused", async () => {
   expect([votes(voter, good), votes(voter, deleted)]).toEqual([2, 1]);
 });
 
+test("a vote that does not reach the server is taken back", async () => {
+  const { client, session } = await user("offline");
+  const id = await post(client, "Offline");
+  await client.query({ query: PAGE });
+  const offline = connect("http://127.0.0.1:9/graphql", session);
+  offline.restore(client.extract());
+
+  const done = vote(offline, known(offline)[0]!, "NONE");
+  expect(votes(offline, id)).toBe(0);
+  expect(await done).toBe("fetch failed");
+  expect(votes(offline, id)).toBe(1);
+});
+
 test("pages are joined", async () => {
   const { client } = await user("reader");
   for (const title of ["One", "Two", "Three", "Four"]) await post(client, title);

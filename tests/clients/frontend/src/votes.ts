@@ -7,14 +7,15 @@ type Value = NonNullable<Article["viewerVote"]>;
 
 const WORTH = { UP: 1, NONE: 0, DOWN: -1 };
 
-/** Sets the viewer's vote: in the cache at once, until the server refuses it. Returns the reason of a refusal. */
+/** Sets the viewer's vote: in the cache at once, and back if that fails. Returns the reason why it failed. */
 export async function vote(client: ApolloClient, article: Article, value: Value): Promise<string | undefined> {
-  const { data } = await client.mutate({
+  const { data, error } = await client.mutate({
     mutation: VOTE,
     variables: { input: { articleId: article.id, value } },
     optimisticResponse: expected(article, value),
+    errorPolicy: "all", // without it, `mutate` throws if the server cannot be reached
   });
-  return data?.vote?.userErrors[0]?.message;
+  return error?.message ?? data?.vote?.userErrors[0]?.message;
 }
 
 function expected(article: Article, value: Value): VoteMutation {
