@@ -59,7 +59,7 @@ class Client(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._answer += data
-        if not is_whole(self._answer):
+        if not is_complete(self._answer):
             return
         now, tally = perf_counter(), self._tally
         tally.latencies.append(now - self._sent)
@@ -81,7 +81,7 @@ class Client(asyncio.Protocol):
         self._transport.write(request)
 
 
-def is_whole(answer: bytes) -> bool:
+def is_complete(answer: bytes) -> bool:
     """Whether a response is complete: by its length, or by its last chunk."""
     end = answer.find(b"\r\n\r\n")
     if end < 0:
@@ -93,7 +93,7 @@ def is_whole(answer: bytes) -> bool:
     return answer.endswith(b"0\r\n\r\n")
 
 
-def written(body: str, token: str) -> bytes:
+def encoded(body: str, token: str) -> bytes:
     head = (
         "POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
         f"Authorization: Bearer {token}\r\nContent-Length: {len(body.encode())}\r\n\r\n"
@@ -103,7 +103,7 @@ def written(body: str, token: str) -> bytes:
 
 async def run(job: Job) -> Load:
     started = perf_counter()
-    tally = Tally([written(body, token) for body, token in job.requests], started + job.seconds)
+    tally = Tally([encoded(body, token) for body, token in job.requests], started + job.seconds)
     loop = asyncio.get_running_loop()
     opened = [loop.create_connection(lambda: Client(tally), "127.0.0.1", job.port) for _ in range(job.connections)]
     clients = [client for _, client in await asyncio.gather(*opened)]

@@ -38,7 +38,7 @@ from server.http_limits.unread_answers import UnreadAnswers
 from server.observability.logs import Counting, Logs, LogStream, install_stream
 from server.observability.metrics import Metrics
 from server.settings import Settings, WrongSetting
-from server.trusted import OriginWarnings, warn_of_forwarding
+from server.trusted import OriginWarnings, forwarding_warnings
 from store import events
 from store.client.tracking_cache import TrackingCaches
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
@@ -193,7 +193,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
-        on_untrusted_proxy=warn_of_forwarding(),
+        on_untrusted_proxy=forwarding_warnings(),
         budget=app.state.budget,
         observer=app.state.observer,
         viewer_key=attrgetter("token"),

@@ -1,4 +1,4 @@
-"""Whom the server trusts: the proxies whose X-Forwarded-For counts, and the origins whose pages may read answers."""
+"""Trusted proxies, whose X-Forwarded-For is used, and allowed origins, whose pages may read answers."""
 
 import logging
 import re
@@ -100,7 +100,7 @@ class WarnedOnce:
             logger.warning(self._text, value, value)
 
 
-def warn_of_forwarding() -> Callable[[str], object]:
+def forwarding_warnings() -> Callable[[str], object]:
     """A function to call with each address that sends X-Forwarded-For and is not trusted."""
     return WarnedOnce("X-Forwarded-For of %s is ignored: UPVOTE_TRUSTED_PROXIES=%s would trust it")
 

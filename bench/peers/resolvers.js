@@ -2,7 +2,7 @@
 import { config } from "./config.js";
 import { castVote, feed, listingOf, page, userOf } from "./store.js";
 
-const WORTH = { UP: 1, NONE: 0, DOWN: -1 };
+const VALUES = { UP: 1, NONE: 0, DOWN: -1 };
 
 export const resolvers = {
   Query: {
@@ -16,7 +16,7 @@ export const resolvers = {
   Mutation: {
     async vote(_, { input }, context) {
       const number = Number(input.articleId.slice("article:".length));
-      return { ...(await castVote(context.digest, number, WORTH[input.value])), userErrors: [] };
+      return { ...(await castVote(context.digest, number, VALUES[input.value])), userErrors: [] };
     },
   },
   Feed: {
@@ -40,7 +40,7 @@ export const resolvers = {
   },
 };
 
-// Places hold one more than is shown, to know whether there is more.
+// `places` has one more than `first`, if there is a next page.
 async function connection(listing, places, first, context) {
   const shown = places.slice(0, first);
   const nodes = await context.articles.loadMany(shown.map(({ member }) => Number(member)));

@@ -23,11 +23,11 @@ Arguments = Mapping[str, Any]
 Placeholders = dict[int, Column]  # by field number, the parents whose values fill the placeholders of a JSON template
 MARK = b"\0"  # on both sides of a field number in a template; JSON never has this byte
 PUNCTUATION = 3  # bytes around a value: quotes and a comma
-MIN_CHARACTERS = 4_096  # from here on the UTF-8 bytes of texts are counted, and not their characters
+MIN_CHARACTERS = 4_096  # of a column of texts; only beyond that are its UTF-8 bytes counted
 
 
 class NotCompilable(Exception):
-    """This execution is left to graphql-core. The message is one of few reasons: it becomes a metric label."""
+    """This execution is left to graphql-core. The message is a reason from a fixed set: it becomes a metric label."""
 
 
 class FieldArguments(Protocol):
@@ -335,7 +335,7 @@ async def gather_all(awaitables: Sequence[Awaitable[Any]]) -> list[Any]:
 
 def dispose(awaitables: Iterable[Any]) -> None:
     """
-    Close or cancel what nobody waits for: Python would warn of coroutines never awaited and of errors never retrieved.
+    Close or cancel what is no longer awaited: Python would warn of coroutines never awaited and errors never retrieved.
 
     Closing a coroutine does not close the awaitables that it would have awaited: list them as well.
     """

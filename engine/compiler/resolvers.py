@@ -106,9 +106,9 @@ async def _awaited_values(values: Column, places: Sequence[int]) -> Column:
 
 class RowInfo:
     """
-    What a resolver of one row gets as graphql-core's resolve info.
+    Stands in for graphql-core's `GraphQLResolveInfo` in a resolver of one row.
 
-    Only root fields have a `path`: a level knows nothing of the places of its objects in lists.
+    Only root fields have a `path`: a level does not have the indexes of its objects in lists.
     """
 
     __slots__ = (*(name for name in GraphQLResolveInfo._fields if name != "path"), "_key", "operation_extensions")

@@ -1,4 +1,4 @@
-"""Faults while 200 people at once vote and post, each until it is answered: all that was answered is there, once."""
+"""Faults while 200 clients vote and post, and retry until each write is acknowledged: each is stored exactly once."""
 
 import asyncio
 import os
@@ -19,8 +19,8 @@ from tests.server.conftest import Live, serving
 from tests.servers import free_port
 from tests.store.reading import post, verified
 
-PEOPLE = 200
-BETWEEN = 80  # posts that are answered before the next fault
+CLIENTS = 200
+BETWEEN = 80  # acknowledged posts before the next fault
 VOTE = "mutation($id: ID!) { vote(input: {articleId: $id}) { changed } }"
 POST = """mutation($key: String!) { post(input: {title: "a title", content: "a text", idempotencyKey: $key}) {
   article { id } } }"""
@@ -29,35 +29,35 @@ PAGE = "{ articles { nodes { title votes } } }"
 
 @dataclass
 class Crowd:
-    """`answered` are the ids of the articles by the key of who posted them, and `refused` the codes of refusals."""
+    """Clients that post and vote. `answered` has article ids by idempotency key, `refused` the codes of errors."""
 
     url: str
     article: str
     answered: dict[str, str] = field(default_factory=dict)
     voted: set[str] = field(default_factory=set)
     refused: list[str] = field(default_factory=list)
-    moved: asyncio.Event = field(default_factory=asyncio.Event)
-    may_end: bool = False
+    progressed: asyncio.Event = field(default_factory=asyncio.Event)
+    is_ending: bool = False
 
     async def until(self, condition: Callable[[], object]) -> None:
         while not condition():
-            self.moved.clear()
-            await self.moved.wait()
+            self.progressed.clear()
+            await self.progressed.wait()
 
-    async def go_on(self, name: str, token: str) -> None:
+    async def post_and_vote(self, name: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, verify=False) as client:
             for turn in count():
-                if self.may_end and name in self.voted:
+                if self.is_ending and name in self.voted:
                     return
                 key = f"{name} {turn}"
-                posted = await self._insist(client, POST, {"key": key})
+                posted = await self._retry(client, POST, {"key": key})
                 self.answered[key] = posted["post"]["article"]["id"]
-                await self._insist(client, VOTE, {"id": self.article})
+                await self._retry(client, VOTE, {"id": self.article})
                 self.voted.add(name)
-                self.moved.set()
+                self.progressed.set()
 
-    async def _insist(self, client: httpx.AsyncClient, query: str, variables: dict[str, str]) -> dict[str, dict]:
+    async def _retry(self, client: httpx.AsyncClient, query: str, variables: dict[str, str]) -> dict[str, dict]:
         request = {"query": query, "variables": variables}
         while True:
             try:
@@ -68,37 +68,37 @@ class Crowd:
             if "errors" not in answer:
                 return answer["data"]
             self.refused += [error["extensions"]["code"] for error in answer["errors"]]
-            self.moved.set()
+            self.progressed.set()
             await asyncio.sleep(0.05)
 
 
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[Store]:
-    """The store of a server of ours, past the server."""
+    """The store of a running server."""
     store = await Store.open(f"unix://{(folder / 'address').read_text()}")
     yield store
     await store.close()
 
 
 async def prepared(folder: Path) -> tuple[str, dict[str, str]]:
-    """An article of somebody's, and the tokens of all others by their names."""
+    """Post an article and register the clients; the article's id, and the clients' tokens by their names."""
     async with opened(folder) as store:
         article = await post(store, await registered(store, "poster"))
-        names = [await registered(store, f"person-{number}") for number in range(PEOPLE)]
+        names = [await registered(store, f"person-{number}") for number in range(CLIENTS)]
         return article.id, {name: (await store.sessions.open(name)).token for name in names}
 
 
 async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[object]]) -> Crowd:
-    """Have faults, one after the other, while everybody does what they do; and see that it is done once."""
+    """Cause the faults, one after the other, while the clients post and vote. Check that each write is stored once."""
     article, tokens = await prepared(folder)
     crowd = Crowd(live.url, article)
-    people = asyncio.gather(*(crowd.go_on(name, token) for name, token in tokens.items()))
+    clients = asyncio.gather(*(crowd.post_and_vote(name, token) for name, token in tokens.items()))
     for fault in faults:
         enough = len(crowd.answered) + BETWEEN
         await crowd.until(lambda enough=enough: len(crowd.answered) >= enough)
         await fault(crowd)
-    crowd.may_end = True
-    await people
+    crowd.is_ending = True
+    await clients
 
     assert set(crowd.refused) <= {"UNAVAILABLE"}
     async with opened(folder) as store:
@@ -108,7 +108,7 @@ async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[
             assert redis.smembers(keys.voted(p, number)) == crowd.voted | {"poster"} == {*tokens, "poster"}
             posted = {int(member) for member in redis.zrange(keys.index(0, "time"), 0, -1)} - {number}
         assert posted == {int(id.removeprefix("article:")) for id in crowd.answered.values()}
-        assert len(posted) == len(crowd.answered) >= max(PEOPLE, BETWEEN * len(faults))
+        assert len(posted) == len(crowd.answered) >= max(CLIENTS, BETWEEN * len(faults))
         assert await verified(store) == []
     return crowd
 
@@ -123,7 +123,7 @@ def valkey_of(folder: Path) -> int:
 
 
 async def refusals(crowd: Crowd) -> None:
-    """Wait until some were refused."""
+    """Wait for 20 more errors."""
     enough = len(crowd.refused) + 20
     await crowd.until(lambda: len(crowd.refused) >= enough)
 

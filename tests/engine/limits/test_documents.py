@@ -45,7 +45,6 @@ BEYOND = {
     "{ ...A ...B } fragment A on Query {"
     + repeated("a#: hello", 11)
     + "} fragment B on Query {"
-    # the same through fragments
     + repeated("b#: hello", 11)
     + "}": "20 root fields",
     "{ " + repeated("down {", 12, "") + "hello" + repeated("}", 12, "") + "}": "12 deep",
@@ -134,8 +133,8 @@ async def test_limits_apply_to_http_and_websocket(ask, http, socket):
     got = await http.get("", params={"query": text})
     await initialise(socket)
     await subscribe(socket, text)
-    heard = await receive(socket)
+    received = await receive(socket)
 
     assert (posted.status_code, code(posted)) == (400, "DOCUMENT_LIMIT_EXCEEDED")
     assert (got.status_code, code(got)) == (200, "DOCUMENT_LIMIT_EXCEEDED")
-    assert (heard["type"], heard["payload"]) == ("error", json.loads(posted.content)["errors"])
+    assert (received["type"], received["payload"]) == ("error", json.loads(posted.content)["errors"])

@@ -109,11 +109,11 @@ def test_backup_of_a_running_server_has_all_earlier_writes(tmp_path):
         for article in before:
             live.ask(vote, bob, id=article, value="UP")
         done = threading.Event()
-        going_on = threading.Thread(target=post_and_vote, args=(live.url, alice, done))
-        going_on.start()
+        posting = threading.Thread(target=post_until, args=(live.url, alice, done))
+        posting.start()
         made = command("backup", tmp_path / "backup", data_dir=tmp_path / "data")
         done.set()
-        going_on.join()
+        posting.join()
 
     assert (made.returncode, made.stderr) == (0, "")
     copy = Settings(data_dir=tmp_path / "copy", partitions=16)
@@ -128,7 +128,7 @@ def test_backup_of_a_running_server_has_all_earlier_writes(tmp_path):
     assert not any(key.startswith("session") for key in there)
 
 
-def post_and_vote(url: str, token: str, done: threading.Event) -> None:
+def post_until(url: str, token: str, done: threading.Event) -> None:
     with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
         for number in count(1_000):
             post = {"query": POST, "variables": {"title": f"{number}"}}
@@ -153,7 +153,7 @@ def test_command_reports_its_error(arguments, said, tmp_path, monkeypatch, capsy
     assert not (tmp_path / "data").exists()
 
 
-def test_store_of_our_own_that_was_only_opened_is_empty(tmp_path, filled):
+def test_managed_store_without_data_may_be_restored_into(tmp_path, filled):
     back_up(filled, tmp_path / "backup")
     own = Settings(data_dir=tmp_path / "data", partitions=4)
     assert verify(own, repair=False) == 0

@@ -65,7 +65,7 @@ def test_commands_change_what_a_server_answers(tmp_path):
         (("ranking", "show", "no group"), "a group's name is 1 to 50"),
     ],
 )
-def test_wrong_weights_are_named(arguments, message, capsys):
+def test_wrong_weights_are_reported(arguments, message, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
 
@@ -73,7 +73,7 @@ def test_wrong_weights_are_named(arguments, message, capsys):
 
 
 @pytest.mark.parametrize("orders", ["NEWEST", "SCORE;TIME", ","])
-def test_wrong_orders_are_named(orders, monkeypatch, capsys):
+def test_wrong_orders_are_reported(orders, monkeypatch, capsys):
     monkeypatch.setenv("UPVOTE_ORDERS", orders)
 
     assert main(["reindex"]) == 2

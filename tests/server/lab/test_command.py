@@ -29,7 +29,7 @@ def no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stories(tmp_path: Path) -> Path:
-    """A story each 3 hours for 9 days, some with titles that a picture could stumble over."""
+    """A story each 3 hours for 9 days, some with titles that matplotlib would take for formulas or cannot draw."""
     file = tmp_path / "stories.csv"
     titles = ("What $100 and $x_{ buy", "_under", "投票", "A title " * 30)
     file.write_text(
@@ -70,7 +70,7 @@ def test_tables_name_orders_and_weights(capsys, no_matplotlib):
         assert len(re.findall(rf"^{name}  ", shown, re.MULTILINE)) == 2
 
 
-def test_same_file_seed_and_options_give_the_same_and_another_seed_does_not(capsys):
+def test_equal_seeds_and_options_give_equal_tables(capsys):
     first = lab(capsys, SAMPLE, "--top", 3, "--step", 5)
 
     assert lab(capsys, SAMPLE, "--top", 3, "--step", 5) == first
@@ -120,7 +120,7 @@ def test_bad_lines_are_reported_as_by_import(capsys, stories):
         (HEADER + "1,a title,,1,0,user,2016-08-01T00:00:00Z\n", "the stories span 0.0 days: the first 7 only fill"),
     ],
 )
-def test_files_with_nothing_to_replay_are_refused(capsys, tmp_path, text, message):
+def test_files_without_stories_to_replay_are_refused(capsys, tmp_path, text, message):
     file = tmp_path / "stories.csv"
     file.write_text(text)
 
@@ -159,7 +159,7 @@ def test_picture_without_matplotlib_is_refused_at_once(capsys, tmp_path, no_matp
     assert not picture.exists()
 
 
-def test_picture_that_cannot_be_is_refused_before_the_replay(capsys, tmp_path, matplotlib):
+def test_picture_of_a_missing_day_or_in_a_missing_folder_is_refused(capsys, tmp_path, matplotlib):
     picture = tmp_path / "ranks.png"
 
     assert refused(capsys, SAMPLE, "--picture", picture, "--day", "2024-03-15") == (

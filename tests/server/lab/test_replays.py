@@ -13,7 +13,7 @@ DAYS = 20 * 1440  # minutes
 
 @pytest.mark.parametrize("most", [2, 5, 500])
 def test_first_places_are_those_of_a_sort_of_all_stories(most):
-    """Over 20 days, with many equal times and votes; who was dropped too early would be missed here."""
+    """20 days with many equal times and votes. Stories that the replay drops too early would be missing here."""
     histories = _histories(Random(most), 1_000, most)
     instants = range(0, DAYS * MINUTE, 311 * MINUTE)
 
@@ -24,7 +24,7 @@ def test_first_places_are_those_of_a_sort_of_all_stories(most):
         assert listings == [_sorted(histories, variant, now)[:5] for variant in VARIANTS]
 
 
-def test_votes_lift_a_story_when_they_come():
+def test_votes_count_from_the_instant_of_the_vote():
     histories = [[0, 5_000], [1_000]]
     variants = [Variant("votes", Order.VOTES, Policy()), Variant("score", Order.SCORE, Policy(vote_score=0.5))]
 
