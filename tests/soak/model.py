@@ -177,7 +177,7 @@ class Model:
         self.reached.count("all sessions run out")
 
     def post(
-        self, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[], int]
+        self, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[User], int]
     ) -> tuple[Article | None, bool]:
         """The article, None if it was deleted since, and whether this was a replay."""
         if token is None:
@@ -200,7 +200,7 @@ class Model:
             if self.now - at <= REPEAT and first.number in self.articles:
                 self.reached.count("double clicks")
                 return first, True
-        number = number_of_new()
+        number = number_of_new(poster)
         article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
         if number in self.numbers:
             raise AssertionError(f"number {number} was given out twice")

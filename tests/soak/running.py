@@ -9,7 +9,7 @@ from tests.soak.answers import Answer, answer
 from tests.soak.comparing import difference, is_between
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step, resolved
-from tests.soak.model import Model, number_of
+from tests.soak.model import Model, User, number_of
 from tests.soak.pages import Listings, Position
 from tests.soak.requests import Request
 from tests.soak.server import Server
@@ -44,7 +44,9 @@ class Run:
         self.positions: dict[str, Position] = {}
         self.users: dict[str, str] = {}  # by token, ended or not
         self.refused = 0
-        self._hidden: dict[int, list[int]] = {}  # by operation, articles that it posted without showing their ids
+        self._hidden: dict[
+            tuple[int, str], list[int]
+        ] = {}  # by operation, articles that it posted without showing their ids
 
     async def step(self, step: Step) -> None:
         """
@@ -111,12 +113,17 @@ class Run:
         hidden = [key for key in posts if not (data.get(key) or {}).get("article")]
         if not hidden or not answered.get("errors"):
             return
-        poster = self.users.get(resolved(operation.token, self.texts) or "")
+        variables = resolved(operation.variables, self.texts)
+        posters = {self.users.get(resolved(operation.token, self.texts) or "")} | {
+            variables[f"i_{key}"]["username"].lower()
+            for key, name in operation.mutations
+            if name in ("register", "logIn")  # what follows is done by this user
+        }
         text = "query($name: String!) { user(username: $name) { articles(first: 9) { nodes { id } } } }"
-        found = await self.server.connections[0].ask(text, {"name": poster or "nobody"}, None)
-        nodes = found["data"]["user"]["articles"]["nodes"] if found["data"]["user"] else []
-        fresh = {number_of(each["id"]) for each in nodes} - self.model.numbers
-        self._hidden[operation.number] = sorted(fresh)
+        for poster in filter(None, posters):
+            found = await self.server.connections[0].ask(text, {"name": poster}, None)
+            nodes = found["data"]["user"]["articles"]["nodes"] if found["data"]["user"] else []
+            self._hidden[operation.number, poster] = sorted(number_of(each["id"]) for each in nodes)
 
     def _compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
         after = self._expected(operation, {})
@@ -181,7 +188,7 @@ class Run:
             ref = Ref(operation.number, (key, "article", "id"))
             if name == "post" and payload.get("article"):
                 id = payload["article"]["id"]
-                hints[key] = partial(int, number_of(id))
+                hints[key] = partial(lambda number, poster: number, number_of(id))
                 self._note_article(ref, id, number_of(id))
             elif name == "post":
                 hints[key] = partial(self._take_hidden, operation, ref)
@@ -192,9 +199,10 @@ class Run:
                 self._note_deleted(resolved(operation.variables, self.texts)[f"i_{key}"]["articleId"])
         return hints
 
-    def _take_hidden(self, operation: Operation, ref: Ref) -> int:
+    def _take_hidden(self, operation: Operation, ref: Ref, poster: User) -> int:
         """The number of the next article that an operation posted without showing its id. The model refuses some."""
-        numbers = [each for each in self._hidden.get(operation.number, ()) if each not in self.model.numbers]
+        posted = self._hidden.get((operation.number, poster.lower), ())
+        numbers = [number for number in posted if number not in self.model.numbers]
         assert numbers, "the server did not post an article"
         number = numbers[0]
         self._note_article(ref, f"article:{number}", number)
