@@ -105,7 +105,7 @@ class Context:
         self._is_token_refused = self._is_token_refused or self.session is not None
 
     def unauthenticated(self) -> Unauthenticated:
-        """The error of a subscription, which has no data, and so no `extensions` beside them."""
+        """The error of a subscription, whose responses have no `extensions` to report an ended session."""
         return SessionEnded() if self._has_session_ended() else Unauthenticated()
 
     def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Awaitable[Any]:

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class CursorFormat(NamedTuple):
-    """What cursors of a listing hold: a pattern for members, and whether values are instants or change with age."""
+    """The cursors of a listing: a pattern for members, and whether values are instants or change with age."""
 
     member: re.Pattern[str] = ARTICLE
     by_time: bool = False
@@ -209,7 +209,7 @@ async def article_connections(
     """
     The same page of each listing: two round trips for all of them, one for the places and one for the articles.
 
-    With `pinned` a first page is pinned. A cursor of a pinned page continues in the pin, whatever `pinned` says. Each
+    With `pinned` a first page is pinned. A cursor of a pinned page continues in the pin, also without `pinned`. Each
     listing that the cursor does not belong to gets an error.
     """
     windows = for_each(listings, lambda listing: article_window(listing, paging, default_size))
@@ -325,7 +325,7 @@ async def connections_of_pages(context: Context, pages: Sequence[tuple[str, Page
 def _cached_connection(
     key: Hashed, cached: CachedPage | None, numbers: Sequence[int], articles: list[Article | None]
 ) -> Connection[Article]:
-    """Only what comes from the cache `is_cacheable`, so that a page that is read once leaves no JSON in memory."""
+    """Only a page from the cache `is_cacheable`, so that a page that is read once leaves no JSON in memory."""
     if cached and cached.articles == articles:
         return cached.connection
     name, page, total = key.value

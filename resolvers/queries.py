@@ -55,7 +55,7 @@ async def article(context: Context, id: str) -> Article | None:
 
 
 async def user(context: Context, username: str) -> User | None:
-    """None also for a name that no user can have: names come from links and people, who mistype them."""
+    """None also for a malformed name, as names come from links and from people who mistype them."""
     if not validation.USERNAME.fullmatch(username):
         return None
     profile = (await context.reads.profiles([username]))[0]

@@ -17,7 +17,7 @@ USERS_OF_AN_ADDRESS = 10
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """Cost points: how many there may be, are left, and come back in a second. `reset_at` is in unix milliseconds."""
+    """Cost points: the limit, those remaining, and those restored per second. `reset_at` is in unix milliseconds."""
 
     limit: int
     remaining: int

@@ -190,7 +190,7 @@ async def _supervise(
 async def _listen(
     subscriber: Subscriber, channels: Sequence[str], events: Events, connected: asyncio.Event
 ) -> NoReturn:
-    """Tell what is heard; first, as soon as all channels are heard, that something may have been missed."""
+    """Dispatch received events; first MISSED, as soon as all channels are subscribed to."""
     connection = await subscriber.connect()
     try:
         await connection.subscribe(channels)

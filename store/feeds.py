@@ -41,7 +41,7 @@ class PosterSelection:
 
 
 def following(site: Site, username: str) -> Read[list[str]]:
-    """The usernames of all whom a user follows."""
+    """The usernames that a user follows."""
     return Read(("ZRANGE", keys.following(site.home_of_user(username), username), 0, -1), list)
 
 

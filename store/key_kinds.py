@@ -38,11 +38,11 @@ class Backup(Enum):
 class Check(Enum):
     """How `verify` checks a key, besides its type."""
 
-    ARTICLE = auto()  # with its places in all sorted sets
-    USER = auto()  # with the sum of the articles
+    ARTICLE = auto()  # and its entries in all sorted sets
+    USER = auto()  # and its karma, by all articles of the user
     MEMBERS = auto()  # each member of a sorted set belongs there
-    VALUE = auto()  # with its value, and no other key
-    FOLLOWS = auto()  # with its value, and the other side of each follow
+    VALUE = auto()  # by its value alone
+    FOLLOWS = auto()  # by its value and the other side of each follow
     PARTITION = auto()  # once for each partition, after all other keys
     TYPE = auto()  # by its type only
 
@@ -373,7 +373,7 @@ KINDS = {name: kind for kind in DECLARED if kind.suffix for name in kind.names o
 
 
 def parse(text: str, partitions: int) -> Key | None:
-    """The parts of a key; None where a store of so many partitions has no such key, or not in this partition."""
+    """The parts of a key; None if a store of so many partitions has no such key, or not in this partition."""
     match = TAGGED.fullmatch(text)
     kind = KINDS.get(match[1]) if match else None
     if match is None or kind is None or kind.suffix is None:
@@ -385,7 +385,7 @@ def parse(text: str, partitions: int) -> Key | None:
 
 
 def _home(pattern: re.Pattern[str], p: int, suffix: str, partitions: int) -> int:
-    """The partition in which a key belongs; -1 where it is in none of them."""
+    """The partition to which a key belongs; -1 if there is none."""
     if pattern is NUMBER:
         return int(suffix) % keys.SLOTS % partitions
     if pattern in (USERNAME, POSTED):

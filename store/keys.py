@@ -29,7 +29,7 @@ _slot_of_short = memo(8_192, 350)(_slot)
 
 
 def member(number: int) -> str:
-    """An article's number as sorted sets hold it: of fixed width, so that text order is number order."""
+    """An article's number as a member of sorted sets: with a fixed width, so that text order is number order."""
     return f"{number:016d}"
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus
 
 from ada_url import URL
 
-VERSION = 1  # of the canonical form: an index of another version has to be built anew
+VERSION = 1  # of the canonical form: an index of another version has to be rebuilt
 FIELD = "link_digest"  # of an article's hash
 DIGEST_LENGTH = 32  # characters, which are 128 bits
 TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_")
@@ -39,7 +39,7 @@ def canonical(link: str) -> str:
 
 
 def digest(link: str) -> str:
-    """The digest of the canonical form, as keys hold it; "" of no link."""
+    """The digest of the canonical form, as in keys; "" if there is no link."""
     if not link:
         return ""
     return sha256(canonical(link).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_LENGTH]

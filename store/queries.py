@@ -55,7 +55,7 @@ PROFILES = RecordType(Site.home_of_user, keys.user, records.profile)
 
 
 def hash_of(site: Site, kind: RecordType[Any], id: Any) -> Read[dict[str, str]]:
-    """A hash as it is stored, not decoded yet."""
+    """The read of a hash, not decoded."""
     return Read(("HGETALL", kind.key(kind.home(site, id), id)), dict)
 
 
@@ -77,7 +77,7 @@ def cached_votes(site: Site, numbers: Sequence[int], voter: str, since: float) -
 
 
 def cached_voters(site: Site, numbers: Sequence[int], since: float) -> list[tuple[str, ...] | None]:
-    """Like `cached`: the names of all who voted on each article, sorted."""
+    """Like `cached`: the sorted names of the voters of each article."""
     known = _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.replies(VoterCache).find(part))
     return [_by_name(names) if names else None for names in known]
 
@@ -119,7 +119,7 @@ def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int,
 
 
 def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
-    """The names of all who voted on an article, up or down, sorted. Empty once voting is closed."""
+    """The sorted names of the voters of an article, up or down. Empty once voting is closed."""
     p = site.home_of_article(number)
     return Read(("SUNION", keys.voted(p, number), keys.downvoted(p, number)), _by_name)
 

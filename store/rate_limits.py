@@ -19,7 +19,7 @@ MAX_BUCKETS = 100  # in one call of the script, which blocks its server
 
 @dataclass(frozen=True, slots=True)
 class SlidingWindow:
-    """At most `limit` attempts of a subject in any `seconds`. The subject says what is tried, and by whom."""
+    """At most `limit` attempts of a subject in any `seconds`. The subject names an action, and a user or an address."""
 
     subject: tuple[str, ...]
     seconds: int
@@ -66,14 +66,14 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class TokenBuckets:
-    """One bucket for each subject. It holds `capacity` points, and `refill` points come back in a second."""
+    """One bucket for each subject, of `capacity` points. `refill` points are added per second."""
 
     site: Site
     capacity: int
     refill: float
 
     async def take(self, taken: Mapping[str, float]) -> dict[str, float]:
-        """Take points, and return what is left: less than 0 where more was taken than there was. One round trip."""
+        """Take points, and return the points left in each, which may be below 0. One round trip."""
         subjects_of: dict[int, dict[str, str]] = defaultdict(dict)  # by key, by partition
         for subject in taken:
             p, digest = self.site.partition_and_digest(subject)

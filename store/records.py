@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 from caches import memo
 from store import keys, validation
 
-HIGHEST_NUMBER = 2**53 - 1  # of an article, so that Lua and JSON hold it exactly
+HIGHEST_NUMBER = 2**53 - 1  # of an article: the largest integer that Lua and JSON represent exactly
 HIGHEST_SEQUENCE = HIGHEST_NUMBER // keys.SLOTS  # reached in 2109
 FIRST_STORY_SEQUENCE = 2**37 + 1  # of 1972, also for older stories: early versions gave out lower sequences
 ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
@@ -35,7 +35,7 @@ VOTES_BY_VALUE = {vote.value: vote for vote in Vote}
 
 
 class Position(NamedTuple):
-    """The sort key of an entry in an order: entries stand by value, then by the text of the member, highest first."""
+    """The sort key of an entry in an order: by value, then by the text of the member, highest first."""
 
     value: float
     member: str
@@ -115,7 +115,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What the hash of a user holds, without the password."""
+    """The hash of a user without the password."""
 
     username: str
     joined_at: int
@@ -210,7 +210,8 @@ def sequence_of(number: int) -> int:
     The sequence of a post is even: twice its time in unix milliseconds, or the next even one if its partition has given
     that to another post. The sequence of an imported story is odd: twice the story's time plus one, or the next odd one
     that is free. So posts and stories never share a number, and of two articles with equal values the one with the
-    higher number was posted later, in whatever partition. Early versions counted from 1: all their numbers are lower.
+    higher number was posted later, also in different partitions. Early versions counted from 1: all their numbers are
+    lower.
     """
     return number // keys.SLOTS
 

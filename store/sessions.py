@@ -26,7 +26,7 @@ TOKEN = re.compile(r"[A-Za-z0-9_-]{46}", re.ASCII)  # base64 of 34 bytes, which 
 
 
 class Session(NamedTuple):
-    """What a token says: its SHA-256, and the slot of its user. Only the store knows whether the session exists."""
+    """The parts of a token: its SHA-256, and the slot of its user. The session may not exist."""
 
     digest: str
     slot: int

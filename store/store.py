@@ -107,7 +107,7 @@ async def _agree_on_settings(
     is_new = 0
     if None in stored:  # else nothing is written, so that a store with a full disk can be opened
         initial = [(name, value or 1) for name, value in settings.items()]
-        if not any(stored):  # first, so that nobody sees a new store without it
+        if not any(stored):  # first, so that no process sees a new store without it
             await redis.run(("HSETNX", keys.store(), LINKS_FIELD, links.VERSION))
         is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, str(value)) for name, value in initial])
         *stored, restoring = await redis.run(command)

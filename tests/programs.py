@@ -1,6 +1,6 @@
 """
-Programs that some tests need besides Python's. What is missing is installed where that is possible; else the test is
-skipped and says why, but on CI it fails.
+Programs that some tests need besides Python. A missing program is installed if possible; else the test is skipped with
+the reason, or fails on CI.
 """
 
 import fcntl
@@ -22,10 +22,10 @@ def node() -> str:
 
 
 def node_modules(folder: Path) -> Path:
-    """Install what the folder's package-lock.json names, unless it is there, and return the folder's node_modules."""
+    """Install package-lock.json of a folder if it has changed, and return its node_modules."""
     modules, lock = folder / "node_modules", folder / "package-lock.json"
     installed = modules / ".package-lock.json"
-    with lock.open() as locked:  # tests run in two processes, and both may want it
+    with lock.open() as locked:  # tests run in two processes
         fcntl.flock(locked, fcntl.LOCK_EX)
         if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
             run(program("npm"), "ci", "--prefix", str(folder))

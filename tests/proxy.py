@@ -1,4 +1,4 @@
-"""A socket between the store and its Valkey that counts round trips as they pass, and may lose answers."""
+"""A proxy between a store and its Valkey that counts round trips and can lose replies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,9 +8,9 @@ from pathlib import Path
 
 class Proxy:
     """
-    A round trip begins when the client speaks after the server did; what follows in one write belongs to it.
+    A round trip begins with the first data from the client after data from the server.
 
-    The next request that has what `loses` says is done by the server, but its answer is lost with the connection.
+    The next request that contains `loses` is executed by the server, but its reply is lost with the connection.
     """
 
     def __init__(self, upstream: str, at: Path) -> None:
@@ -23,7 +23,7 @@ class Proxy:
 
     async def link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_unix_connection(self._upstream)
-        turn = {"server spoke": True}
+        turn = {"server sent last": True}
         pumps = [self._pump(reader, up_writer, turn, False), self._pump(up_reader, writer, turn, True)]
         self._links |= (tasks := {asyncio.ensure_future(pump) for pump in pumps})
         try:
@@ -35,9 +35,9 @@ class Proxy:
     async def _pump(self, source, sink, turn: dict[str, bool], from_server: bool) -> None:
         with suppress(ConnectionError):
             while data := await source.read(65_536):
-                if not from_server and turn["server spoke"]:
+                if not from_server and turn["server sent last"]:
                     self.round_trips += 1
-                turn["server spoke"] = from_server
+                turn["server sent last"] = from_server
                 if not from_server and self.loses is not None and self.loses in data:
                     self.loses, turn["is lost"] = None, True
                 if from_server and turn.get("is lost"):

@@ -1,8 +1,8 @@
 """
 Runs the commands and queries of the README and of every page in docs/, in the order of the page.
 
-A command runs as it is written, in a shell that knows nothing of the virtual environment, in a folder that looks like
-an installed checkout. Only addresses are replaced: those of the server and of a Redis, by those of running ones.
+A command runs unchanged, in a shell without the virtual environment, in a folder that looks like an installed checkout.
+Only the addresses of the server and of Redis are replaced by those of running ones.
 """
 
 import json
@@ -28,7 +28,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(sh|graphql)\n(.*?)^```\n+(?:```json\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
 PACKAGES = ("caches", "engine", "resolvers", "server", "store")
-NOT_RUN_HERE = ("json", "nginx", "python", "text", "ts", "tsx", "yaml")  # what is shown in these languages
+NOT_RUN_HERE = ("json", "nginx", "python", "text", "ts", "tsx", "yaml")  # languages of blocks that are only shown
 ADDRESS, REDIS = "http://127.0.0.1:8000", "redis://127.0.0.1:6379"
 SHOWN = "article:3676697395200749"
 LIVE = ROOT / "docs" / "live.md"
@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.one_server, pytest.mark.timeout(300)]
 
 
 class Checkout:
-    """An installed checkout in a folder of its own, with a shell, and the server that was started in it last."""
+    """An installed checkout in a separate folder, a shell in it, and the server that was last started there."""
 
     def __init__(self, folder: Path, redis_url: str = REDIS) -> None:
         self.folder, self.redis_url, self.url = folder, redis_url, ADDRESS
@@ -57,7 +57,7 @@ class Checkout:
             os.utime(folder / name, (0, 0))  # older than what was installed, so that make installs nothing
 
     def run(self, command: str) -> None:
-        """Run a command to its end, or until it serves."""
+        """Run a command to its end, or start it if it is a server."""
         if SERVER.search(command):
             self.serve(command)
             return
@@ -106,8 +106,8 @@ class Checkout:
 
     def check(self, query: str, expected: str | None) -> None:
         """
-        Compare an answer with the one shown. The token of an answer is sent with the queries after it. In place of …
-        any text may stand, and in place of the article's id the one that it gets here.
+        Compare an answer with the one shown, in which … matches any text, and the id shown matches the id of the
+        article in this store. The token of an answer is sent with later queries.
         """
         answer = self.ask(query.replace(SHOWN, self.article or SHOWN), self.token)
         self.article = self.article or next(iter(re.findall(r"article:[0-9]+", answer)), None)
@@ -124,7 +124,7 @@ class Checkout:
 
     def _shell(self) -> dict:
         environment = {"PATH": os.defpath, "HOME": str(self.folder), "LANG": "C.UTF-8", "UPVOTE_PORT": "0"}
-        if Path(sys.prefix) != ROOT / ".venv":  # another checkout is installed there
+        if Path(sys.prefix) != ROOT / ".venv":  # the environment has another checkout installed
             environment["PYTHONPATH"] = str(self.folder)
         return {"cwd": self.folder, "env": environment, "text": True}
 
@@ -156,7 +156,7 @@ def test_commands_and_queries_of_the_page_work(checkout, page):
             checkout.check(text, expected or None)
 
 
-def test_subscription_is_sent_what_a_vote_changes(checkout):
+def test_subscription_receives_the_change_of_a_vote(checkout):
     (_, subscription, _), (_, command, _) = BLOCK.findall(LIVE.read_text())
     assert subscription.strip() in command
     checkout.serve(".venv/bin/upvote serve")

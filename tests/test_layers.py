@@ -1,4 +1,4 @@
-"""Imports go one way: server -> schema -> resolvers -> store, and both -> engine; packages stay in rooms."""
+"""The layers of docs/architecture.md: imports go one way, and some packages are imported in some layers only."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import pytest
 import schema
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ["server", "engine", "schema", "resolvers", "store", "caches"]
+LAYERS = ["server", "engine", "schema", "resolvers", "store", "caches"]
 MAY_IMPORT = {
     "server": {"engine", "schema", "resolvers", "store", "caches"},
     "engine": {"caches"},
@@ -34,35 +34,35 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def modules(room: str) -> list[Path]:
-    return [path for path in sorted((ROOT / room).rglob("*.py")) if "node_modules" not in path.parts]
+def modules(layer: str) -> list[Path]:
+    return [path for path in sorted((ROOT / layer).rglob("*.py")) if "node_modules" not in path.parts]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_imports_go_one_way(room):
-    foreign = set(ROOMS) - MAY_IMPORT[room] - {room}
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_go_one_way(layer):
+    foreign = set(LAYERS) - MAY_IMPORT[layer] - {layer}
 
-    assert modules(room)
+    assert modules(layer)
     assert [
-        (path.name, name) for path in modules(room) for name in imports(path) if name.split(".")[0] in foreign
+        (path.name, name) for path in modules(layer) for name in imports(path) if name.split(".")[0] in foreign
     ] == []
 
 
-def test_engine_knows_nothing_of_upvote():
+def test_engine_does_not_mention_upvote():
     words = re.compile(r"upvote|article|poster|\bvotes?\b|redis|valkey", re.IGNORECASE)
 
     assert [path.name for path in modules("engine") if words.search(path.read_text())] == []
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_foreign_packages_stay_where_they_belong(room):
+@pytest.mark.parametrize("layer", LAYERS)
+def test_packages_are_imported_in_their_layers_only(layer):
     found = []
-    for path in modules(room):
+    for path in modules(layer):
         for name in imports(path):
             package = name.split(".")[0]
-            if room not in ONLY_IN.get(package, {room}):
+            if layer not in ONLY_IN.get(package, {layer}):
                 found.append((path.name, name))
-            if package == "strawberry" and room == "resolvers" and not name.startswith("strawberry.dataloader"):
+            if package == "strawberry" and layer == "resolvers" and not name.startswith("strawberry.dataloader"):
                 found.append((path.name, name))
 
     assert found == []
@@ -76,43 +76,43 @@ def test_redis_client_imports_nothing_of_the_rest_of_the_store():
         (path.name, name)
         for path in client
         for name in imports(path)
-        if name.split(".")[0] in ROOMS and not name.startswith(("store.client.", "caches."))
+        if name.split(".")[0] in LAYERS and not name.startswith(("store.client.", "caches."))
     ] == []
 
 
 def test_redis_packages_are_imported_by_the_redis_client_only():
     client = set(modules("store/client"))
-    others = [path for room in ROOMS for path in modules(room) if path not in client]
+    others = [path for layer in LAYERS for path in modules(layer) if path not in client]
 
     assert [
         (path.name, name) for path in others for name in imports(path) if name.split(".")[0] in ("redis", "hiredis")
     ] == []
 
 
-@pytest.mark.parametrize("room", ["engine", "schema", "resolvers", "store", "caches"])
-def test_environment_is_read_in_the_server_only(room):
-    readers = [path.name for path in modules(room) if "environ" in path.read_text() or "getenv" in path.read_text()]
+@pytest.mark.parametrize("layer", ["engine", "schema", "resolvers", "store", "caches"])
+def test_environment_is_read_in_the_server_only(layer):
+    readers = [path.name for path in modules(layer) if "environ" in path.read_text() or "getenv" in path.read_text()]
 
     assert readers == []
 
 
-def test_resolvers_and_types_never_import_each_other():
+def test_resolvers_do_not_import_types():
     assert [name for path in modules("resolvers") for name in imports(path) if name.split(".")[0] == "schema"] == []
 
 
-def test_schema_uses_of_the_engine_only_how_resolvers_are_declared():
+def test_schema_imports_only_resolver_declarations_of_the_engine():
     used = {name for path in modules("schema") for name in imports(path) if name.startswith("engine")}
 
     assert {name.rpartition(".")[0] for name in used} == {"engine.compiler.resolvers"}
 
 
-def test_schema_is_this_room_and_not_a_package_of_that_name():
+def test_schema_is_imported_from_this_project():
     assert Path(schema.__file__).parent == ROOT / "schema"
 
 
-def test_key_text_stands_in_keys_alone():
+def test_texts_of_keys_are_in_one_module_only():
     key_in_python, key_in_lua = re.compile(r"[a-z]+:\{\{"), re.compile(r"\"[a-z]+:\{")
-    python = [path for room in ROOMS for path in modules(room) if key_in_python.search(path.read_text())]
+    python = [path for layer in LAYERS for path in modules(layer) if key_in_python.search(path.read_text())]
     scripts = [path for path in (ROOT / "store" / "scripts").glob("*.lua") if key_in_lua.search(path.read_text())]
 
     assert [path.name for path in python] == ["keys.py"]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("caches", "engine", "schema", "resolvers", "store", "server")
+LAYERS = ("caches", "engine", "schema", "resolvers", "store", "server")
 PACKAGES = ("graphql", "hiredis", "redis", "strawberry", "uvicorn")
 BOUNDED = ("graphql-core", "hiredis", "redis", "strawberry-graphql", "uvicorn")
 DOCUMENTED = {  # modules whose public names may be used without a line in USES
@@ -124,7 +124,7 @@ def imported(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((module, alias.name) for alias in node.names)
 
 
-def is_there(owner: str, name: str) -> bool:
+def exists(owner: str, name: str) -> bool:
     """Whether a module or a class has a name. For a class also an attribute that only its instances have."""
     module, _, class_name = owner.partition(":")
     found = importlib.import_module(module)
@@ -137,13 +137,13 @@ def is_there(owner: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize(("path", "owner", "name"), NAMES)
-def test_private_name_is_there_and_used(path, owner, name):
-    assert is_there(owner, name)
+def test_private_name_exists_and_is_used(path, owner, name):
+    assert exists(owner, name)
     assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), "remove it from USES"
 
 
 def test_imports_of_undocumented_names_are_listed():
-    paths = [path for room in ROOMS for path in (ROOT / room).rglob("*.py") if "node_modules" not in path.parts]
+    paths = [path for layer in LAYERS for path in (ROOT / layer).rglob("*.py") if "node_modules" not in path.parts]
     found = {(str(path.relative_to(ROOT)), *name) for path in paths for name in imported(path)}
 
     assert found - set(NAMES) == set(), "add it to USES"

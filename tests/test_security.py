@@ -1,4 +1,4 @@
-"""SECURITY.md names its proofs."""
+"""The tests that SECURITY.md names exist."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def test_named_tests_are_there():
+def test_named_tests_exist():
     named = re.findall(r"`(?:tests/([\w/]+)/)?(test_\w+\.py)`", (ROOT / "SECURITY.md").read_text())
 
     assert len(named) > 20

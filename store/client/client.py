@@ -101,7 +101,7 @@ class RedisClient:
         """
         Send commands, all at once, and return their replies in order, as RESP3 has them. One round trip.
 
-        Each goes to the server of its key, or all go to one given server. What fails with an error that may pass is
+        Each goes to the server of its key, or all go to one given server. Commands that fail with a retryable error are
         sent again, with growing pauses, for 2 seconds in all, or for 4 where another server may take over. So every
         command has to be safe to run twice.
 
@@ -141,7 +141,7 @@ class RedisClient:
                 yield keys
 
     async def _retry(self, server: Server, commands: Sequence[Command], replies: list[Any], started: float) -> None:
-        """Send again the commands that failed with an error that may pass, until none is left or the time is over."""
+        """Send the commands that failed with a retryable error again, until none is left or the time is over."""
         deadline = started + (RETRY_TIME if self._topology is Topology.SERVER else FAILOVER_RETRY_TIME)
         sent, pause = started, RETRY_PAUSES[0]
         while places := [place for place, reply in enumerate(replies) if _is_retryable(reply)]:
@@ -189,7 +189,7 @@ async def _tracked(connection: Connection, cache: CacheOptions | None) -> Connec
 
 
 def _exception(errors: Iterable[ReplyError]) -> StoreUnavailable:
-    """The exception for the error replies of a pipeline. Errors that no retry could mend take precedence."""
+    """The exception for the error replies of a pipeline. Errors that are not retryable take precedence."""
     errors = sorted(errors, key=lambda error: error_code(error) in RETRYABLE)
     code = error_code(errors[0])
     default = "the store does not answer" if code in RETRYABLE else "the store refused a command"

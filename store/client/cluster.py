@@ -1,8 +1,8 @@
 """
 A Redis Cluster: each command goes to the server of its hash slot, all servers at once.
 
-Any server that answers tells which slots are where (CLUSTER SLOTS). It is asked on the first use, after a redirection,
-and after a connection was lost.
+The slots of each server are read from any server (CLUSTER SLOTS) on the first use, after a redirection, and after a
+connection was lost.
 """
 
 import asyncio

@@ -47,7 +47,7 @@ async def _connect_if_primary(url: RedisURL, address: Address | None, make: Call
 
 
 async def _named_primaries(url: RedisURL) -> AsyncIterator[Address | None]:
-    """The different answers of the sentinels, which are asked all at once; None from one that does not know any."""
+    """The distinct answers of the sentinels, which are all asked at once; None stands for one that knows no primary."""
     asking = [asyncio.create_task(_ask(url, sentinel)) for sentinel in url.addresses]
     answers: set[Address | None] = set()
     try:

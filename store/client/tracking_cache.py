@@ -2,7 +2,8 @@
 Client-side cache of one connection, kept coherent by `CLIENT TRACKING` (RESP3, broadcast mode).
 
 The server sends invalidations on the connection that replies come on, in the order of events. So once a reply to
-anything has arrived that was sent after an instant, the cache is as fresh as a read at that instant, whoever writes.
+anything has arrived that was sent after an instant, the cache is as fresh as a read at that instant, also if other
+processes write.
 The cache is emptied when its connection is lost.
 
 Why not redis-py: its asyncio client has no such cache.
@@ -69,7 +70,7 @@ class TrackingCaches:
 
 @dataclass(frozen=True, slots=True)
 class CacheOptions:
-    """What the cache of each connection holds. Reply caches are made anew for each connection."""
+    """What the cache of each connection holds. Each connection has new reply caches."""
 
     max_hashes: int
     hash_prefixes: tuple[str, ...]  # of the keys of hashes that are cached
@@ -104,7 +105,7 @@ class TrackingCache:
         raise LookupError(kind)
 
     def start_command(self) -> Command:
-        """The command that starts invalidations. The server refuses a prefix that comes twice."""
+        """The command that starts invalidations. The server refuses duplicate prefixes."""
         prefixes = [*self._options.hash_prefixes, *(prefix for cache in self.reply_caches for prefix in cache.prefixes)]
         words = [word for prefix in dict.fromkeys(prefixes) for word in ("PREFIX", prefix)]
         return ("CLIENT", "TRACKING", "ON", "BCAST", *words)
@@ -163,7 +164,7 @@ class CachedHash:
 
 
 class HashCache:
-    """Hashes as they were read. One becomes a record when it is first looked for: later it is found by its id."""
+    """Hashes as they were read. A hash is decoded when it is first looked up; later the record is found by its id."""
 
     def __init__(self) -> None:
         self.bytes = 0

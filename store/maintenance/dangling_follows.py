@@ -39,7 +39,7 @@ async def find(site: Site, sides: Sequence[Key]) -> list[DanglingFollow]:
 
 
 async def repair(site: Site, dangling: DanglingFollow) -> None:
-    """Write the side of the followers anew. If the user changes the follow at this moment, it may dangle again."""
+    """Write the followers' side again. If the user changes the follow at this moment, it may dangle again."""
     key = followers_key(site, dangling)
     if dangling.following is None:
         await site.redis.run(("ZREM", key, dangling.follower))

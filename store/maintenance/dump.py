@@ -1,6 +1,6 @@
 """
-Dumps a store, while it is in use, as records of which `restore` makes the same store. A record is a list that JSON can
-hold, its kind first:
+Dumps a store, while it is in use, as records from which `restore` creates the same store. A record is a list that JSON
+can represent, its kind first:
 
     serverkeys {name: digest of the secret, and when the key was created}
     ranking    the orders that clients may ask for, {group: its weights}; only if they were changed
@@ -65,11 +65,11 @@ async def records_of(
         async for stories in scan.imported_stories(site, p):
             yield _imported(keys.imported(p), stories, skipped)
     for names in PASSES:
-        wanted = [name for name in names if is_move or key_kinds.KINDS[name].backup is not Backup.MOVED]
+        dumped_names = [name for name in names if is_move or key_kinds.KINDS[name].backup is not Backup.MOVED]
         async for found in scan.known_keys(site, progress):
             for start in range(0, len(found), RECORDS_AT_ONCE):
                 some = found[start : start + RECORDS_AT_ONCE]
-                for name in wanted:
+                for name in dumped_names:
                     yield await READERS[name](site, [key for key in some if key.name == name], skipped)
     yield [await _sequences(site, skipped)]
 

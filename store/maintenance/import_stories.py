@@ -27,7 +27,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Voters:
-    """Names of users who stand for the unknown voters of stories, and how many of these users are new."""
+    """Names of users for the unknown voters of stories, and how many of these users are new."""
 
     names: Sequence[str]
     created: int

@@ -35,7 +35,7 @@ WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")
 
 
 class MalformedRecord(Exception):
-    """The message says which record, which part of it, and what is wrong."""
+    """The message names the record, the part and what is wrong."""
 
 
 def check(record: object) -> None:
@@ -51,9 +51,9 @@ def check(record: object) -> None:
     types, check_parts = CHECKS[kind]
     if len(parts) != len(types):
         raise MalformedRecord(f"{kind}: a record of this kind has {len(types)} parts, not {len(parts)}")
-    for place, (part, wanted) in enumerate(zip(parts, types, strict=True), 1):
-        if type(part) is not wanted:
-            raise MalformedRecord(f"{kind}: part {place} is {NAMES[wanted]}, not {shown(part)}")
+    for place, (part, expected) in enumerate(zip(parts, types, strict=True), 1):
+        if type(part) is not expected:
+            raise MalformedRecord(f"{kind}: part {place} is {NAMES[expected]}, not {shown(part)}")
     check_parts(*parts)
 
 

@@ -94,7 +94,7 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
 
 
 async def _begin(site: Site, orders: Sequence[Order]) -> str:
-    """Let scripts write these orders beside those that they write now, and return the token of this reindex."""
+    """Make scripts write these orders in addition to the current ones, and return the token of this reindex."""
     stored = await _in_all(site, lambda p: ("HGET", keys.ranking(p), ORDERS_FIELD))
     written = {order for text in stored for order in (tuple(Order) if text is None else orders_of(text))}
     token, both = secrets.token_hex(8), orders_to_write({*written, *orders})

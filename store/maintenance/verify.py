@@ -137,7 +137,7 @@ class _Verification:
                 self._report(Finding(f"{keys.store()} {name}", known or "nothing", str(value), self._repair))
 
     async def _delete_wrong_type(self, key: Key, found: str) -> bool:
-        """Whether a key of the wrong type was deleted, as it can be made again."""
+        """Whether a key of the wrong type was deleted because it can be rebuilt."""
         deleted = self._repair and bool(key.kind.rebuilt_from)
         if deleted:
             await self._site.redis.run(("DEL", key.text))

@@ -30,7 +30,7 @@ class Order(Enum):
     GRAVITY = "gravity"
 
     def __init__(self, index: str) -> None:
-        self.decays = index == "gravity"  # whether values change with the age of an article: then no index holds them
+        self.decays = index == "gravity"  # values change with the age of an article, so no index has them
 
 
 ORDERS = tuple(order.value for order in Order)

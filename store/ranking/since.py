@@ -8,9 +8,9 @@ GRAVITY does not have it by VOTES. Rejected: an index of votes for each hour, da
 the figures of `bench/RESULTS.md` it takes 7 microseconds more for each vote, and 250 bytes for each article, and both
 again for each group of the article.
 
-`since_page.lua` says how a page is read: with some 50 to 100 commands of the server, whatever the size of the listing.
+`since_page.lua` says how a page is read: with 50 to 100 commands of the server, for listings of any size.
 A page that takes longer is read in steps, as by GRAVITY, each of about `STEP` articles: one with a high number in a
-listing of which many articles have similar votes. Others may write between two steps, so it is not of one instant.
+listing in which many articles have similar votes. Others may write between two steps, so it is not of one instant.
 """
 
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ def clamped(at: int) -> int:
 def partition_page(
     since: Since, keys: tuple[str, ...], upwards: bool, count: int, skip: int, position: Position | None
 ) -> Read[Any]:
-    """The page of one partition, of whose indexes these are: results in a PartitionPage, or in a further read."""
+    """The page of one partition with these indexes: results in a PartitionPage, or in a further read."""
     page = PageRead(keys, since.at, upwards, count, skip, position)
     return Read(page.command(), _next_page_part, (page,))
 

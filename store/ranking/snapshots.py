@@ -24,7 +24,7 @@ PinStatus = Literal["pinned", "known", "refused"]
 
 
 def shared_instant(now: int) -> int:
-    """The instant of the pin that is shared by all who begin to read now (unix milliseconds)."""
+    """The instant of the shared pin for reads that begin now (unix milliseconds)."""
     return now // SHARING_PERIOD * SHARING_PERIOD
 
 

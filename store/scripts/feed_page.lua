@@ -3,7 +3,7 @@
 -- ARGV  1 "down" or "up": direction of the page   2 how many articles
 --       3 value and 4 member of the position, or ""   5 value and 6 member of the floor, above which all lie, or ""
 --       then usernames
--- Reply {1 if an article stands at the position or behind it, else 0; member, value, ...}, nearest first
+-- Reply {1 if an article is at the position or behind it, else 0; member, value, ...}, nearest first
 --
 -- It reads a few articles of each timeline, and then more of those that may still have an article near enough.
 local down, count = ARGV[1] == "down", tonumber(ARGV[2])

@@ -1,7 +1,7 @@
 -- The classes in the index of GRAVITY. Stands before gravity_index.lua and before since_page.lua. It takes no KEYS and
 -- no ARGV of its own.
 --
--- The index holds a mark for each article: class * 2^42 + posting time, negative if the article has less than one vote.
+-- The index has a mark for each article: class * 2^42 + posting time, negative if the article has less than one vote.
 -- The class is that of the base, |votes - 1|: a class has all bases with the same leading binary digits (prelude.lua:
 -- gravity_mark).
 local CLASS = 2 ^ 42 -- milliseconds between two classes

@@ -5,7 +5,7 @@
 --       5 about how many articles and classes a step may read   from 6 on: see the script
 --
 -- The base of an article is votes - 1; its value is base ^ exponent / decay, where the decay grows with age. As no
--- index can hold a value that changes, this one holds marks (gravity_classes.lua).
+-- index can have values that change, this one has marks (gravity_classes.lua).
 -- A listing has three parts: positive bases (sign 1), base 0 (all of value 0), negative bases (sign -1). Below, a base
 -- and a mark are without their sign; the size of an article is the distance of its value from 0.
 local at, delay = tonumber(ARGV[1]), tonumber(ARGV[4])
@@ -63,7 +63,7 @@ local function position_of(member)
   return {member = member, value = sign * size(sign, sign * base, sign * score % CLASS)}
 end
 
--- Counts the articles of value 0 that stand above a member.
+-- Counts the articles of value 0 above a member.
 local function zeros_above(member)
   local low = redis.call("ZCOUNT", by_votes, "(1", "+inf")
   local first, high = low, low + redis.call("ZCOUNT", by_votes, 1, 1)

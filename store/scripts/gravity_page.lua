@@ -59,7 +59,7 @@ local function next_positions(beyond, count, resumed, known)
   return positions
 end
 
--- 1 if an article stands at the position or behind it, opposite to the direction of the page; else 0.
+-- 1 if an article is at the position or behind it, opposite to the direction of the page; else 0.
 local function has_behind()
   if not position then return 0 end
   local found = position_of(position.member)

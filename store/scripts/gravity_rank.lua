@@ -1,4 +1,4 @@
--- One step of counting the articles of one partition that stand above a position in the order GRAVITY.
+-- One step of counting the articles of one partition above a position in the order GRAVITY.
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 see gravity_index.lua   6 value and 7 member of the position
 --       and, to continue an earlier step: 8 mark to go on from   9 articles of that mark already read   10 count so far
@@ -78,7 +78,7 @@ if position.value > 0 then return {"whole", number} end
 if position.value == 0 then
   return {"whole", redis.call("ZCOUNT", by_votes, "(1", "+inf") + zeros_above(position.member)}
 end
--- Of negative values, those further from 0 stand below.
+-- Of negative values, those further from 0 are lower.
 local found = position_of(position.member)
 local is_taken = found and found.value == position.value and 1 or 0
 return {"whole", redis.call("ZCARD", index) - number - is_taken}

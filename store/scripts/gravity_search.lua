@@ -33,7 +33,7 @@ local function add_candidate(state, member, size)
   members[i], state.sizes[i] = member, size
 end
 
--- Reads the votes of articles whose class does not tell their base, and adds these as candidates.
+-- Reads the votes of articles whose class does not determine their base, and adds these as candidates.
 local function read_votes(state)
   local unread = state.unread
   if not unread.members[1] then return end

@@ -1,8 +1,8 @@
 -- Function that finds the rank of a position in an index. Stands before listing_page.lua and position_ranks.lua.
 -- It takes no KEYS and no ARGV of its own.
 
--- How many members stand above a position, or, with `including`, at or above it. The position itself may be missing
--- from the index. A binary search among equal values, whose members stand in descending order.
+-- The number of members above a position, or, with `including`, at or above it. The position itself may be missing
+-- from the index. A binary search among equal values, whose members are in descending order.
 local function rank_of(key, value, member, including)
   local low = redis.call("ZCOUNT", key, "(" .. value, "+inf")
   local high = low + redis.call("ZCOUNT", key, value, value)

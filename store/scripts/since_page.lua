@@ -10,21 +10,21 @@
 --
 -- The index of GRAVITY holds articles of similar votes together, by time (gravity_classes.lua). So the articles of a
 -- class that were posted since an instant are one range. It is counted and passed over, or read and sorted by votes.
--- Where it is long, the index of VOTES is read instead, value by value. Articles of equal votes stand there by number,
--- and the number is at least 2048 * posting time (store/records.py), so that older articles are passed over together.
--- Only the numbers that early versions gave, which are lower than all others, tell nothing about the time. A listing of
+-- Where it is long, the index of VOTES is read instead, value by value. There, articles of equal votes are sorted by
+-- number, and the number is at least 2048 * posting time (store/records.py), so that older articles are passed over together.
+-- Only the numbers that early versions gave, which are lower than all others, do not contain the time. A listing of
 -- few articles is read by time and sorted.
 local classes, by_votes, by_time = KEYS[1], KEYS[2], KEYS[3]
 local since, budget = tonumber(ARGV[1]), tonumber(ARGV[5])
 local MAX_SORTED = 300 -- articles of a class that are read and sorted
-local MAX_SORTED_AT_ONCE = 100 -- articles of a listing that are read and sorted, whatever their classes
+local MAX_SORTED_AT_ONCE = 100 -- articles of a listing that are read and sorted independently of their classes
 local FIRST_CHUNK, MAX_CHUNK = 16, 256 -- articles that are read at once from the index of VOTES
 local MIN_PASSED, MAX_COUNTED = 200, 40 -- least number of articles to pass over at once, most values to count for that
 local END = "end" -- in place of a member: the position beyond all articles of a class
 local COMMAND = 4 -- articles that could be read in the time that another command takes
 local FIRST_SINCE = string.format("%016.0f", 2048 * since) -- the lowest member that may be posted since the instant
 local LAST_OLDER = string.format("%016.0f", math.max(2048 * since - 1, 0))
-local FIRST_BY_TIME = string.format("%016.0f", (2 ^ 37 + 1) * 1024) -- the lowest member that tells about the time
+local FIRST_BY_TIME = string.format("%016.0f", (2 ^ 37 + 1) * 1024) -- the lowest member that contains the time
 
 -- Here classes ascend with votes: those of less than one vote are negative.
 local function class_of(votes)

@@ -56,7 +56,7 @@ local function is_usable(field, value)
   return string.find(value, PATTERNS[field]) ~= nil
 end
 
--- Counts the votes of an article by its voters: nobody is in both sets, and the poster is among the upvoters.
+-- Counts the votes of an article by its voters: no voter is in both sets, and the poster is among the upvoters.
 local function count_voters(article)
   local voted, downvoted = VOTED .. article.number, DOWNVOTED .. article.number
   article.both = redis.call("SINTER", voted, downvoted)
@@ -66,7 +66,7 @@ local function count_voters(article)
 end
 
 -- Reads an article with the votes that it should have; nil if there is none. `torn` lists the fields that are invalid.
--- While voting is open, votes are derived from the voters (`counted`); later they stand only in the hash.
+-- While voting is open, votes are derived from the voters (`counted`); later only the hash has them.
 local function examine(number)
   local hash, fields, torn = ARTICLE .. number, {}, {}
   for i, found in ipairs(redis.call("HMGET", hash, unpack(FIELDS))) do fields[FIELDS[i]] = found end

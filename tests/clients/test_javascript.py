@@ -24,7 +24,7 @@ STORY = {
     "total": 3,
     "before": ["Third", "Second", "First"],
     "vote": [True, 2, "UP"],
-    "heard": ["First", 2],
+    "received": ["First", 2],
     "after": ["First", "Third", "Second"],
     "moves": [[1, 2], [2, 3], [3, 1]],
     "late": ["closed at 2016-08-11T11:52:00.000Z"],

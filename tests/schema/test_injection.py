@@ -30,10 +30,10 @@ CHANGE = """mutation($text: String!, $id: ID!) {
 @pytest.mark.parametrize("prefix", ["", "article:", "user:", "feed:"])
 async def test_malicious_text_is_refused_and_changes_nothing(store, ask, token, redis, prefix, text):
     before = everything(redis)
-    asked = await ask(ASK, token, text=text, id=prefix + text)
+    read = await ask(ASK, token, text=text, id=prefix + text)
     changed = await ask(CHANGE, token, text=text, id=prefix + text)
 
-    codes = {error["extensions"]["code"] for answer in (asked, changed) for error in answer.get("errors", [])}
+    codes = {error["extensions"]["code"] for answer in (read, changed) for error in answer.get("errors", [])}
     refused = {error["code"] for payload in changed["data"].values() for error in payload["userErrors"]}
     assert codes <= {"BAD_USER_INPUT", "NOT_FOUND"}
     assert refused <= {"NOT_FOUND", "INVALID"} and all(payload["userErrors"] for payload in changed["data"].values())

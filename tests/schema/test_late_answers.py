@@ -33,7 +33,9 @@ async def http(store):
         yield client
 
 
-HANGING: list[asyncio.Event] = []  # what nobody knows any more is collected with who waits for it
+HANGING: list[
+    asyncio.Event
+] = []  # referenced here, as events without a reference are garbage collected with their waiting tasks
 
 
 async def hang(*given):
@@ -50,7 +52,7 @@ async def test_timed_out_post_returns_what_was_resolved(store, http, token, monk
     monkeypatch.setattr(Reads, "voters", below)
 
     for number in range(3):
-        answer = await asked(http, token, POST, title=f"title {number}")
+        answer = await post_query(http, token, POST, title=f"title {number}")
         article = {"title": f"title {number}", "voters": None, "groups": []}
         assert answer["data"] == {"post": {"replayed": False, "article": article, "userErrors": []}}
         (error,) = answer["errors"]
@@ -64,7 +66,7 @@ async def test_mutation_after_the_timeout_is_not_executed(store, http, token, cl
 
     for number in range(2):
         clock.advance(11)  # later than a double click
-        answer = await asked(http, token, SEVERAL)
+        answer = await post_query(http, token, SEVERAL)
         assert answer["data"] == {"a": {"article": {"title": "first", "voters": None}}, "b": None}
         assert {error["extensions"]["code"] for error in answer["errors"]} == {"TIMEOUT"}
         assert await posted(store) == number + 1
@@ -74,12 +76,12 @@ async def test_mutation_that_times_out_itself_is_an_error(store, http, token, mo
     monkeypatch.setattr(type(store.articles), "post", hang)
 
     for _ in range(3):
-        answer = await asked(http, token, POST, title="title")
+        answer = await post_query(http, token, POST, title="title")
         assert [error["extensions"]["code"] for error in answer["errors"]] == ["TIMEOUT"]
         assert "data" not in answer
 
 
-async def asked(http, token, query, **variables):
+async def post_query(http, token, query, **variables):
     headers = {"Authorization": f"Bearer {token}"}
     return (await http.post("/", json={"query": query, "variables": variables}, headers=headers)).json()
 

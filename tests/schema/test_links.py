@@ -53,7 +53,7 @@ async def test_cursors_walk_the_articles_of_a_link_both_ways(store, ask, alice, 
     assert list(map(len, forward)) == list(map(len, backward)) == [2, 2, 2, 1]
 
 
-async def test_cursors_go_on_whatever_form_the_link_has(store, ask, alice):
+async def test_cursor_is_valid_for_every_form_of_the_link(store, ask, alice):
     ids = await posted_by(store, alice, alice, alice)
     cursor = (await ask(PAGE, link=LINK, first=1))["data"]["articlesByLink"]["pageInfo"]["endCursor"]
     rest = (await ask(PAGE, link="https://example.com?fbclid=1", after=cursor))["data"]["articlesByLink"]
@@ -118,14 +118,14 @@ async def test_post_names_the_newest_other_article_with_its_link(store, ask, ali
 
 
 async def test_duplicate_is_named_within_the_window_only(store, ask, alice, token, clock):
-    wanted = {"title": "a title", "link": LINK}
+    given = {"title": "a title", "link": LINK}
     first = await post(store, alice)
     clock.advance(30 * DAY)
     token = (await store.sessions.open("vera")).token
-    within = (await ask(POST, token, input=wanted))["data"]["post"]
+    within = (await ask(POST, token, input=given))["data"]["post"]
     await store.articles.delete(int(within["article"]["id"][8:]), "vera")
     clock.advance(0.001)
-    after = (await ask(POST, token, input=wanted))["data"]["post"]
+    after = (await ask(POST, token, input=given))["data"]["post"]
 
     assert within["duplicateOf"]["id"] == first.id
     assert after["duplicateOf"] is None

@@ -17,7 +17,7 @@ PAGE = """query($order: ArticleOrder, $first: Int, $after: String, $last: Int, $
     nodes { id } totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
 
 
-async def asked(ask, **variables):
+async def read_page(ask, **variables):
     answer = await ask(PAGE, **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]
@@ -31,16 +31,16 @@ async def test_pages_by_gravity_are_consistent_over_time(store, ask, alice, bob,
         for voter in range(9 - turn):
             await store.articles.vote(posted[-1].number, f"voter-{voter}", Vote.UP)
         clock.advance(3600)
-    whole, _ = await asked(ask, order="GRAVITY")
+    whole, _ = await read_page(ask, order="GRAVITY")
 
-    first, info = await asked(ask, order="GRAVITY", first=2)
+    first, info = await read_page(ask, order="GRAVITY", first=2)
     clock.advance(7 * 86_400)
-    second, middle = await asked(ask, order="GRAVITY", first=2, after=info["endCursor"])
+    second, middle = await read_page(ask, order="GRAVITY", first=2, after=info["endCursor"])
     clock.advance(7 * 86_400)
-    third, end = await asked(ask, order="GRAVITY", first=2, after=middle["endCursor"])
-    back, _ = await asked(ask, order="GRAVITY", last=2, before=middle["startCursor"])
+    third, end = await read_page(ask, order="GRAVITY", first=2, after=middle["endCursor"])
+    back, _ = await read_page(ask, order="GRAVITY", last=2, before=middle["startCursor"])
 
-    assert whole != (await asked(ask, order="GRAVITY"))[0]
+    assert whole != (await read_page(ask, order="GRAVITY"))[0]
     assert first + second + third == whole
     assert back == first
     assert (info["hasPreviousPage"], middle["hasPreviousPage"], middle["hasNextPage"]) == (False, True, True)

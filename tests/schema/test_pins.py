@@ -24,7 +24,7 @@ PAGE = """query($order: ArticleOrder, $group: String, $first: Int, $after: Strin
     nodes { id } totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
 
 
-async def asked(ask, token=None, **variables):
+async def read_page(ask, token=None, **variables):
     answer = await ask(PAGE, token, **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]
@@ -41,28 +41,28 @@ async def test_pinned_pages_have_every_article_once_under_many_votes(store, ask,
     numbers = await filled(store, alice, bob)
     chance = random.Random(order.value)
     about = {"order": order.name, "group": group}
-    whole, _, _ = await asked(ask, **about, first=100, pinned=False)
-    seen, info, _ = await asked(ask, **about, first=3)
+    whole, _, _ = await read_page(ask, **about, first=100, pinned=False)
+    seen, info, _ = await read_page(ask, **about, first=3)
     while info["hasNextPage"]:
         storm = [(chance.choice(numbers), f"voter-{chance.randrange(1000)}") for _ in range(20)]
         votes = [store.articles.vote(number, voter, Vote.UP) for number, voter in storm]
-        page, *_ = await asyncio.gather(asked(ask, **about, first=3, after=info["endCursor"], pinned=False), *votes)
+        page, *_ = await asyncio.gather(read_page(ask, **about, first=3, after=info["endCursor"], pinned=False), *votes)
         clock.advance(30)
         more, info, extensions = page
         seen += more
         assert "expiredPins" not in extensions
 
     assert seen == whole
-    assert (await asked(ask, **about, last=3, before=info["startCursor"]))[0] == whole[-5:-2]
-    assert (await asked(ask, **about, first=100))[0] != whole
+    assert (await read_page(ask, **about, last=3, before=info["startCursor"]))[0] == whole[-5:-2]
+    assert (await read_page(ask, **about, first=100))[0] != whole
 
 
 async def test_deleted_articles_drop_out(store, ask, alice, bob):
     numbers = await filled(store, alice, bob)
-    first, info, _ = await asked(ask, order="TIME", first=5)
+    first, info, _ = await read_page(ask, order="TIME", first=5)
     await store.articles.delete(numbers[-7], bob)
 
-    rest, _, _ = await asked(ask, order="TIME", first=100, after=info["endCursor"])
+    rest, _, _ = await read_page(ask, order="TIME", first=100, after=info["endCursor"])
     assert f"article:{numbers[-7]}" not in rest
     assert len(set(first + rest)) == 19
 
@@ -70,13 +70,13 @@ async def test_deleted_articles_drop_out(store, ask, alice, bob):
 async def test_readers_of_the_same_second_share_a_pin(store, ask, alice, bob, clock, redis):
     await filled(store, alice, bob)
     clock.now = 1_470_311_520_000
-    await asked(ask, first=5)
-    low = (await asked(ask, first=100))[0][-1]
+    await read_page(ask, first=5)
+    low = (await read_page(ask, first=100))[0][-1]
     await store.articles.vote(int(low.split(":")[1]), "vera", Vote.UP)
     clock.advance(0.999)
-    same, _, _ = await asked(ask, first=5)
+    same, _, _ = await read_page(ask, first=5)
     clock.advance(0.001)
-    other, _, _ = await asked(ask, first=5)
+    other, _, _ = await read_page(ask, first=5)
 
     assert (low in same, other[0] == low) == (False, True)
     p = keys.slot("score") % store.site.partitions
@@ -88,31 +88,31 @@ async def test_readers_of_the_same_second_share_a_pin(store, ask, alice, bob, cl
 async def test_expired_pin_continues_from_the_last_position_with_a_note(store, ask, alice, bob, redis):
     await filled(store, alice, bob)
     for order in ("SCORE", "GRAVITY"):
-        whole, _, _ = await asked(ask, order=order, first=100)
-        first, info, _ = await asked(ask, order=order, first=5)
+        whole, _, _ = await read_page(ask, order=order, first=100)
+        first, info, _ = await read_page(ask, order=order, first=5)
         redis.delete(*redis.scan_iter("pin:*"))
-        rest, _, extensions = await asked(ask, order=order, first=100, after=info["endCursor"])
+        rest, _, extensions = await read_page(ask, order=order, first=100, after=info["endCursor"])
 
         assert first + rest == whole
         assert extensions["expiredPins"] == [order.lower()]
 
 
 async def test_nothing_to_pin_is_an_empty_page(ask, redis):
-    assert (await asked(ask))[0] == []
+    assert (await read_page(ask))[0] == []
     assert list(redis.scan_iter("pin:*")) == []
 
 
 async def test_page_of_deleted_articles_has_cursors_to_continue(store, ask, alice, bob):
     numbers = (await filled(store, alice, bob))[::-1]
     about = {"order": "TIME"}
-    _, info, _ = await asked(ask, **about, first=5)
+    _, info, _ = await read_page(ask, **about, first=5)
     for number in numbers[5:10]:
         await store.articles.delete(number, alice if number in numbers[1::2] else bob)
 
-    gone, info, _ = await asked(ask, **about, first=5, after=info["endCursor"])
-    assert (gone, info["hasNextPage"], info["hasPreviousPage"]) == ([], True, True)
-    rest, _, _ = await asked(ask, **about, first=100, after=info["endCursor"])
-    before, _, _ = await asked(ask, **about, last=100, before=info["startCursor"])
+    deleted, info, _ = await read_page(ask, **about, first=5, after=info["endCursor"])
+    assert (deleted, info["hasNextPage"], info["hasPreviousPage"]) == ([], True, True)
+    rest, _, _ = await read_page(ask, **about, first=100, after=info["endCursor"])
+    before, _, _ = await read_page(ask, **about, last=100, before=info["startCursor"])
     assert [rest, before] == [[f"article:{number}" for number in part] for part in (numbers[10:], numbers[:5])]
 
 
@@ -120,15 +120,15 @@ async def test_page_of_deleted_articles_has_cursors_to_continue(store, ask, alic
 async def test_own_post_is_in_a_pin_made_after_it(store, ask, alice, bob, token, redis, order):
     await filled(store, alice, bob)
     about = {"order": order.name, "first": 100}
-    shared, _, _ = await asked(ask, **about)
-    assert (await asked(ask, token, **about))[0] == shared
+    shared, _, _ = await read_page(ask, **about)
+    assert (await read_page(ask, token, **about))[0] == shared
     for _ in range(2):
         own = (await post(store, "vera")).id
-        shown, info, _ = await asked(ask, token, **about)
+        shown, info, _ = await read_page(ask, token, **about)
         assert own in shown
-        assert (await asked(ask, token, order=order.name, last=100, before=info["endCursor"]))[0] == shown[:-1]
+        assert (await read_page(ask, token, order=order.name, last=100, before=info["endCursor"]))[0] == shown[:-1]
 
-    assert (await asked(ask, **about))[0] == shared
+    assert (await read_page(ask, **about))[0] == shared
     assert len(list(redis.scan_iter("pin:*"))) == 3
 
 
@@ -136,8 +136,8 @@ async def test_pin_is_shared_with_a_user_who_posted_long_ago(store, ask, alice, 
     await post(store, alice)
     await post(store, "vera")
     clock.advance(60)
-    await asked(ask)
-    _, _, extensions = await asked(ask, token)
+    await read_page(ask)
+    _, _, extensions = await read_page(ask, token)
 
     assert len(list(redis.scan_iter("pin:*"))) == 1
     assert extensions["stats"]["roundTrips"] <= 3
@@ -162,11 +162,11 @@ async def test_number_of_pins_of_a_process_is_limited(store, ask, alice, clock, 
     notes = []
     for _ in range(4):
         clock.advance(60)
-        _, _, extensions = await asked(ask, first=1)
+        _, _, extensions = await read_page(ask, first=1)
         notes.append("expiredPins" in extensions)
 
     assert notes == [False, False, True, True]
     assert len(list(redis.scan_iter("pin:*"))) == 2
     clock.advance(snapshots.LIFETIME / 1000)
-    _, _, extensions = await asked(ask, first=1)
+    _, _, extensions = await read_page(ask, first=1)
     assert "expiredPins" not in extensions

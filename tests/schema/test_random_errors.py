@@ -1,6 +1,6 @@
 """
-Documents at random with errors at random places: each is answered, alike by every way of execution, and leaves nothing
-behind. The seed of a document that is not is in the message.
+Random documents with errors at random places: graphql-core and plans give equal responses, and no task or log line is
+left. The message of a failure has the seed of the document.
 """
 
 import asyncio
@@ -79,8 +79,8 @@ FIELDS = {
 NODES = {"Articles": "Article", "Users": "User", "Groups": "Group"}
 
 
-class Writer:
-    """Writes one document. Each selection has a field once, so that no fields conflict."""
+class DocumentGenerator:
+    """Generates one document. A selection has each field once, so that no fields conflict."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
@@ -110,8 +110,8 @@ class Writer:
 
 def outline(result: ExecutionResult) -> bytes:
     """
-    The data, and the errors by their places. Of several below one that they make null together it depends on the moment
-    which is told, so that only the place which is null counts.
+    The data, and the paths of the nulls that errors caused. Of several errors with the same null, any one may be
+    reported.
     """
     places = {orjson.dumps(known_part(result.data, error.path or [])) for error in result.errors or ()}
     return orjson.dumps([result.data, sorted(place.decode() for place in places)])
@@ -131,7 +131,7 @@ async def test_errors_at_random_places_give_equal_responses(uncached, caplog):
     token, seed = await with_groups(uncached), randbits(32)
     reached = 0
     for number in range(seed, seed + DOCUMENTS):
-        text = Writer(number).selection("Query")
+        text = DocumentGenerator(number).selection("Query")
         answers = await _answers(uncached, token, text, number, caplog)
         assert len(set(answers)) == 1, (number, text, answers)
         reached += b"[]]" not in answers[0]

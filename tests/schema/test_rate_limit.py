@@ -7,7 +7,7 @@ from schema.schema import SCHEMA
 QUERY = "{ rateLimit { limit remaining restoreRate resetAt } }"
 
 
-async def test_points_of_the_client_are_told_and_not_shared(store):
+async def test_points_of_the_client_are_returned_and_not_shared(store):
     context = Context(store, read_rate_limit=lambda: RateLimit(10_000, 9_924, 1_000, 1_470_311_520_076))
     answer = await SCHEMA.execute(QUERY, context_value=context)
 
@@ -18,7 +18,7 @@ async def test_points_of_the_client_are_told_and_not_shared(store):
     assert Context(store).is_shareable
 
 
-async def test_nothing_is_told_without_rate_limits(store):
+async def test_rate_limit_is_null_without_rate_limits(store):
     answer = await SCHEMA.execute(QUERY, context_value=Context(store))
 
     assert (answer.data, answer.errors) == ({"rateLimit": None}, None)

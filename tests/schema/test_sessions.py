@@ -52,9 +52,7 @@ def session(answer):
 
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("query", READS)
-async def test_answer_to_an_ended_session_says_so_beside_the_data_of_nobody(
-    store, ask, alice, clock, token, end, query
-):
+async def test_response_to_an_ended_session_is_anonymous_and_says_so(store, ask, alice, clock, token, end, query):
     await post(store, alice)
     token = await end(store, token, clock)
 
@@ -75,7 +73,7 @@ async def test_answer_to_a_session_says_nothing_of_its_end(store, ask, alice, to
 
 @pytest.mark.parametrize(("end", "status"), [(logged_out, None), (malformed, "ended")])
 @pytest.mark.parametrize("query", ["{ __typename }", '{ group(name: "show") { name } }'])
-async def test_session_is_not_read_for_what_reads_nothing_else(store, ask, token, clock, query, end, status):
+async def test_session_is_not_read_if_nothing_else_is(store, ask, token, clock, query, end, status):
     answer = await ask(query, await end(store, token, clock))
 
     assert answer["extensions"]["stats"]["roundTrips"] == 0
@@ -161,7 +159,7 @@ async def test_change_of_password_keeps_the_session_as_it_is(ask, token, clock):
     assert session(await ask(SESSION, other)) == "ended"
 
 
-async def test_session_comes_with_what_else_is_read(store, ask, alice, bob, token):
+async def test_session_is_read_in_the_same_round_trip(store, ask, alice, bob, token):
     article = await post(store, alice)
     await store.articles.vote(article.number, bob, Vote.UP)
     page = "articles(first: 5) { nodes { title viewerVote poster { karma } } }"

@@ -23,7 +23,7 @@ PAGE = """query($order: ArticleOrder, $group: String, $since: DateTime, $first: 
 DAY = 86_400
 
 
-async def asked(ask, since: int | None, order: str = "VOTES", **variables):
+async def read_page(ask, since: int | None, order: str = "VOTES", **variables):
     answer = await ask(PAGE, order=order, since=None if since is None else write_instant(since), **variables)
     assert "errors" not in answer
     page = answer["data"]["articles"]
@@ -54,7 +54,7 @@ async def test_only_articles_posted_at_the_instant_or_later_are_listed(ask, post
     ids, times = [id for id, _ in posted], [time for _, time in posted]
     by_votes = [*ids[:3], ids[4], ids[3]]
 
-    assert (await asked(ask, None))[0] == by_votes
+    assert (await read_page(ask, None))[0] == by_votes
     for since, expected in (
         (0, by_votes),
         (-DAY * 1000, by_votes),
@@ -65,10 +65,10 @@ async def test_only_articles_posted_at_the_instant_or_later_are_listed(ask, post
         (times[4] + 1, []),
         (times[4] + 1000 * DAY * 1000, []),
     ):
-        assert (await asked(ask, since))[:2] == (expected, len(expected))
-        assert (await asked(ask, since, "TIME"))[0] == [id for id in reversed(ids) if id in expected]
+        assert (await read_page(ask, since))[:2] == (expected, len(expected))
+        assert (await read_page(ask, since, "TIME"))[0] == [id for id in reversed(ids) if id in expected]
         shown = [id for id in expected if id in (ids[1], ids[3])]
-        assert (await asked(ask, since, group="Show"))[:2] == (shown, len(shown))
+        assert (await read_page(ask, since, group="Show"))[:2] == (shown, len(shown))
 
 
 async def test_vote_moves_an_article_at_once(ask, store, posted):
@@ -76,17 +76,17 @@ async def test_vote_moves_an_article_at_once(ask, store, posted):
     for voter in range(9):
         await store.articles.vote(number, f"voter-{voter}", Vote.UP)
 
-    assert (await asked(ask, posted[2][1]))[0] == [posted[3][0], posted[2][0], posted[4][0]]
+    assert (await read_page(ask, posted[2][1]))[0] == [posted[3][0], posted[2][0], posted[4][0]]
 
 
 @pytest.mark.parametrize("order", ["VOTES", "TIME"])
 async def test_pages_go_forward_and_backward(ask, posted, order):
     since = posted[1][1]
-    whole, total, _ = await asked(ask, since, order)
-    first, _, info = await asked(ask, since, order, first=3)
-    rest, _, end = await asked(ask, since, order, first=3, after=info["endCursor"])
-    back, _, middle = await asked(ask, since, order, last=2, before=end["endCursor"])
-    last, _, bottom = await asked(ask, since, order, last=3)
+    whole, total, _ = await read_page(ask, since, order)
+    first, _, info = await read_page(ask, since, order, first=3)
+    rest, _, end = await read_page(ask, since, order, first=3, after=info["endCursor"])
+    back, _, middle = await read_page(ask, since, order, last=2, before=end["endCursor"])
+    last, _, bottom = await read_page(ask, since, order, last=3)
 
     assert (total, first + rest) == (4, whole)
     assert (info["hasPreviousPage"], info["hasNextPage"], end["hasPreviousPage"], end["hasNextPage"]) == (
@@ -97,7 +97,7 @@ async def test_pages_go_forward_and_backward(ask, posted, order):
     )
     assert (back, middle["hasPreviousPage"], middle["hasNextPage"]) == (whole[1:3], True, True)
     assert (last, bottom["hasPreviousPage"], bottom["hasNextPage"]) == (whole[1:], True, False)
-    assert [(await asked(ask, since, order, first=2, page=number))[0] for number in (1, 2, 3)] == [
+    assert [(await read_page(ask, since, order, first=2, page=number))[0] for number in (1, 2, 3)] == [
         whole[:2],
         whole[2:],
         [],
@@ -106,7 +106,7 @@ async def test_pages_go_forward_and_backward(ask, posted, order):
 
 async def test_cursor_of_another_instant_is_refused(ask, posted):
     since = posted[1][1]
-    (_, _, info), (_, _, whole) = await asked(ask, since, first=1), await asked(ask, None, first=1)
+    (_, _, info), (_, _, whole) = await read_page(ask, since, first=1), await read_page(ask, None, first=1)
     message = "this cursor belongs to another listing"
 
     for other, cursor in (
@@ -119,16 +119,16 @@ async def test_cursor_of_another_instant_is_refused(ask, posted):
     assert await refused(ask, order="TIME", since=write_instant(since), after=info["endCursor"]) == message
 
 
-async def test_pinned_page_since_an_instant_stands_still(ask, store, posted):
+async def test_pinned_page_since_an_instant_does_not_change(ask, store, posted):
     since = posted[1][1]
-    whole, _, _ = await asked(ask, since)
-    first, total, info = await asked(ask, since, first=2, pinned=True)
+    whole, _, _ = await read_page(ask, since)
+    first, total, info = await read_page(ask, since, first=2, pinned=True)
     for voter in range(20):
         await store.articles.vote(int(whole[-1].split(":")[1]), f"voter-{voter}", Vote.UP)
 
-    rest, _, _ = await asked(ask, since, after=info["endCursor"])
+    rest, _, _ = await read_page(ask, since, after=info["endCursor"])
     assert (first + rest, total) == (whole, 4)
-    assert (await asked(ask, since))[0] == [whole[-1], *whole[:-1]]
+    assert (await read_page(ask, since))[0] == [whole[-1], *whole[:-1]]
 
 
 async def test_groups_are_listed_since_an_instant(ask, posted):

@@ -78,7 +78,7 @@ async def test_subscription_to_an_article_completes_when_it_is_deleted(store, li
         (RANKING, {"first": 101}, ("BAD_USER_INPUT", "first is 1 to 100, not 101")),
     ],
 )
-async def test_wrong_subscription_ends_with_a_clear_error(url, live, query, variables, refusal):
+async def test_invalid_subscription_ends_with_its_error(url, live, query, variables, refusal):
     async with subscribed(url, query, **variables) as subscriber:
         assert await subscriber.refusal() == refusal
     assert listeners(live) == 0
@@ -138,11 +138,11 @@ async def test_posts_while_a_subscription_starts_are_sent(store, live, alice, mo
     """A subscription listens before it reads the listing: an article posted in between is in both."""
     pages = Reads.pages
 
-    async def posting(self: Reads, wanted: Any) -> Any:
+    async def posting(self: Reads, selected: Any) -> Any:
         monkeypatch.setattr(Reads, "pages", pages)
         posted.append(await post(store, alice))
         await receive_all(store, live.events)
-        return await pages(self, wanted)
+        return await pages(self, selected)
 
     posted: list[Article] = []
     monkeypatch.setattr(Reads, "pages", posting)
@@ -152,8 +152,8 @@ async def test_posts_while_a_subscription_starts_are_sent(store, live, alice, mo
 
 async def test_current_state_is_sent_after_a_lost_connection(store, listen, alice, bob, token, redis, monkeypatch):
     article = await post(store, alice)
-    gone = await post(store, alice)
-    changed, completed = await listen(CHANGED, id=article.id), await listen(CHANGED, id=gone.id)
+    deleted = await post(store, alice)
+    changed, completed = await listen(CHANGED, id=article.id), await listen(CHANGED, id=deleted.id)
     posted, ranking = await listen(POSTED), await listen(RANKING, order="VOTES")
     assert len((await ranking.value())["moves"]) == 2
     known = await post(store, bob)
@@ -169,7 +169,7 @@ async def test_current_state_is_sent_after_a_lost_connection(store, listen, alic
     monkeypatch.setattr(pubsub.Subscriber, "connect", connected_when_back)
     kill(redis, "TYPE", "pubsub")
     await store.articles.vote(article.number, bob, Vote.UP)
-    await store.articles.delete(gone.number, alice)
+    await store.articles.delete(deleted.number, alice)
     missed = [(await post(store, bob)).id for _ in range(3)]
     back.set()
 
@@ -210,7 +210,7 @@ async def test_subscribers_of_a_process_share_one_connection_and_one_read(store,
 
     assert [(await each.value())["votes"] for each in subscribers] == [2] * 5
     assert len(redis.client_list(_type="pubsub")) == 1
-    assert redis.info("commandstats")["cmdstat_hgetall"]["calls"] == 2  # the script's and ours
+    assert redis.info("commandstats")["cmdstat_hgetall"]["calls"] == 2  # by the script, and one read
 
 
 async def test_closed_subscriptions_leave_no_tasks_and_no_listeners(store, listen, live, url, alice, token):
@@ -218,7 +218,7 @@ async def test_closed_subscriptions_leave_no_tasks_and_no_listeners(store, liste
     async with subscribed(url, CHANGED, id=article.id):
         pass
     await until(lambda: listeners(live) == 0)
-    before = names()
+    before = task_names()
     for _ in range(2):
         subscribers = [await listen(CHANGED, id=article.id), await listen(POSTED), await listen(FED, token)]
         subscribers.append(await listen(RANKING))
@@ -228,8 +228,8 @@ async def test_closed_subscriptions_leave_no_tasks_and_no_listeners(store, liste
             await each.leave()
         await until(lambda: listeners(live) == 0)
         assert live._rankings == {}
-        await until(lambda: names() == before)
+        await until(lambda: task_names() == before)
 
 
-def names() -> list[str]:
+def task_names() -> list[str]:
     return sorted(task.get_coro().__qualname__ for task in asyncio.all_tasks())

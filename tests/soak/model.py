@@ -192,11 +192,11 @@ class Model:
             (wrong or len(groups) <= GROUPS_OF_AN_ARTICLE, "groups"),
             (key is None or 1 <= len(key) <= 200, "idempotencyKey"),
         )
-        poster, asked = self.actor(token), (title, link or None, content or None, tuple(sorted(groups)))
+        poster, post_input = self.actor(token), (title, link or None, content or None, tuple(sorted(groups)))
         if key is not None and key in poster.posted and self.now - poster.posted[key][0] <= DAY:
-            return self._replayed(*poster.posted[key], asked)
-        if key is None and asked in poster.recent:
-            at, first = poster.recent[asked]
+            return self._replayed(*poster.posted[key], post_input)
+        if key is None and post_input in poster.recent:
+            at, first = poster.recent[post_input]
             if self.now - at <= REPEAT and first.number in self.articles:
                 self.reached.count("double clicks")
                 return first, True
@@ -207,14 +207,14 @@ class Model:
         self.numbers.add(number)
         self.articles[number] = article
         if key is not None:
-            poster.posted[key] = (self.now, asked, article)
+            poster.posted[key] = (self.now, post_input, article)
         else:
-            poster.recent[asked] = (self.now, article)
+            poster.recent[post_input] = (self.now, article)
         self.version += 1
         return article, False
 
-    def _replayed(self, at: int, known: Any, article: Article, asked: Any) -> tuple[Article | None, bool]:
-        if known != asked:
+    def _replayed(self, at: int, known: Any, article: Article, post_input: Any) -> tuple[Article | None, bool]:
+        if known != post_input:
             self.reached.count("idempotency mismatches")
             raise Refused("IDEMPOTENCY_MISMATCH", "idempotencyKey")
         is_there = article.number in self.articles

@@ -20,9 +20,9 @@ from store.records import Article, Profile
 from store.store import Store
 
 
-async def read(store: Store, *wanted: Read[Any]) -> list[Any]:
-    replies = await store.site.redis.pipeline([each.command for each in wanted])
-    results = [each.result(reply) for each, reply in zip(wanted, replies, strict=True)]
+async def read(store: Store, *reads: Read[Any]) -> list[Any]:
+    replies = await store.site.redis.pipeline([each.command for each in reads])
+    results = [each.result(reply) for each, reply in zip(reads, replies, strict=True)]
     return [(await read(store, result))[0] if isinstance(result, Read) else result for result in results]
 
 

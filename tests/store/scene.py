@@ -1,4 +1,4 @@
-"""A store with articles, votes, follows and a session, and simulated users who go on using it."""
+"""A store with articles, votes, follows and a session, and simulated users that continue to use it."""
 
 import asyncio
 import random

@@ -110,7 +110,7 @@ async def _walk(store, listing, size, upwards):
         walked = [*found.positions, *walked] if upwards else [*walked, *found.positions]
         behind, ahead = (found.below, found.above) if upwards else (found.above, found.below)
         counted = (len(walked) - len(found.positions), found.total - len(walked))
-        if listing.decay:  # where values decay, a page tells whether there are more, and not how many
+        if listing.decay:  # if values decay, a page says only whether there are more
             assert (behind > 0, ahead > 0) == (counted[0] > 0, counted[1] > 0)
         else:
             assert (behind, ahead) == counted

@@ -116,7 +116,7 @@ async def test_registrations_from_an_address_are_limited(store, clock):
         return await store.users.register(name, PASSWORD, rates.of_registrations(address))
 
     await register("carol")
-    with pytest.raises(UsernameTaken):  # counted: it tells which names exist, and hashes a password
+    with pytest.raises(UsernameTaken):  # counted, as it reveals which names exist and hashes a password
         await register("carol")
     with pytest.raises(Invalid):
         await register("c")

@@ -17,9 +17,9 @@ async def test_empty_pipeline_sends_nothing(store):
 
 async def test_concurrent_pipelines_get_their_own_replies(store):
     redis_client = store.site.redis
-    asked = [redis_client.pipeline([("ECHO", f"{each}-{turn}") for turn in range(each % 5)]) for each in range(200)]
+    commands = [redis_client.pipeline([("ECHO", f"{each}-{turn}") for turn in range(each % 5)]) for each in range(200)]
 
-    answers = await asyncio.gather(*asked)
+    answers = await asyncio.gather(*commands)
     assert answers == [[f"{each}-{turn}" for turn in range(each % 5)] for each in range(200)]
 
 
@@ -34,7 +34,7 @@ async def test_cancelled_command_leaves_the_replies_of_others(store):
 
 @pytest.mark.one_server
 async def test_concurrent_votes_leave_in_one_write(tmp_path, clock):  # issue 5
-    """On a Valkey of its own: in the shared one the disk monitor of `running` opens a connection ten times a second."""
+    """On a separate Valkey, because the disk monitor of the shared one opens ten connections a second."""
     server = Server(tmp_path)
     with running(server), server.client() as redis:
         store = await Store.open(server.url, partitions=1, clock=clock)
@@ -71,8 +71,8 @@ async def test_store_that_exceeds_the_timeout_is_unavailable(store, redis, monke
     await store.site.redis.close()
     redis.client_pause(30_000, all=False)
     try:
-        asked = [store.site.redis.run(("SET", "store", "it")) for _ in range(3)]
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        commands = [store.site.redis.run(("SET", "store", "it")) for _ in range(3)]
+        answers = await asyncio.gather(*commands, return_exceptions=True)
     finally:
         redis.client_unpause()
 
@@ -98,8 +98,8 @@ async def test_commands_fail_if_too_many_are_pending_for_too_long(store, redis, 
     await asyncio.to_thread(until, lambda: redis.info("clients")["blocked_clients"] == 1)
     monkeypatch.setattr(connection, "TIMEOUT", 0.1)
 
-    asked = [store.site.redis.run(("ECHO", "here")) for _ in range(3)]
-    refused = await asyncio.gather(*asked, return_exceptions=True)
+    commands = [store.site.redis.run(("ECHO", "here")) for _ in range(3)]
+    refused = await asyncio.gather(*commands, return_exceptions=True)
     redis.rpush("answer", "at last")
     assert [str(each) for each in refused] == ["too many requests wait for the store"] * 3
     assert await first == ["answer", "at last"]

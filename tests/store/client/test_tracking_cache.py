@@ -166,7 +166,7 @@ async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, 
     command = [sys.executable, "-m", "tests.store.voting", redis_url, str(posted.number), str(VOTES)]
     writer = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
     login = store.sessions.read(parse_token((await store.sessions.open(alice)).token))
-    acknowledged = seen = spared = 0
+    acknowledged = seen = cache_hits = 0
 
     async def listen() -> None:
         nonlocal acknowledged
@@ -177,9 +177,9 @@ async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, 
         """Close all connections again and again, each time after the cache was used: it is lost with them."""
         while killing:
             kill(redis, "TYPE", "normal")
-            before = spared
+            before = cache_hits
             await asyncio.sleep(0.1)
-            await asyncio.to_thread(until, lambda before=before: spared > before)
+            await asyncio.to_thread(until, lambda before=before: cache_hits > before)
 
     listening, cutting = asyncio.create_task(listen()), asyncio.create_task(cut())
     while not listening.done():
@@ -187,7 +187,7 @@ async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, 
         ((article,), commands) = await request(store)
         assert article.upvotes >= expected
         seen = article.upvotes
-        spared += commands == store.site.partitions
+        cache_hits += commands == store.site.partitions
         (vote,) = await Reads(store, None).votes([posted.number], f"voter-{expected - 2}")
         assert expected < 2 or vote is Vote.UP
         reads = Reads(store, login)
@@ -198,4 +198,4 @@ async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, 
 
     assert await writer.wait() == 0
     assert seen == VOTES + 1
-    assert spared
+    assert cache_hits

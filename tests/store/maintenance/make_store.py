@@ -97,7 +97,7 @@ def fill(live, folder: Path, data: Path) -> dict[str, str]:
 
 
 def shorten_log(data: Path) -> None:
-    """Let Valkey rewrite its log: the data folder then has a base file, and a log of what comes after."""
+    """Rewrite the log of Valkey, so that the data folder has a base file and a log of later writes."""
     with client(data) as redis:
         redis.bgrewriteaof()
         while redis.info("persistence")["aof_rewrite_in_progress"]:

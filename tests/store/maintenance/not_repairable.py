@@ -53,46 +53,46 @@ def user_lost(scene: Scene) -> list[Expected]:
     ]
 
 
-def user_without_a_beginning(scene: Scene) -> list[Expected]:
+def user_without_a_joining_time(scene: Scene) -> list[Expected]:
     scene.redis.hdel(scene.account, "joined")
     return [(f"{scene.account} joined", NOTHING, "a usable joined")]
 
 
-def user_who_has_seen_something_odd(scene: Scene) -> list[Expected]:
+def invalid_seen_mark(scene: Scene) -> list[Expected]:
     scene.redis.hset(scene.account, "seen", "odd")
     return [(f"{scene.account} seen", "odd", "a usable seen")]
 
 
-def user_who_has_seen_the_end_of_time(scene: Scene) -> list[Expected]:
+def seen_mark_out_of_range(scene: Scene) -> list[Expected]:
     scene.redis.hset(scene.account, "seen", "9000000000000000.0 1")
     return [(f"{scene.account} seen", "9000000000000000.0 1", "a usable seen")]
 
 
-def session_of_nobody(scene: Scene) -> list[Expected]:
+def session_without_an_end(scene: Scene) -> list[Expected]:
     scene.redis.set(scene.session, "Alice")
     return [(scene.session, "Alice", "usable")]
 
 
-def import_that_became_no_article(scene: Scene) -> list[Expected]:
+def import_without_an_article_number(scene: Scene) -> list[Expected]:
     imported = keys.imported(scene.p)
     scene.redis.hset(imported, "2", "odd")
     return [(f"{imported} 2", "odd", "the number of an article of this partition")]
 
 
-def keys_that_no_store_has(scene: Scene) -> list[Expected]:
-    away = scene.store.site.partitions
+def unknown_keys(scene: Scene) -> list[Expected]:
+    other = scene.store.site.partitions
     odd = [
         "odd",
         keys.article(scene.p, "odd"),
         keys.article(scene.p, scene.open.number + 1),
-        keys.index(away, "time"),
-        keys.user(away, "alice"),
+        keys.index(other, "time"),
+        keys.user(other, "alice"),
         keys.group(scene.p, "show", "odd"),
         keys.session(scene.p, "odd"),
         f"{keys.index(scene.p, 'time')}:odd",
     ]
-    if away == 1:
-        odd.remove(keys.article(scene.p, scene.open.number + 1))  # with one partition, all are at home in it
+    if other == 1:
+        odd.remove(keys.article(scene.p, scene.open.number + 1))  # with one partition, every number belongs to it
     for key in odd:
         scene.redis.set(key, "odd")
     scene.redis.set(b"\xff\n", "odd")
@@ -118,11 +118,12 @@ NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     votes_lost_when_closed,
     voters_lost_while_open,
     user_lost,
-    user_without_a_beginning,
-    user_who_has_seen_something_odd,
-    session_of_nobody,
-    import_that_became_no_article,
-    keys_that_no_store_has,
+    user_without_a_joining_time,
+    invalid_seen_mark,
+    seen_mark_out_of_range,
+    session_without_an_end,
+    import_without_an_article_number,
+    unknown_keys,
     server_key_without_a_digest,
     article_of_a_wrong_type,
 ]

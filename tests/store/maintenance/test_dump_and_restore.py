@@ -121,9 +121,9 @@ async def test_orders_and_weights_are_restored(scene, place, copied):
     await store.close()
 
 
-@pytest.mark.parametrize("wanted", [2, 64])
-async def test_other_number_of_partitions_changes_neither_ids_nor_orders(scene, place, copied, wanted):
-    store = await restored(place, scene, await dumped(scene.store), wanted)
+@pytest.mark.parametrize("count", [2, 64])
+async def test_other_number_of_partitions_changes_neither_ids_nor_orders(scene, place, copied, count):
+    store = await restored(place, scene, await dumped(scene.store), count)
 
     assert await verified(store) == []
     for order in Order:
@@ -132,14 +132,14 @@ async def test_other_number_of_partitions_changes_neither_ids_nor_orders(scene, 
     await store.close()
 
 
-@pytest.mark.parametrize("wanted", [1, 64])
-async def test_numbers_of_deleted_articles_are_not_given_out_again(scene, place, wanted):  # A2
+@pytest.mark.parametrize("count", [1, 64])
+async def test_numbers_of_deleted_articles_are_not_given_out_again(scene, place, count):  # A2
     given = set()
     for poster in PEOPLE:
         article = await post(scene.store, poster)
         given.add(article.number)
         await scene.store.articles.delete(article.number, poster)
-    store = await restored(place, scene, await dumped(scene.store), wanted)
+    store = await restored(place, scene, await dumped(scene.store), count)
 
     assert all([(await post(store, poster)).number not in given for poster in PEOPLE])
     await store.close()

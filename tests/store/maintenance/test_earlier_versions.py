@@ -1,4 +1,4 @@
-"""A data folder and a backup of each earlier version open. `make_store.py` wrote them, and says what they hold."""
+"""A data folder and a backup of each earlier version open. `make_store.py` has created them."""
 
 import json
 import shutil
@@ -50,7 +50,7 @@ def ids(data: Any) -> list[str]:
 
 
 def assert_listings_since_an_instant_are_exact(live: Live) -> None:
-    """The numbers of its articles tell nothing about their time."""
+    """The numbers of its articles do not contain their time."""
     nodes = live.ask(TOP)["data"]["articles"]["nodes"]
     assert len(nodes) > 5
     for instant in {node["postedAt"] for node in nodes}:

@@ -251,7 +251,7 @@ async def test_concurrent_rebuilds_overtake_each_other(scene):
 async def test_other_processes_are_notified(store, redis_url, clock):
     other = await Store.open(redis_url, clock=clock)
     listening = events.connect(redis_url, other.site.partitions)
-    async with listening as heard, config.keep_current(other.site.rankings, other.site.redis, heard):
+    async with listening as listener, config.keep_current(other.site.rankings, other.site.redis, listener):
         await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
         await reindex.reindex(store.site, FEW, lambda count: None)
         async with asyncio.timeout(10):

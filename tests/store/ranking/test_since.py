@@ -1,4 +1,4 @@
-"""Listings of the articles posted since an instant, beside listings that are sorted in Python (issue 15)."""
+"""Listings of the articles posted since an instant, compared with listings sorted in Python (issue 15)."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ async def test_listing_since_an_instant_equals_a_sorted_one(store, clock, monkey
 @pytest.mark.parametrize("numbers", ["by time", "ahead of the clock", "of early versions"])
 @pytest.mark.parametrize("crowd", CROWDS)
 async def test_many_articles_of_similar_votes_are_sorted(store, monkeypatch, crowd, numbers):
-    """More than are sorted at once, in many steps. Some numbers tell nothing, or too little, about the time."""
+    """More articles than are sorted at once, in many steps. Some numbers contain no time, or too little of it."""
     monkeypatch.setattr(since, "STEP", 50)
     chance = random.Random(f"{crowd} {numbers} {store.site.partitions}")
     articles = made_up(chance, 900 * store.site.partitions, CROWDS[crowd], numbers, store.site.clock())

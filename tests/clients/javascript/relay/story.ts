@@ -80,7 +80,7 @@ class Relay {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-async function tell(url: string, group: string, closedId: string): Promise<void> {
+async function runStory(url: string, group: string, closedId: string): Promise<void> {
   const poster = { username: `${group}-poster`, password: "correct horse" };
   const voter = { username: `${group}-voter`, password: "correct horse" };
   const stranger = new Relay(url);
@@ -117,7 +117,7 @@ async function tell(url: string, group: string, closedId: string): Promise<void>
     page: titles(page),
     total: page.totalCount,
     vote: [vote?.changed, vote?.article?.votes, vote?.article?.viewerVote],
-    heard: [articleChanged.title, articleChanged.votes],
+    received: [articleChanged.title, articleChanged.votes],
     before: before.map(({ title }) => title),
     after: articles.map(({ title }) => title),
     moves: moves.map(({ from, to }) => [from, to]),
@@ -145,4 +145,4 @@ function why(refusal: NonNullable<UpvoteVoteMutation["response"]["vote"]>["userE
   }
 }
 
-void tell(...(process.argv.slice(2) as [string, string, string]));
+void runStory(...(process.argv.slice(2) as [string, string, string]));

@@ -5,7 +5,7 @@ import { getOperationAST } from "graphql";
 import { createClient } from "graphql-ws";
 
 import { given, Inbox } from "./inbox";
-import { tell, type Client, type Document, type Variables } from "./story";
+import { runStory, type Client, type Document, type Variables } from "./story";
 
 class Apollo implements Client {
   private readonly socket;
@@ -52,4 +52,4 @@ class Apollo implements Client {
   }
 }
 
-void tell((url, token) => new Apollo(url, token));
+void runStory((url, token) => new Apollo(url, token));

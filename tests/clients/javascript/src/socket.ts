@@ -2,7 +2,7 @@ import { print } from "graphql";
 import { createClient } from "graphql-ws";
 
 import { given, Inbox } from "./inbox";
-import { tell, type Client, type Document, type Variables } from "./story";
+import { runStory, type Client, type Document, type Variables } from "./story";
 
 /** graphql-ws alone: queries, mutations and subscriptions, all over one socket. */
 class Socket implements Client {
@@ -35,4 +35,4 @@ class Socket implements Client {
   }
 }
 
-void tell((url, token) => new Socket(url, token));
+void runStory((url, token) => new Socket(url, token));

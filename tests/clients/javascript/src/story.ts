@@ -17,7 +17,7 @@ export interface Client {
 }
 
 /** The same happens with every client; what each saw is printed. */
-export async function tell(open: (url: string, token?: string) => Client): Promise<void> {
+export async function runStory(open: (url: string, token?: string) => Client): Promise<void> {
   const [url, group, closedId] = process.argv.slice(2) as [string, string, string];
   const poster = { username: `${group}-poster`, password: "correct horse" };
   const voter = { username: `${group}-voter`, password: "correct horse" };
@@ -55,7 +55,7 @@ export async function tell(open: (url: string, token?: string) => Client): Promi
     page: shown,
     total: page.totalCount,
     vote: [vote?.changed, vote?.article?.votes, vote?.article?.viewerVote],
-    heard: [articleChanged.title, articleChanged.votes],
+    received: [articleChanged.title, articleChanged.votes],
     before,
     after: articles.map(({ title }) => title),
     moves: moves.map(({ from, to }) => [from, to]),

@@ -6,7 +6,7 @@ import { getIntrospectionQuery, getOperationAST, type IntrospectionQuery } from 
 import { createClient } from "graphql-ws";
 
 import { given, Inbox } from "./inbox";
-import { tell, type Client, type Document, type Variables } from "./story";
+import { runStory, type Client, type Document, type Variables } from "./story";
 
 class UrqlClient implements Client {
   private readonly socket;
@@ -59,4 +59,4 @@ async function introspection(url: string): Promise<IntrospectionQuery> {
 }
 
 const [url] = process.argv.slice(2) as [string];
-void introspection(url).then((schema) => tell((url, token) => new UrqlClient(schema, url, token)));
+void introspection(url).then((schema) => runStory((url, token) => new UrqlClient(schema, url, token)));
