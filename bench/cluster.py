@@ -27,7 +27,7 @@ from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Vote
 from store.store import Store
-from tests.servers import cluster
+from tests.servers import running_cluster
 
 SERVERS = (1, 2, 3)  # primaries
 PARTITIONS = 16
@@ -184,7 +184,11 @@ def main() -> None:
         vote = of_a_vote(server, LARGE_VOTERS)
     rows.append(row("a server alone, 1 partition", found))
     for count in SERVERS:
-        with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), count, 0) as six, ExitStack() as stack:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            running_cluster(Path(folder), count, 0) as six,
+            ExitStack() as stack,
+        ):
             servers = [stack.enter_context(server.client()) for server in six.servers]
             last = asyncio.run(measured(six.url, servers, PARTITIONS))
         rows.append(row(f"{count} of a cluster, {PARTITIONS} partitions", last))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from store import keys
+from store import keys, links
 from store.client import Command
 from store.ranking.formulas import DAY, Order
 from store.records import Article
@@ -20,10 +20,10 @@ POSTERS = [f"poster-{each}" for each in range(2_000)]
 VIEWERS = [f"viewer-{each}" for each in range(100)]
 GROUPS = [f"group-{each}" for each in range(20)]
 FOLLOWEES = 100
-VOTED = 20_000  # newest articles that have other votes than the first
+VOTED = 20_000  # newest articles, which have votes of others than their posters
 MOST_VOTES = 60
 SPAN_MS = 5 * DAY * 1000
-AT_ONCE = 1_000
+BATCH = 1_000
 GRACE_MS = 60_000
 
 
@@ -41,11 +41,11 @@ async def fill(store: Store, count: int) -> list[str]:
     chance = random.Random(1)
     articles = invented(chance, count, store.site.clock())
     karma = dict.fromkeys(POSTERS, 0)
-    while batch := list(islice(articles, AT_ONCE)):
+    while batch := list(islice(articles, BATCH)):
         for posted in batch:
             karma[posted.article.poster] += posted.article.votes - 1
         await store.site.redis.pipeline(commands(store, batch))
-    await store.site.redis.pipeline(list(people(store, karma, chance)))
+    await store.site.redis.pipeline(list(user_commands(store, karma, chance)))
     await store.site.redis.run(("SET", keys.sequence(0), count))
     return [(await store.sessions.open(viewer)).token for viewer in VIEWERS]
 
@@ -68,16 +68,17 @@ def invented(chance: random.Random, count: int, now: int) -> Iterator[Posted]:
 
 
 def commands(store: Store, batch: list[Posted]) -> list[Command]:
-    hashes = [command for posted in batch for command in own(store, posted)]
+    hashes = [command for posted in batch for command in article_commands(store, posted)]
     return hashes + [("ZADD", key, *flat) for key, flat in indexes(store, batch).items()]
 
 
-def own(store: Store, posted: Posted) -> Iterator[Command]:
-    """An article's hash and its sets of voters."""
+def article_commands(store: Store, posted: Posted) -> Iterator[Command]:
+    """Write an article's hash and its sets of voters."""
     article = posted.article
     fields = ("title", article.title, "poster", article.poster, "time", article.posted_at, "up", article.upvotes)
     rest = ("down", article.downvotes, "groups", " ".join(article.groups), "link", article.link or "")
-    yield ("HSET", keys.article(0, article.number), *fields, *rest)
+    digest = (links.FIELD, links.digest(article.link or ""))
+    yield ("HSET", keys.article(0, article.number), *fields, *rest, *digest)
     left = store.site.policy.closes_at(article) - store.site.clock() + GRACE_MS
     for key, voters in (
         (keys.voted(0, article.number), posted.up),
@@ -89,7 +90,7 @@ def own(store: Store, posted: Posted) -> Iterator[Command]:
 
 
 def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
-    """Values and members of each sorted set, in turn."""
+    """The values and members of each sorted set, alternating, by its key."""
     found: defaultdict[str, list[str | float]] = defaultdict(list)
     for article in (posted.article for posted in batch):
         member = keys.member(article.number)
@@ -99,12 +100,13 @@ def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
                 found[key] += place
         for group in article.groups:
             found[keys.groups(0)] += [0, group]
+        found[keys.links(0, links.digest(article.link or ""))] += [article.posted_at, member]
         found[keys.timeline(0, article.poster)] += [article.posted_at, member]
         found[keys.newest_posts(0)] += [article.posted_at, article.poster]
     return found
 
 
-def people(store: Store, karma: dict[str, int], chance: random.Random) -> Iterator[Command]:
+def user_commands(store: Store, karma: dict[str, int], chance: random.Random) -> Iterator[Command]:
     now = store.site.clock()
     for name in POSTERS + VIEWERS:
         yield ("HSET", keys.user(0, name), "name", name, "joined", now, "karma", karma.get(name, 0))

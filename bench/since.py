@@ -1,10 +1,10 @@
 """
-What pages of the articles since an instant cost by VOTES, beside pages of all articles.
+Measures pages by VOTES of the articles since an instant, and of all articles.
 
     python -m bench.since [SIZE]
 
-Only the indexes that such a page is read from are written: one article a minute, by three kinds of crowds. The time is
-that of the server's main thread, with the network; it does not depend on what else runs.
+Writes only the indexes that such a page reads: one article a minute, with three distributions of votes. The figures are
+CPU time of the server's main thread, including the network, so that other processes do not affect them.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ MINUTE = 60_000
 DAY_MS = DAY * 1000
 NOW = 1_470_311_520_000
 MOST_VOTES = 5_000
-AGES = {"day": 1, "week": 7, "month": 30, "year": 365, "all of it": 100_000}  # days
-CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
+AGES = {"day": 1, "week": 7, "month": 30, "year": 365, "before all": 100_000}  # days
+DISTRIBUTIONS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
     "as on a site": lambda chance: min(int(chance.paretovariate(0.8)), MOST_VOTES) - chance.randrange(2),
-    "200 votes, more or less": lambda chance: round(chance.gauss(200, 14)),
+    "200, standard deviation 14": lambda chance: round(chance.gauss(200, 14)),
     "all of one vote": lambda chance: 1,
 }
 
 
 async def main(size: int) -> None:
-    for name, votes in CROWDS.items():
+    for name, votes in DISTRIBUTIONS.items():
         with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
             store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
             await fill(store, size, votes)
@@ -54,11 +54,14 @@ async def main(size: int) -> None:
 async def fill(store: Store, size: int, votes: Callable[[random.Random], int]) -> None:
     chance = random.Random(size)
     for start in range(0, size, BATCH):
-        made = [made_up(chance, NOW - (size - each) * MINUTE, votes) for each in range(start, min(start + BATCH, size))]
+        made = [
+            random_article(chance, NOW - (size - each) * MINUTE, votes)
+            for each in range(start, min(start + BATCH, size))
+        ]
         await store.site.redis.pipeline([places(store, order, made) for order in since.INDEXES])
 
 
-def made_up(chance: random.Random, posted_at: int, votes: Callable[[random.Random], int]) -> Article:
+def random_article(chance: random.Random, posted_at: int, votes: Callable[[random.Random], int]) -> Article:
     posted_at += chance.randrange(MINUTE)
     number, count = 2 * posted_at * keys.SLOTS + chance.randrange(keys.SLOTS), votes(chance)
     return Article(number, "", None, None, "", posted_at, None, max(count, 0), max(-count, 0), 0, ())
@@ -95,14 +98,14 @@ async def page(store: Store, listing: Listing, window: Window) -> listings.Page:
 async def server_time(store: Store, made: Sequence[Listing], window: Window) -> float:
     """Mean time of a page in microseconds."""
     await page(store, made[0], window)
-    before = await used(store)
+    before = await cpu_seconds(store)
     for listing in made:
         await page(store, listing, window)
-    return (await used(store) - before) / len(made) * 1e6
+    return (await cpu_seconds(store) - before) / len(made) * 1e6
 
 
-async def used(store: Store) -> float:
-    """Processor time of the server's main thread so far, in seconds."""
+async def cpu_seconds(store: Store) -> float:
+    """CPU time of the server's main thread so far."""
     information: str = await store.site.redis.run(("INFO", "cpu"))
     found = dict(line.split(":") for line in information.splitlines() if ":" in line)
     return float(found["used_cpu_sys_main_thread"]) + float(found["used_cpu_user_main_thread"])

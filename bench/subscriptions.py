@@ -4,7 +4,7 @@ memory of a subscriber, and the number of messages of a ranking that changes con
 
     python -m bench.subscriptions [SUBSCRIBERS]
 
-The server is a process of its own; who votes and who listens are this one.
+The server is a process of its own; this process votes and subscribes.
 """
 
 import asyncio
@@ -98,9 +98,9 @@ async def watch_article(store: Store, number: int, process: int, port: int, coun
         await vote()
         await asyncio.sleep(0.5)
     subscribed = memory(process)
-    began = processor(process)
+    began = cpu_seconds(process)
     times = sorted([await time_to_last(vote, subscribers) for _ in range(ROUNDS)])
-    spent = (processor(process) - began) / ROUNDS
+    spent = (cpu_seconds(process) - began) / ROUNDS
     print(f"| subscribers of one article | {count} |")
     print(f"| from a vote to the last of them, median of {ROUNDS} | {times[ROUNDS // 2]:.0f} ms |")
     print(f"| the worst of {ROUNDS} | {times[-1]:.0f} ms |")
@@ -117,7 +117,7 @@ def voting(store: Store, number: int) -> Callable[[], Awaitable[object]]:
 
 
 async def time_to_last(vote: Callable[[], Awaitable[object]], subscribers: list[Subscriber]) -> float:
-    """In milliseconds."""
+    """Milliseconds from a vote until all subscribers have its message."""
     expected, began = [each.messages + 1 for each in subscribers], perf_counter()
     await vote()
     await until(lambda: all(each.messages >= wanted for each, wanted in zip(subscribers, expected, strict=True)))
@@ -132,14 +132,14 @@ async def watch_ranking(store: Store, numbers: list[int], port: int) -> None:
         each.subscribe(RANKING)
     await until(lambda: all(each.messages for each in subscribers))
     before = [each.messages for each in subscribers]
-    votes = await storm(store, numbers)
+    votes = await send_votes(store, numbers)
     sent = [each.messages - was for each, was in zip(subscribers, before, strict=True)]
     print(f"| subscribers of the ranking | {RANKING_SUBSCRIBERS} |")
     print(f"| votes on it | {votes / SECONDS:.0f} a second |")
     print(f"| messages to each, median and most | {median(sent) / SECONDS:.1f}, {max(sent) / SECONDS:.1f} a second |")
 
 
-async def storm(store: Store, numbers: list[int]) -> int:
+async def send_votes(store: Store, numbers: list[int]) -> int:
     chance, began, votes = random.Random(1), perf_counter(), 0
     while (now := perf_counter() - began) < SECONDS:
         due = int(now * VOTES_A_SECOND) - votes
@@ -176,8 +176,8 @@ def serving(redis_url: str) -> Iterator[tuple[int, int]]:
         process.terminate()
 
 
-def processor(process: int) -> float:
-    """CPU seconds that a process has used."""
+def cpu_seconds(process: int) -> float:
+    """CPU time of a process so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,7 +1,7 @@
 """
 GraphQL requests, parsed from a JSON body, a query string or a message.
 
-The headers of a request name its client, and the media types of which a response may be.
+The headers of a request identify its client and list the media types that it accepts.
 """
 
 import re
@@ -36,7 +36,7 @@ VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
 
 class ServerKey(NamedTuple):
-    """The key by which a server identifies itself, and the address of the visitor for whom it asks; not checked yet."""
+    """The key of a server that sends requests of its visitors, and the visitor's address; not checked yet."""
 
     text: str
     visitor: str

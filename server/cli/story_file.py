@@ -50,7 +50,7 @@ class Row:
 
 def read(file: Path, now: int, cleaned: Callable[[], object] = lambda: None) -> Iterator[Story | BadLine]:
     """
-    The story of each row, without groups, or what is wrong with the line.
+    The story of each row, without groups, or the line and the reason why it is not valid.
 
     `now` is in unix milliseconds; a later time is an error. `cleaned` is called for each story from whose title or link
     control characters were removed.
@@ -153,7 +153,7 @@ def _votes(text: str) -> int:
 
 def _rows(file: Path, required: Iterable[str]) -> Iterator[Row | BadLine]:
     """
-    The rows of a file, or what is wrong with a line; blank lines are skipped.
+    The rows of a file, or the lines that are not valid; blank lines are skipped.
 
     Bytes that are not UTF-8 become lone surrogates, which no field accepts.
     """

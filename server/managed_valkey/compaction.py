@@ -1,8 +1,8 @@
 """
 Rewrites the append-only file of the managed Valkey before Valkey stops, so that the next start loads it faster.
 
-A log of changes takes three to five times as long to load as a rewritten one. Valkey itself rewrites it only from
-64 MB on, which suits a busy server; but the next start would take a second longer for 20 000 stories.
+An append-only file takes three to five times as long to load as a rewritten one. Valkey itself rewrites it only from
+64 MB on; below that, the next start would take up to a second longer, for example with 20 000 stories.
 """
 
 import time

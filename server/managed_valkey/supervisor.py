@@ -21,7 +21,7 @@ class ValkeySupervisor:
     """
     Runs a Valkey process, and a thread that restarts it until `stop`.
 
-    `on_failure` is called if that fails later; `wait` says whether the first start fails.
+    `wait` returns whether the first start succeeds; `on_failure` is called if a later one fails.
     """
 
     def __init__(self, command: Sequence[str], socket_path: Path, lock: int, on_failure: Callable[[], object]) -> None:

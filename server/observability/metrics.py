@@ -59,7 +59,7 @@ CACHES = {
 }
 CACHE_SECONDS = 1.0  # between two measurements of the caches
 
-Name = tuple[str, ...]
+Name = tuple[str, ...]  # of a counter: its kind and the values of its labels
 Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
 
 
@@ -219,7 +219,7 @@ class Counters:
         finalize(self, os.close, self._names)
 
     def index(self, *name: str) -> int:
-        """The index of a name. If a new name cannot be written, an index that nobody reads."""
+        """The index of a name. If a new name cannot be written, an index that is not used otherwise."""
         known = self._indexes.get(name)
         if known is not None:
             return known

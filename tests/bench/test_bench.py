@@ -10,7 +10,7 @@ import pytest
 from bench import cluster, filling
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
-from bench.load import is_whole
+from bench.load import is_complete
 from bench.queries import FALLBACK
 from bench.rounds import Sample
 from bench.targets import growth, judged
@@ -91,11 +91,11 @@ def test_difference_is_named_by_its_path():
     assert difference({"a": 1}, {"a": 1.0}) is None
 
 
-def test_answer_is_whole_with_its_last_byte():
+def test_answer_is_complete_with_its_last_byte():
     sized = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 
-    assert [is_whole(answer) for answer in (sized, sized[:-1], chunked, chunked[:-1])] == [True, False, True, False]
+    assert [is_complete(answer) for answer in (sized, sized[:-1], chunked, chunked[:-1])] == [True, False, True, False]
 
 
 def test_large_site_is_added_up_from_what_one_thing_takes():

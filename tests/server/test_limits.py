@@ -1,4 +1,4 @@
-"""What guards the running server, as its settings say."""
+"""Limits of a running server and the settings that change them."""
 
 import asyncio
 import time
@@ -12,29 +12,30 @@ from server.settings import Settings
 from store.passwords import QUEUE_LENGTH, THREADS
 from tests.server.conftest import REGISTER, serving
 
-POST_AND_TELL = """mutation($title: String!) { post(input: {title: $title, link: "https://example.com/"}) {
+POST_WITH_RETRY_AT = """mutation($title: String!) { post(input: {title: $title, link: "https://example.com/"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
-REGISTER_AND_TELL = """mutation { register(input: {username: "alice", password: "correct horse"}) {
+REGISTER_WITH_RETRY_AT = """mutation { register(input: {username: "alice", password: "correct horse"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
-CHANGE_AND_TELL = """mutation { changePassword(input: {currentPassword: "wrong horse", newPassword: "brown horse"}) {
+CHANGE_WITH_RETRY_AT = """mutation {
+  changePassword(input: {currentPassword: "wrong horse", newPassword: "brown horse"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
 LOG_IN = 'logIn(input: {username: "alice", password: "correct horse"}) { token }'
 
 
 @pytest.fixture(scope="module")
 def token(live) -> str:
-    """Of alice, who has posted."""
+    """A token of alice, the poster of the article."""
     token: str = live.ask(f"mutation {{ {LOG_IN} }}")["data"]["logIn"]["token"]
     return token
 
 
-def test_guarded_fields_are_in_the_schema():
+def test_exclusive_mutations_are_in_the_schema():
     mutations = SCHEMA._schema.mutation_type
 
     assert document_limits(Settings()).exclusive <= set(mutations.fields)
 
 
-def test_passwords_are_tried_one_a_request(live):
+def test_request_may_try_one_password_only(live):
     answer = live.ask(f"mutation {{ a: {LOG_IN} b: {LOG_IN} }}")
 
     assert answer["errors"][0]["extensions"]["code"] == "DOCUMENT_LIMIT_EXCEEDED"
@@ -55,7 +56,7 @@ def test_passwords_are_tried_one_a_request(live):
         "{ feed { articles(SIZE) { nodes { id } } } }",
     ],
 )
-def test_size_of_a_page_out_of_bounds_is_told_as_such(live, token, page):
+def test_page_size_out_of_bounds_is_bad_user_input(live, token, page):
     for name in ("first", "last"):
         errors = live.ask(page.replace("SIZE", f"{name}: 10001"), token)["errors"]
         assert {error["extensions"]["code"] for error in errors} == {"BAD_USER_INPUT"}
@@ -71,7 +72,7 @@ def test_introspection_is_answered_unless_it_is_off(live, tmp_path):
     assert refused["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
 
 
-def test_guessing_passwords_is_too_often_in_the_end(tmp_path):
+def test_failed_log_ins_are_limited(tmp_path):
     wrong = """mutation { logIn(input: {username: "nobody", password: "wrong horse"}) {
       userErrors { code ... on RateLimited { retryAt } } } }"""
     with serving(tmp_path, rate_limits="on") as guarded:
@@ -81,13 +82,13 @@ def test_guessing_passwords_is_too_often_in_the_end(tmp_path):
     assert answers[-1]["retryAt"].endswith("Z")
 
 
-def test_posting_and_asking_are_too_often_in_the_end(tmp_path):
+def test_posts_and_points_are_limited(tmp_path):
     ask = "{ articles(first: 40) { nodes { id } } }"
     limits = {"rate_limits": "on", "rate_posts": 2, "rate_points": 60, "rate_points_back": 0.001}
     with serving(tmp_path, **limits) as guarded:
         token = guarded.ask(REGISTER)["data"]["register"]["token"]
         titles = ("first", "second", "third")
-        posted = [guarded.ask(POST_AND_TELL, token, title=title)["data"]["post"]["userErrors"] for title in titles]
+        posted = [guarded.ask(POST_WITH_RETRY_AT, token, title=title)["data"]["post"]["userErrors"] for title in titles]
         answers = [guarded.post({"query": ask}) for _ in range(4)]
 
     assert [[error["code"] for error in errors] for errors in posted] == [[], [], ["RATE_LIMITED"]]
@@ -97,9 +98,9 @@ def test_posting_and_asking_are_too_often_in_the_end(tmp_path):
     assert answers[3].json()["errors"][0]["extensions"]["code"] == "RATE_LIMITED"
 
 
-def test_registering_is_too_often_in_the_end(tmp_path):
+def test_registrations_are_limited(tmp_path):
     with serving(tmp_path, rate_limits="on", rate_registrations=1) as guarded:
-        answers = [guarded.ask(REGISTER_AND_TELL)["data"]["register"]["userErrors"] for _ in range(2)]
+        answers = [guarded.ask(REGISTER_WITH_RETRY_AT)["data"]["register"]["userErrors"] for _ in range(2)]
 
     assert [[error["code"] for error in errors] for errors in answers] == [[], ["RATE_LIMITED"]]
     assert answers[1][0]["retryAt"].endswith("Z")
@@ -108,7 +109,9 @@ def test_registering_is_too_often_in_the_end(tmp_path):
 def test_wrong_current_passwords_are_counted_with_failed_log_ins(tmp_path):
     with serving(tmp_path, rate_limits="on") as guarded:
         token = guarded.ask(REGISTER)["data"]["register"]["token"]
-        changes = [guarded.ask(CHANGE_AND_TELL, token)["data"]["changePassword"]["userErrors"][0] for _ in range(11)]
+        changes = [
+            guarded.ask(CHANGE_WITH_RETRY_AT, token)["data"]["changePassword"]["userErrors"][0] for _ in range(11)
+        ]
         log_in = guarded.ask("mutation { " + LOG_IN.replace("token", "userErrors { code }") + " }")
         viewer = guarded.ask("{ viewer { username } }", token)
 
@@ -118,7 +121,7 @@ def test_wrong_current_passwords_are_counted_with_failed_log_ins(tmp_path):
     assert viewer["data"]["viewer"] == {"username": "alice"}
 
 
-def test_points_are_counted_by_all_processes_and_after_a_restart(tmp_path, redis_url):
+def test_processes_on_one_store_share_the_points_of_an_address(tmp_path, redis_url):
     ask = {"query": "{ articles(first: 40) { nodes { id } } }"}  # 41 points
     points = {"rate_address_points": 1_000, "rate_address_points_back": 0.001}
     settings = {"rate_limits": "on", "redis_url": redis_url, **points}
@@ -126,23 +129,23 @@ def test_points_are_counted_by_all_processes_and_after_a_restart(tmp_path, redis
         while spent.post(ask).status_code == 200:
             pass
         with serving(tmp_path, **settings) as other:
-            little = {"query": "{ articles(first: 1) { nodes { id } } }"}  # 2 points
+            small = {"query": "{ articles(first: 1) { nodes { id } } }"}  # 2 points
             answered = 0
-            while answered < 300 and other.post(little).status_code == 200:
+            while answered < 300 and other.post(small).status_code == 200:
                 answered += 1
                 time.sleep(0.1)
 
-    assert answered < 300  # by itself it lets 500 in
+    assert answered < 300  # without the first process it would answer 500
 
 
-def test_pages_of_other_origins_are_shown_nothing_unless_they_are_allowed(live, tmp_path):
-    friend, stranger = {"Origin": "https://friend.example"}, {"Origin": "https://evil.example"}
+def test_pages_of_other_origins_may_read_responses_only_if_allowed(live, tmp_path):
+    friend, other_origin = {"Origin": "https://friend.example"}, {"Origin": "https://evil.example"}
     asking = friend | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
     allow = "access-control-allow-origin"
     with serving(tmp_path, allowed_origins="https://friend.example") as opened:
         before = httpx.options(f"{opened.url}/graphql", headers=asking)
         answered = opened.post({"query": "{ __typename }"}, friend)
-        hidden = opened.post({"query": "{ __typename }"}, stranger)
+        hidden = opened.post({"query": "{ __typename }"}, other_origin)
     closed = httpx.options(f"{live.url}/graphql", headers=asking)
 
     assert (before.status_code, before.headers[allow]) == (200, "https://friend.example")
@@ -152,12 +155,12 @@ def test_pages_of_other_origins_are_shown_nothing_unless_they_are_allowed(live, 
     assert allow not in live.post({"query": "{ __typename }"}, friend).headers
 
 
-async def test_without_rate_limits_many_registrations_at_once_are_all_made(live):
-    """More than may wait for their hash where there are limits."""
+async def test_without_rate_limits_the_queue_for_password_hashes_is_unbounded(live):
+    """More registrations at once than the queue takes with rate limits."""
     async with httpx.AsyncClient(timeout=60) as client:
 
         async def registered(number: int) -> dict:
-            query = REGISTER_AND_TELL.replace("alice", f"many-{number}")
+            query = REGISTER_WITH_RETRY_AT.replace("alice", f"many-{number}")
             return (await client.post(f"{live.url}/graphql", json={"query": query})).json()
 
         answers = await asyncio.gather(*map(registered, range(min(THREADS * (1 + QUEUE_LENGTH) + 20, 200))))

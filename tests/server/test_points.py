@@ -1,4 +1,4 @@
-"""What requests cost, whose points they take, and what answers say about it, over HTTP."""
+"""The cost of requests in points, the bucket they take from, and the headers with the remaining points, over HTTP."""
 
 import asyncio
 import json
@@ -12,16 +12,18 @@ import pytest
 from tests.server.conftest import REGISTER, serving
 
 PAGE = {"query": "{ articles(first: 40) { nodes { id } } }"}  # 41 points
-LITTLE = {"query": "{ articles(first: 1) { nodes { id } } }"}  # 2 points
-SLOWLY = {"rate_points_back": 0.001, "rate_address_points_back": 0.001, "rate_limits": "on"}
+SMALL = {"query": "{ articles(first: 1) { nodes { id } } }"}  # 2 points
+SLOW_REFILL = {"rate_points_back": 0.001, "rate_address_points_back": 0.001, "rate_limits": "on"}
 LIMIT = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 LOG_OUT = "mutation { logOut { userErrors { code } } }"
 
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory):
-    """A server whose users have 200 points and whose addresses are hardly limited."""
-    with serving(tmp_path_factory.mktemp("limited"), rate_points=200, rate_address_points=100_000, **SLOWLY) as live:
+    """A server with 200 points for a user and 100,000 for an address."""
+    with serving(
+        tmp_path_factory.mktemp("limited"), rate_points=200, rate_address_points=100_000, **SLOW_REFILL
+    ) as live:
         yield live
 
 
@@ -34,25 +36,25 @@ def bearer(token):
 
 
 def left(answer):
-    """Whose points an answer took, and how many are left."""
+    """The kind of bucket that a request took from, and the points that are left."""
     kind, remaining, _ = LIMIT.fullmatch(answer.headers["ratelimit"]).groups()
     return kind, int(remaining)
 
 
-def spent(live, request=LITTLE, headers=None):
-    """The points that a second request takes, by what two answers tell."""
+def spent(live, request=SMALL, headers=None):
+    """The cost of the second of two requests, from the headers of both responses."""
     (kind, before), (same, after) = [left(live.post(request, headers)) for _ in range(2)]
     assert kind == same
     return kind, before - after
 
 
 def is_spent(live):
-    """Whether no process of a server has points for this address."""
+    """Whether no process of the server has points left for this address."""
     return {live.post(PAGE).status_code for _ in range(10)} == {429}
 
 
-def test_thirty_people_behind_one_address_are_not_refused_for_each_other(tmp_path):
-    with serving(tmp_path, rate_points=200, rate_address_points=400, **SLOWLY | {"workers": 2}) as live:
+def test_users_behind_one_address_do_not_take_from_each_other(tmp_path):
+    with serving(tmp_path, rate_points=200, rate_address_points=400, **SLOW_REFILL | {"workers": 2}) as live:
         tokens = [registered(live, f"user-{number}") for number in range(30)]
         while not is_spent(live):
             pass
@@ -63,7 +65,7 @@ def test_thirty_people_behind_one_address_are_not_refused_for_each_other(tmp_pat
         assert is_spent(live)
 
 
-def test_session_takes_from_its_user_and_anonymous_from_the_address(limited):
+def test_session_takes_from_its_user_and_others_from_the_address(limited):
     token = registered(limited, "alice")
 
     assert spent(limited, PAGE, bearer(token)) == ("user", 41)
@@ -73,19 +75,19 @@ def test_session_takes_from_its_user_and_anonymous_from_the_address(limited):
 
 @pytest.mark.parametrize("junk", ["junk", "A" * 46, "x" * 5_000, "a.b"])
 def test_junk_token_takes_from_the_address(limited, junk):
-    assert spent(limited, LITTLE, bearer(junk)) == ("address", 2)
+    assert spent(limited, SMALL, bearer(junk)) == ("address", 2)
 
 
 def test_ended_session_takes_from_the_address(limited):
     token = registered(limited, "bob")
-    assert left(limited.post(LITTLE, bearer(token))) == ("user", 198)
+    assert left(limited.post(SMALL, bearer(token))) == ("user", 198)
     limited.ask(LOG_OUT, token)
-    limited.post(LITTLE, bearer(token))
+    limited.post(SMALL, bearer(token))
     time.sleep(2)
 
-    limited.post(LITTLE, bearer(token))
+    limited.post(SMALL, bearer(token))
     time.sleep(0.3)
-    assert spent(limited, LITTLE, bearer(token)) == ("address", 2)
+    assert spent(limited, SMALL, bearer(token)) == ("address", 2)
 
 
 def test_not_modified_costs_one_point(limited):
@@ -101,9 +103,9 @@ async def test_joining_an_equal_request_costs_a_tenth(limited):
     """Requests on many connections, sent before any is answered; some of them arrive together."""
     asks = {"query": "{ articles(first: 100) { nodes { id } } }"}  # 101 points, a tenth of which is 11
     for _ in range(50):
-        before = left(limited.post(LITTLE))[1]
+        before = left(limited.post(SMALL))[1]
         await at_once(limited, asks, 10)
-        spent = before - left(limited.post(LITTLE))[1] - 2
+        spent = before - left(limited.post(SMALL))[1] - 2
         assert 101 + 9 * 11 <= spent <= 10 * 101
         if spent < 10 * 101:
             assert (10 * 101 - spent) % (101 - 11) == 0
@@ -124,7 +126,7 @@ async def at_once(live, request, count):
     assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
 
 
-def test_refusal_names_the_setting_and_when_to_come_back(tmp_path):
+def test_refusal_has_the_setting_and_the_time_to_retry(tmp_path):
     with serving(tmp_path, rate_limits="on", rate_points=20, rate_points_back=2) as live:
         token = registered(live, "carol")
         answers = [live.post(PAGE, headers) for headers in (bearer(token), None) for _ in range(2)]
@@ -141,15 +143,15 @@ def test_refusal_names_the_setting_and_when_to_come_back(tmp_path):
     assert users.headers["ratelimit-policy"] == '"user";q=20;qu="points";w=10'
 
 
-def test_every_answer_says_what_is_left(limited):
+def test_every_response_has_the_remaining_points(limited):
     url, json = f"{limited.url}/graphql", {"Content-Type": "application/json"}
     events = {"Accept": "text/event-stream"}
     answers = [
         httpx.post(url, content=b"not JSON", headers=json),
         httpx.post(url, content=b"x", headers={"Content-Type": "text/plain"}),
         httpx.post(url, json={"query": "{ nothing }"}),
-        httpx.post(url, json=LITTLE, headers=events),
-        httpx.get(url, params=LITTLE),
+        httpx.post(url, json=SMALL, headers=events),
+        httpx.get(url, params=SMALL),
         httpx.get(url, headers={"Accept": "text/html"}),
         httpx.put(url),
         httpx.options(url),
@@ -160,26 +162,26 @@ def test_every_answer_says_what_is_left(limited):
     assert all("ratelimit-policy" in answer.headers for answer in answers)
 
 
-def test_field_tells_what_the_headers_tell(limited):
+def test_field_has_the_values_of_the_headers(limited):
     asks = {"query": "{ rateLimit { limit remaining restoreRate resetAt } }"}
     token = registered(limited, "erin")
     for headers, kind, limit in ((bearer(token), "user", 200), ({}, "address", 100_000)):
         answer = limited.post(asks, headers)
-        told = answer.json()["data"]["rateLimit"]
-        assert left(answer) == (kind, told["remaining"])
-        assert (told["limit"], told["restoreRate"]) == (limit, 0)
-        reset_at = datetime.fromisoformat(told["resetAt"]).timestamp()
-        assert reset_at - time.time() == pytest.approx((limit - told["remaining"]) / 0.001, abs=1_000)
+        shown = answer.json()["data"]["rateLimit"]
+        assert left(answer) == (kind, shown["remaining"])
+        assert (shown["limit"], shown["restoreRate"]) == (limit, 0)
+        reset_at = datetime.fromisoformat(shown["resetAt"]).timestamp()
+        assert reset_at - time.time() == pytest.approx((limit - shown["remaining"]) / 0.001, abs=1_000)
 
 
-def test_what_a_client_is_told_of_its_points_is_not_cached_for_others(limited):
+def test_response_with_the_points_of_a_client_is_not_cached(limited):
     answer = httpx.get(f"{limited.url}/graphql", params={"query": "{ rateLimit { remaining } }"})
 
     assert answer.headers["cache-control"] == "private, no-store"
 
 
-def test_without_limits_answers_say_nothing_of_them(live):
-    answer = live.post(LITTLE, bearer("junk"))
+def test_without_limits_responses_have_no_such_headers(live):
+    answer = live.post(SMALL, bearer("junk"))
 
     assert "ratelimit" not in answer.headers
     assert "ratelimit-policy" not in answer.headers
@@ -187,11 +189,11 @@ def test_without_limits_answers_say_nothing_of_them(live):
 
 
 def test_workers_share_the_points_of_a_user(tmp_path):
-    with serving(tmp_path, rate_points=600, workers=2, **SLOWLY) as live:
+    with serving(tmp_path, rate_points=600, workers=2, **SLOW_REFILL) as live:
         token = registered(live, "dave")
         statuses = []
         while statuses[-10:] != [429] * 10 and len(statuses) < 500:
-            statuses.append(live.post(LITTLE, bearer(token)).status_code)
+            statuses.append(live.post(SMALL, bearer(token)).status_code)
             time.sleep(0.02)
 
     assert 200 <= statuses.count(200) < 340  # two processes that count for themselves answer 600

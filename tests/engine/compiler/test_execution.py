@@ -1,4 +1,4 @@
-"""What the endpoint makes of a Strawberry schema's own settings."""
+"""Schemas with extensions or settings of their own, cached operations, and their depth."""
 
 import pytest
 import strawberry
@@ -19,7 +19,7 @@ def test_schema_with_extensions_is_not_served():
         Endpoint(schema, CONTEXTS.open, {})
 
 
-def test_suggestions_are_hidden_where_the_schema_says_so():
+def test_suggestions_are_hidden_if_the_schema_disables_them():
     schema = strawberry.Schema(Query, config=StrawberryConfig(disable_field_suggestions=True))
 
     with pytest.raises(Refused) as refused:
@@ -28,7 +28,7 @@ def test_suggestions_are_hidden_where_the_schema_says_so():
     assert refused.value.errors[0]["message"] == "Cannot query field 'helo' on type 'Query'."
 
 
-def test_operation_is_read_once():
+def test_operation_is_parsed_once():
     known = operations(SCHEMA)
 
     assert known.find("{ hello }", None) is known.find("{ hello }", None)

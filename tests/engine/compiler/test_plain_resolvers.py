@@ -1,4 +1,4 @@
-"""Plain Strawberry resolvers are compiled, and answer as Strawberry does whatever they return."""
+"""Plain Strawberry resolvers are compiled, with the same results as Strawberry whatever they return."""
 
 import asyncio
 from enum import Enum
@@ -48,7 +48,7 @@ class Wish:
 
 
 class Record:
-    """All its attributes are the same, but for those that Python asks for."""
+    """All its attributes have the same value, except special ones."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -61,8 +61,8 @@ class Record:
         return self.value
 
 
-class Stranger(Record):
-    """Of no type that tells its records from others."""
+class Other(Record):
+    """Not accepted by `is_type_of` of any type."""
 
 
 class Fault(Exception):
@@ -82,7 +82,7 @@ class Later:
 
 @strawberry.type
 class Bare:
-    """A type that does not tell its records from others."""
+    """A type without `is_type_of`."""
 
     key: str
 
@@ -114,7 +114,7 @@ class Thing:
 
 VALUES = [None, "x", "", 3, 2**40, 1.5, 3.0, nan, inf, True, Colour.RED, b"x", [], ["x", None], ValueError(), Broken()]
 VALUES += [Record("x"), Record(Record("y")), (Record("z"), Record(3)), [Record("x"), None], [Record("x"), Broken()]]
-VALUES += [Stranger("x"), Fault(), Later()]
+VALUES += [Other("x"), Fault(), Later()]
 
 
 @strawberry.type

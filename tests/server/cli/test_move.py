@@ -30,18 +30,18 @@ from tests.store.reading import everything, numbers, post, profile
 LOG_IN = """mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }"""
 LOG_OUT = "mutation { logOut { userErrors { code } } }"
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the other place is another database of the server
+pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the destination is another database of the same server
 
 
 async def orders(settings: Settings) -> dict[str, list[int]]:
-    """All articles of a store in every order, at one instant."""
+    """The numbers of all articles of a store in each order, at the same instant."""
     store = await Store.open(settings.redis_url, clock=lambda: 1_800_000_000_000)
     found = {order.name: await numbers(store, listings.whole(store.site, order), Window(1_000)) for order in Order}
     await store.close()
     return found
 
 
-def test_moved_store_is_the_same_and_all_stay_logged_in(filled, empty, capsys):
+def test_moved_store_has_the_same_content_and_sessions(filled, empty, capsys):
     with serving(Path("unused"), redis_url=filled.redis_url) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
@@ -59,13 +59,13 @@ def test_moved_store_is_the_same_and_all_stay_logged_in(filled, empty, capsys):
 
 def test_move_to_a_cluster_keeps_every_id_count_and_order(filled, tmp_path):
     with servers.running_cluster(tmp_path) as cluster:
-        there = Settings(redis_url=cluster.url)
+        moved = Settings(redis_url=cluster.url)
         assert move(filled, cluster.url, 16) == 0
-        assert verify(there, repair=False) == 0
-        assert asyncio.run(orders(there)) == asyncio.run(orders(filled))
+        assert verify(moved, repair=False) == 0
+        assert asyncio.run(orders(moved)) == asyncio.run(orders(filled))
 
 
-async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(store, redis, redis_url):
+async def test_moved_store_is_readable_and_refuses_writes_until_the_move_is_undone(store, redis, redis_url):
     for name in ("alice", "bob"):
         await registered(store, name)
     own = (await post(store, "alice")).number
@@ -94,7 +94,7 @@ async def test_moved_store_can_be_read_and_takes_no_writes_until_that_is_undone(
         await write()
 
 
-async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, clock):
+async def test_sessions_do_not_change_while_the_store_is_moved(store, redis, clock):
     grant = await store.users.register("carol", "correct horse")
     session = parse_token(grant.token)
     clock.advance(store.site.session_lifetime / 2)
@@ -119,7 +119,7 @@ async def test_sessions_stay_as_they_are_while_the_store_is_moved(store, redis, 
         await store.sessions.close(session)
 
 
-async def test_registration_that_a_move_refuses_is_not_counted(store, redis):
+async def test_registration_refused_during_a_move_is_not_counted(store, redis):
     await WriteLock(store.site).acquire()
     before = everything(redis)
 
@@ -138,7 +138,7 @@ async def test_password_is_not_changed_while_the_store_is_moved(store, redis):
     assert (await store.users.log_in("carol", "correct horse")).login.username == "carol"
 
 
-def test_move_that_fails_lets_the_store_go_on(filled, empty, monkeypatch):
+def test_store_accepts_writes_again_after_a_failed_move(filled, empty, monkeypatch):
     real = Restoration.put
 
     async def failing(restoration: Restoration, records: list[list[object]]) -> None:

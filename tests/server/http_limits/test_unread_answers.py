@@ -94,25 +94,25 @@ async def test_unread_answers_are_limited_per_websocket(server, limiter):
 
 async def messages(client, until):
     """Yield the messages that end operations, until there were `until` of them."""
-    loop, said = asyncio.get_running_loop(), b""
+    loop, data = asyncio.get_running_loop(), b""
     while until:
-        while len(said) < 10 or len(said) < size_of(said):
+        while len(data) < 10 or len(data) < size_of(data):
             received = await loop.sock_recv(client, 1_000_000)
-            assert received, "the server hung up"
-            said += received
-        frame, said = said[: size_of(said)], said[size_of(said) :]
-        heard = json.loads(frame[frame.index(b"{") :])
-        if heard["type"] in ("complete", "error"):
+            assert received, "the server closed the connection"
+            data += received
+        frame, data = data[: size_of(data)], data[size_of(data) :]
+        decoded = json.loads(frame[frame.index(b"{") :])
+        if decoded["type"] in ("complete", "error"):
             until -= 1
-            yield heard
+            yield decoded
 
 
-def size_of(said):
+def size_of(data):
     """The size of the first WebSocket frame in bytes."""
-    short = said[1]
+    short = data[1]
     if short < 126:
         return 2 + short
-    return 4 + int.from_bytes(said[2:4]) if short == 126 else 10 + int.from_bytes(said[2:10])
+    return 4 + int.from_bytes(data[2:4]) if short == 126 else 10 + int.from_bytes(data[2:10])
 
 
 async def test_unread_stream_ends_at_the_limit():
@@ -122,11 +122,11 @@ async def test_unread_stream_ends_at_the_limit():
         subscription = request({"query": "subscription { forever(size: 900000) }"}, "text/event-stream")
         async with unreading_client(server, limiter, subscription) as client:
             await until(lambda: limiter.unread_answers.waiting(HERE) > 0)
-            said = b""
-            while b"event: complete" not in said:
-                said = said[-1_000:] + await asyncio.get_running_loop().sock_recv(client, 1_000_000)
+            data = b""
+            while b"event: complete" not in data:
+                data = data[-1_000:] + await asyncio.get_running_loop().sock_recv(client, 1_000_000)
 
-    assert b"TOO_MUCH_UNREAD" in said
+    assert b"TOO_MUCH_UNREAD" in data
 
 
 async def test_answers_that_were_read_no_longer_count(server, limiter):
