@@ -186,11 +186,11 @@ def main() -> None:
     for count in SERVERS:
         with (
             tempfile.TemporaryDirectory() as folder,
-            running_cluster(Path(folder), count, 0) as six,
+            running_cluster(Path(folder), count, 0) as cluster,
             ExitStack() as stack,
         ):
-            servers = [stack.enter_context(server.client()) for server in six.servers]
-            last = asyncio.run(measured(six.url, servers, PARTITIONS))
+            servers = [stack.enter_context(server.client()) for server in cluster.servers]
+            last = asyncio.run(measured(cluster.url, servers, PARTITIONS))
         rows.append(row(f"{count} of a cluster, {PARTITIONS} partitions", last))
     head = ["primaries", "votes/s", "µs a vote", "busiest", "pages/s", "µs a page", "busiest"]
     print(markdown(head, rows))

@@ -211,7 +211,7 @@ def test_costs_are_those_of_the_code():
         assert cost_of(SCHEMA._schema, {}, operation, app.WEIGHTS).points({}) == int(points), query
 
 
-def test_lab_says_of_the_sample_what_is_shown_of_other_stories(capsys, monkeypatch):
+def test_lab_report_of_the_sample_is_shown_on_the_page(capsys, monkeypatch):
     page = (DOCS / "vote-weight.md").read_text()
     (command,) = re.findall(r"^\.venv/bin/upvote (lab .+)$", page, re.MULTILINE)
     (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
@@ -236,7 +236,7 @@ def build(folder: Path, site: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def resources(html: str) -> list[str]:
-    """The addresses of what a browser loads with a page. The links of a page, and its canonical address, are not."""
+    """The addresses that a browser loads with a page, without links and the canonical address."""
     found = []
     for source, link in LOADED.findall(html):
         relation, address = (re.search(rf'{name}=["\']?([^"\'\s>]+)', link) for name in ("rel", "href"))
@@ -248,7 +248,7 @@ def resources(html: str) -> list[str]:
 
 
 def table(page: str, title: str, first_column: str) -> list[list[str]]:
-    """The rows of the table under a title whose first column has this name."""
+    """The rows of the table with this first column, in the section with this title."""
     section = re.split(rf"^#+ {re.escape(title)}$", (DOCS / page).read_text(), maxsplit=1, flags=re.MULTILINE)[1]
     _, found, rest = section.partition(f"| {first_column} |")
     assert found, f"{page} has no such table under {title}"

@@ -33,7 +33,7 @@ def test_patches_of_the_page_apply_and_their_tests_pass(tmp_path):
     run(copy, sys.executable, "-m", "pytest", "-x", "-q", *added, *AFFECTED)
 
 
-def test_patches_that_are_there_are_shown():
+def test_all_patches_are_shown_on_the_page():
     shown = re.findall(r"\(extending/(\w+\.patch)\)", PAGE.read_text())
 
     assert sorted(shown) == sorted(path.name for path in PAGE.with_suffix("").glob("*.patch"))

@@ -61,7 +61,7 @@ def test_request_passes_no_more_modules_than_before(printed, title, most):
 
 
 def bullets(text: str, title: str) -> list[tuple[str, str]]:
-    """The modules in the section of this title, each with what it does."""
+    """The modules in the section with this title, with their descriptions."""
     section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
     return BULLET.findall(section)
 
@@ -80,7 +80,7 @@ async def vote(ask: Ask) -> list[str]:
 
 
 async def page(ask: Ask) -> list[str]:
-    """The modules of a page. Its document was used before; what it shows is in no cache of the process."""
+    """The modules of a page. Its document was used before, and no cache of the process has its articles."""
     poster, viewer = [await token_of(ask, name) for name in ("poster-2", "viewer")]
     await ask(POST, poster)
     for _ in range(3):
@@ -169,7 +169,7 @@ def summary(module: str) -> str:
 
 
 def replaced(page: str, title: str, list_of_modules: str) -> str:
-    """The page with another list in a section; what stands before and after the list stays."""
+    """The text of the page with another list in a section."""
     before, heading, rest = page.partition(f"## {title}\n")
     section, after = re.split(r"(?=^## )|\Z", rest, maxsplit=1, flags=re.MULTILINE)
     introduction, _, end = section.partition("- `")

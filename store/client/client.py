@@ -199,7 +199,7 @@ def _exception(errors: Iterable[ReplyError]) -> StoreUnavailable:
 
 
 def _is_alive(reply: Any) -> bool:
-    """Whether a server that replies so to PING can be read: with a full disk it refuses even PING."""
+    """Whether a server with this reply to PING can be read: with a full disk it refuses even PING."""
     return reply == "PONG" or (type(reply) is ReplyError and error_code(reply) == "MISCONF")
 
 

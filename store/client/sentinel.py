@@ -16,7 +16,7 @@ from store.client.urls import Address, RedisURL
 
 async def connect_to_primary(url: RedisURL, make: Callable[[asyncio.StreamWriter], C]) -> C:
     """
-    Open a connection to the server that a sentinel names and that says itself that it is the primary.
+    Open a connection to the server that a sentinel names, if it reports itself to be the primary.
 
     Raises:
         Unreachable: no sentinel answers in time, or none names a primary that does.

@@ -14,7 +14,7 @@ MAX_VOTERS = 10_000  # of one story; further votes have no voter
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """It obeys the rules of an article, but may lack both link and content. `time` is in unix milliseconds."""
+    """A valid article, except that it may have neither link nor content. `time` is in unix milliseconds."""
 
     id: str
     title: str
@@ -60,13 +60,13 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     Two round trips. A registered user with one of these names does not vote. One who registers between the two round
     trips is counted as a voter, which is harmless.
     """
-    opened = [story for story in stories if _is_open(store, story)]
-    most_votes = max((story.votes for story in opened), default=0)
+    open_stories = [story for story in stories if _is_open(store, story)]
+    most_votes = max((story.votes for story in open_stories), default=0)
     names = [f"voter-{number:04d}" for number in range(1, min(most_votes, MAX_VOTERS) + 1)]
     users = [keys.user(store.site.home_of_user(name), name) for name in names]
     known = await store.site.redis.pipeline([("HMGET", user, "name", "password") for user in users])
     new = [pair for pair, user in zip(zip(users, names, strict=True), known, strict=True) if user == [None, None]]
-    joined = min((story.time for story in opened), default=0)
+    joined = min((story.time for story in open_stories), default=0)
     fields = ("joined", joined, "karma", 0)
     await store.site.redis.pipeline([("HSET", user, "name", name, *fields) for user, name in new])
     voters = [name for name, user in zip(names, known, strict=True) if user in ([None, None], [name, None])]
@@ -92,7 +92,7 @@ async def shift_to_now(store: Store, stories: Sequence[Story]) -> int:
 
 async def follow(store: Store, posters: Iterable[str], count: int) -> int:
     """
-    Let each of these users follow the `count` users after them by name, in a circle; return how many do.
+    Make each user follow the next `count` users by name, in a circle, and return the number of users.
 
     Like `Follows.follow`, it writes `followers` before `following`. It can be repeated.
     """
@@ -123,7 +123,7 @@ def _is_open(store: Store, story: Story) -> bool:
 
 
 def _voters_of(story: Story, voters: Sequence[str]) -> list[str]:
-    """The first voters but the poster, whose vote is one of the story's: the same whenever the story is imported."""
+    """The first voters but the poster, whose vote is one of the story's. Each import finds the same ones."""
     return [voter for voter in voters[: story.votes] if voter != story.poster.lower()][: story.votes - 1]
 
 

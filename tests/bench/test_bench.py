@@ -1,4 +1,4 @@
-"""The bench runs: equal answers, and a table for each query. How fast anything is, no test says."""
+"""The bench runs, its servers give equal answers, and it prints a table for each query. Speed is not tested."""
 
 import re
 import subprocess
@@ -27,11 +27,11 @@ SINCE_ROWS = ["(plain VOTES)", "day", "week", "month", "year", "all of it"]
 ROOT = Path(__file__).parents[2]
 PLAN = (ROOT / "docs" / "cluster.md").read_text()
 PEERS = ["upvote", "strawberry", "hand", "handler", "ready"]
-BRIEFLY = ["--seconds", "0.1", "--rounds", "1", "--articles", "300"]
+SHORT_RUN = ["--seconds", "0.1", "--rounds", "1", "--articles", "300"]
 
 
 def test_python_peers_give_the_same_answers_and_are_measured():
-    command = [sys.executable, "-m", "bench", *BRIEFLY, "--peers", ",".join(PEERS)]
+    command = [sys.executable, "-m", "bench", *SHORT_RUN, "--peers", ",".join(PEERS)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
     assert done.stderr == ""
@@ -43,12 +43,12 @@ def test_python_peers_give_the_same_answers_and_are_measured():
 
 @pytest.mark.parametrize("partitions", [1])
 async def test_fallback_query_is_not_compiled(store: Store):
-    """Otherwise its row would measure something else."""
+    """Its row measures the fallback to graphql-core."""
     operation = Operations(SCHEMA, Limits(), SizedCache(10_000_000)).find(FALLBACK, None)
     execution = Execution(SCHEMA)
 
-    ways = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}
-    assert "compiled" not in ways and "error" not in ways
+    paths = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}
+    assert "compiled" not in paths and "error" not in paths
 
 
 def test_targets_are_computed_from_samples():
@@ -98,8 +98,8 @@ def test_answer_is_complete_with_its_last_byte():
     assert [is_complete(answer) for answer in (sized, sized[:-1], chunked, chunked[:-1])] == [True, False, True, False]
 
 
-def test_large_site_is_added_up_from_what_one_thing_takes():
-    """1 KiB of everything is more than CPU asks for; a page asks each of the partitions that so many primaries need."""
+def test_large_site_is_the_sum_of_single_costs():
+    """With 1 KiB for everything, memory determines the primaries; a page reads each of their partitions."""
     rows = cluster.large(Cost(1, 100, 1), Cost(1, 50, 0.5), Cost(1, 250, 0.5), Memory(1024, 0, 1024, 1024))
 
     assert [row[-1] for row in rows[:3]] == ["95 GiB", "348 GiB", "5,768 GiB"]
@@ -109,8 +109,8 @@ def test_large_site_is_added_up_from_what_one_thing_takes():
 
 
 @pytest.mark.one_server
-def test_plan_for_a_large_site_has_what_a_vote_takes(redis):
-    """Of an article of the plan, which has more voters than Valkey packs into one text, and of one with fewer."""
+def test_plan_for_a_large_site_has_the_measured_memory_of_a_vote(redis):
+    """Of articles with more voters than Valkey stores in one listpack, as in the plan, and with fewer."""
     row = r"votes of the week that voters are known for \| ([0-9,]+) \| (\d+) B \| (\d+) GiB"
     count, each, gib = (int(found.replace(",", "")) for found in re.search(row, PLAN).groups())
     packed, least, most = map(int, re.search(r"takes (\d+) B for each\s.*\s.* takes (\d+) to (\d+) B", PLAN).groups())
@@ -120,7 +120,7 @@ def test_plan_for_a_large_site_has_what_a_vote_takes(redis):
     assert cluster.of_a_vote(redis, 128) == pytest.approx(packed, abs=1)
     assert least <= each <= most
     for voters in (129, 500, cluster.LARGE_VOTERS, 1_500, 2_000, 10_000):
-        assert least * 0.85 < cluster.of_a_vote(redis, voters) < most * 1.15  # Valkey's hash seed decides, too
+        assert least * 0.85 < cluster.of_a_vote(redis, voters) < most * 1.15  # it also depends on Valkey's hash seed
     assert redis.dbsize() == 0
 
 

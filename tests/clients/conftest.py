@@ -1,4 +1,4 @@
-"""A server that client libraries talk to: it has one article, which can no longer be voted on."""
+"""The server for client libraries. It has one article, which can no longer be voted on."""
 
 import asyncio
 import json

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.timeout(900)  # the first run on a machine installs the
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory) -> Iterator[Live]:
-    """A server of its own, as these tests expect the whole listing."""
+    """A separate server, because these tests compare the whole listing."""
     with serving_closed_article(tmp_path_factory.mktemp("server")) as live:
         yield live
 

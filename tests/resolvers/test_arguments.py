@@ -1,4 +1,4 @@
-"""Relay's arguments of a paginated resolver, and wrong ids and names."""
+"""Relay's arguments of a paginated resolver; malformed ids and names."""
 
 from inspect import iscoroutinefunction, signature
 
@@ -31,13 +31,13 @@ def test_group_name_in_a_query_is_in_lower_case():
     assert arguments.group_name("Show") == "show"
 
 
-def test_name_that_no_group_can_have_is_that_of_an_unknown_group():
+def test_malformed_group_name_is_that_of_an_unknown_group():
     assert arguments.group_name("a b") == arguments.group_name("") == arguments.NO_GROUP
     assert not validation.GROUP.fullmatch(arguments.NO_GROUP)
 
 
 @pytest.mark.parametrize("parents", [[1, 2], [1, -2], []])
-def test_error_of_one_parent_is_not_the_others(parents):
+def test_error_of_one_parent_does_not_affect_the_others(parents):
     def doubled(parent: int) -> int:
         if parent < 0:
             raise BadInput(parent)

@@ -1,4 +1,4 @@
-"""What the subscriptions of a process share: reads after an event, and rankings."""
+"""Reads after an event and rankings, which the subscriptions of a process share."""
 
 import asyncio
 from contextlib import AsyncExitStack, aclosing
@@ -88,7 +88,7 @@ async def test_subscribers_of_a_ranking_share_its_changes_and_their_read(store, 
 
 
 async def test_slow_subscriber_is_not_sent_the_articles_that_it_has(store, live, alice, bob):
-    """Between two reads of the slow one the votes change and change back."""
+    """Between two reads of a slow subscriber the votes change and change back."""
     article = await post(store, alice)
     with live.ranking(Order.TIME, None, 3, None) as ranking:
         async with aclosing(ranking.changes()) as slow, aclosing(ranking.changes()) as fast:

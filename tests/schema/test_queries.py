@@ -68,10 +68,10 @@ async def test_counts_remain_when_voters_are_deleted(store, ask, alice, clock): 
     at_a_week = (await ask(seen, token, id=posted.id))["data"]["article"]
     clock.advance(0.001)
     after = (await ask(seen, token, id=posted.id))["data"]["article"]
-    nobody = (await ask(seen, id=posted.id))["data"]["article"]
+    anonymous = (await ask(seen, id=posted.id))["data"]["article"]
 
     assert at_a_week == {"votes": 2, "viewerVote": "UP", "isVotingOpen": True, "voters": {"totalCount": 2}}
-    assert after == nobody == {"votes": 2, "viewerVote": None, "isVotingOpen": False, "voters": None}
+    assert after == anonymous == {"votes": 2, "viewerVote": None, "isVotingOpen": False, "voters": None}
 
 
 async def test_cursors_walk_the_whole_listing_both_ways(store, ask, alice, bob):  # L3, L8
@@ -112,7 +112,7 @@ async def test_pages_by_number_have_the_expected_articles_and_flags(store, ask, 
     assert [shown[page]["pageInfo"]["hasPreviousPage"] for page in (1, 2, 3)] == [False, True, True]
 
 
-async def test_nothing_posted_is_an_empty_list(ask):  # L4, G6
+async def test_listing_without_articles_is_empty(ask):  # L4, G6
     for group in (None, "unknown"):
         answer = await ask(PAGE, group=group)
         assert answer["data"]["articles"] == {
@@ -216,7 +216,7 @@ async def test_bad_input_has_a_message_and_a_path(ask, query, message):  # L2
     assert "Traceback" not in str(answer) and "redis" not in str(answer).lower()
 
 
-async def test_malformed_id_among_others_has_an_error_of_its_own(store, ask, alice):
+async def test_malformed_id_among_others_has_its_own_error(store, ask, alice):
     posted = await post(store, alice)
     ids = [posted.id, "foo", "user:nobody", "user:a b", "article:0", "user:alice", "foo", "feed:alice"]
     for _ in range(3):  # by graphql-core, then by a plan

@@ -97,8 +97,8 @@ async def test_own_log_out_is_no_ended_session(ask, token):
 
 
 @pytest.mark.parametrize("end", ENDS)
-async def test_log_in_with_an_old_token_says_nothing_of_its_end(store, ask, token, clock, end):
-    """A front end would throw its new token away."""
+async def test_log_in_does_not_report_the_end_of_an_old_token(store, ask, token, clock, end):
+    """Else a front end would discard its new token."""
     old = await end(store, token, clock)
 
     right = await ask(LOG_IN, old, password="correct horse")
@@ -134,7 +134,7 @@ async def test_use_extends_the_session_and_tells_its_new_end(store, ask, token, 
 
 
 async def test_write_does_not_hide_when_the_session_ends(store, ask, alice, token, clock):
-    """The script of a write checks the session and does not say when it ends: that is read then, or was before."""
+    """A write checks the session, but does not return its end, which is read separately."""
     article = await post(store, alice)
     vote = """mutation($id: ID!) {
       vote(input: {articleId: $id}) { article { viewerVote } query { session { expiresAt } } } }"""

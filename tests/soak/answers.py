@@ -79,7 +79,7 @@ class Execution:
     _collected: dict[Any, Any] = field(default_factory=dict)
 
     def fields(self, type_name: str, nodes: list[Any], parent: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
-        """Every field of an object, also where one of them turns the whole into null."""
+        """Every field of an object, also if one of them makes the object null."""
         result, is_null = {}, False
         for key, (name, arguments, below, type_) in self._fields_of(type_name, nodes).items():
             if name == "__typename":
@@ -127,7 +127,7 @@ class Execution:
             return None
 
     def _fields_of(self, type_name: str, nodes: list[Any]) -> dict[str, Any]:
-        """By response name: the field's name, its arguments, what is selected below, its type. Once for each level."""
+        """By response name: name, arguments, selections and type of a field. Cached for each level."""
         kept = (type_name, *map(id, nodes))
         if kept not in self._collected:
             grouped: dict[str, list[FieldNode]] = {}

@@ -10,7 +10,7 @@ Terms = list[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Policy:
-    """The settings of a server that the model has to know."""
+    """The settings of a server that the model depends on."""
 
     good_votes: int = 3
     vote_score: float = 1.0  # seconds
@@ -24,7 +24,7 @@ class Policy:
 
 
 def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:
-    """What an order sorts by. SCORE and TIME are in milliseconds, as cursors hold them."""
+    """The sort value of an order. SCORE and TIME are in milliseconds, as in cursors."""
     match order:
         case "SCORE":
             return posted_at + policy.vote_score * 1000 * (up - down)
@@ -60,7 +60,7 @@ def best(policy: Policy, up: int, down: int) -> float:
 
 
 def gravity(policy: Policy, posted_at: int, votes: int, now: int) -> float:
-    """Hacker News, as published with Arc: votes but for the poster's own, by age."""
+    """Hacker News, as published with Arc: votes without the poster's own, by age."""
     minutes = max(now - posted_at, 0) / 60_000
     decay = ((minutes + policy.gravity_delay) / 60) ** policy.gravity_age
     base = votes - 1
@@ -68,7 +68,7 @@ def gravity(policy: Policy, posted_at: int, votes: int, now: int) -> float:
 
 
 def terms(policy: Policy, order: str, posted_at: int, up: int, down: int, shown: float) -> Terms:
-    """What a standing says that its value is made of. The terms add up to the value."""
+    """The terms of a standing, which add up to its value."""
     votes, seconds = up - down, posted_at / 1000
     match order:
         case "SCORE":

@@ -80,7 +80,7 @@ def _address(process: "subprocess.Popen[str]") -> tuple[str, int]:
 
 
 async def _soak(pid: int, address: tuple[str, int], requests: int, connections: int) -> list[int]:
-    """Resident sizes of the server in bytes, at checkpoints that are equally far from each other."""
+    """Resident sizes of the server in bytes, at equidistant checkpoints."""
     part, sizes, started = requests // CHECKPOINTS, [], monotonic()
     for checkpoint in range(CHECKPOINTS):
         first = checkpoint * part

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Process:
-    """`started` tells it from a later process with the same id."""
+    """`started` distinguishes it from a later process with the same id."""
 
     pid: int
     started: str
@@ -31,7 +31,7 @@ class Process:
 
 
 def processes_below(pid: int) -> list[Process]:
-    """A process, then all that descend from it."""
+    """A process, then all its descendants."""
     parents: dict[int, list[Process]] = {}
     root = None
     for stat in Path("/proc").glob("[0-9]*/stat"):

@@ -1,4 +1,4 @@
-"""What a soak reached: a count for each thing that it has to meet, and which of them it never met."""
+"""Counts how often a soak reached each of the cases that it has to reach."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Running the steps of a history against the server and the model, and comparing every answer."""
+"""Runs the steps of a history on the server and the model, and compares every answer."""
 
 import asyncio
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ class Scene:
 
     @property
     def ghost(self) -> int:
-        """A number that an article of Alice could have, but none has."""
+        """An unused article number of Alice's slot."""
         return self.closed.number + 500 * keys.SLOTS
 
 
@@ -137,7 +137,7 @@ def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:
 
 
 async def meanwhile(scene: Scene, action: Callable[[], Awaitable[object]], times: int = 1) -> None:
-    """Repeat something, at least so many times, while 20 users use the store."""
+    """Repeat an operation at least `times` times while 20 users use the store."""
     done = 0
     people = asyncio.gather(*(use(scene, random.Random(seed), 60, lambda: done < times) for seed in range(20)))
     try:
@@ -150,7 +150,7 @@ async def meanwhile(scene: Scene, action: Callable[[], Awaitable[object]], times
 
 
 async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callable[[], bool] = lambda: False) -> None:
-    """Do so many random things, then more, slowly, while `is_wanted`."""
+    """Run `times` random commands, then more, slowly, while `is_wanted`."""
     for number in count():
         if number >= times:
             if not is_wanted():
@@ -162,7 +162,7 @@ async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callab
 
 
 async def random_action(store: Store, chance: random.Random, number: int) -> None:
-    """Do one random thing, which may be refused."""
+    """Run a random command, which may be refused."""
     p, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
     numbers = await store.site.redis.run(("ZRANGE", keys.index(p, "time"), 0, -1))
     other = int(chance.choice(numbers)) if numbers else 1

@@ -30,7 +30,7 @@ async def received(redis_url: str, redis: Redis, partitions: int) -> AsyncIterat
 
 
 async def wait_until_subscribed(redis: Redis, received: Events) -> None:
-    """Wait until all events published before are received: on a cluster this takes time."""
+    """Wait until all events published before are received, which takes time on a cluster."""
     with received.mailbox(events.of_listing("last")) as last:
         for number, server in enumerate(servers_of(redis)):
             redis.execute_command("PUBLISH", keys.events(0), f"imported {number} nobody last", **server)
@@ -150,7 +150,7 @@ async def test_connection_that_answers_the_check_is_kept(redis_url, partitions, 
 
 @pytest.mark.one_server
 async def test_connection_that_does_not_answer_is_replaced(redis_url, partitions, redis, monkeypatch, caplog):
-    """A stopped server answers no PING, like one behind a broken network."""
+    """A stopped server does not answer PING, like one behind a failed network."""
     monkeypatch.setattr(events, "CHECK_INTERVAL", 0.05)
     server = redis.info("server")["process_id"]
     async with events.connect(redis_url, partitions) as received:

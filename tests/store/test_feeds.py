@@ -56,7 +56,7 @@ async def _check(url, partitions, posted, size, floor):
 
 
 async def _filled(store, posted):
-    """Write timelines as the store holds them, and return all positions, newest first."""
+    """Write timelines as the store writes them, and return all positions, newest first."""
     numbers, commands, feed = count(1), [], []
     for each, times in enumerate(posted):
         name = f"user-{each}" if each else VIEWER

@@ -52,7 +52,7 @@ def test_every_function_that_builds_a_key_is_declared():
 
 
 async def test_scene_has_keys_of_every_kind(store, redis, clock):
-    """What a kind is declared to be is tested with the keys of the scene: a new kind has to be added there."""
+    """Declarations are tested with the keys of the scene, so a new kind has to be added there."""
     scene = await scenes.opened(store, redis, clock)
     await scenes.fill_other_kinds(scene)
     await scenes.fill_kinds_of_operations(scene)

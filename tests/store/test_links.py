@@ -37,7 +37,7 @@ PAGE = "https://example.com/a?b=1"
         " https://example.com/a?b=1 ",
     ],
 )
-def test_links_to_the_same_page_are_the_same(link):
+def test_links_to_the_same_page_have_equal_canonical_forms(link):
     assert links.canonical(link) == PAGE
     assert links.digest(link) == links.digest(PAGE)
 
@@ -57,7 +57,7 @@ def test_links_to_the_same_page_are_the_same(link):
         "https://example.com/a",
     ],
 )
-def test_links_to_other_pages_are_others(link):
+def test_links_to_other_pages_differ(link):
     assert links.canonical(link) != PAGE
 
 
@@ -78,7 +78,7 @@ def test_canonical_form(link, form):
 
 
 @given(st.text(max_size=40))
-def test_canonical_form_is_its_own(rest):
+def test_canonical_form_of_a_canonical_link_is_the_link(rest):
     form = links.canonical(f"https://example.com/{rest}")
 
     assert links.canonical(form) == form

@@ -94,7 +94,7 @@ async def history(store: Store, chance: random.Random) -> list[Article]:
 
 
 def one_of_each_partition(store: Store, chance: random.Random) -> list[str]:
-    """Some of the people, in random order, no two of one partition."""
+    """Some of the users in random order, at most one of each partition."""
     people = chance.sample(PEOPLE, chance.randint(1, 4))
     return list({store.site.home_of_user(name): name for name in people}.values())
 
@@ -185,7 +185,7 @@ async def test_number_of_a_deleted_story_is_not_used_again(store, story):  # A2
     assert await imported(store, story) in given
 
 
-async def test_posts_and_stories_with_equal_times_share_no_number(store, story, clock):  # A2
+async def test_posts_and_stories_with_equal_times_have_different_numbers(store, story, clock):  # A2
     chance, given = random.Random(5), []
     await registered(store, "Marlow")
     start = clock.now

@@ -7,7 +7,7 @@ from store.maintenance.write_lock import WriteLock
 pytestmark = pytest.mark.routed
 
 
-async def test_key_is_known_by_its_whole_text_until_it_is_revoked(store):
+async def test_key_is_valid_only_as_a_whole_and_until_it_is_revoked(store):
     shop, other = await store.server_keys.create("shop"), await store.server_keys.create("other-1")
     secret = shop.partition(".")[2]
     texts = [

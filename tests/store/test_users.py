@@ -83,7 +83,7 @@ async def test_user_with_a_common_password_can_still_log_in(store, redis):
 
 
 def test_list_of_common_passwords_is_loaded_when_it_is_needed():
-    """And no other module of its package is imported."""
+    """The other modules of its package are not imported."""
     program = "import sys, store.store; print('zxcvbn' in sys.modules, 'frequency_lists' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 

@@ -1,4 +1,4 @@
-"""Gives every Python process that has this folder on its path the clock that the file `SOAK_CLOCK` holds."""
+"""Replaces the clock of each Python process with this folder on its path by the time in the file `SOAK_CLOCK`."""
 
 import mmap
 import os

@@ -144,7 +144,7 @@ async def test_store_is_consistent_after_many_lost_replies(store, proxy):
             await store.articles.vote(number, person, Vote.UP)
             if person != people[0]:
                 await store.follows.follow(person, people[0])
-            if next(answered) % 8 == 0:  # so that whoever asks again gets an answer before the next is lost
+            if next(answered) % 8 == 0:  # so that retries get a reply before the next one is lost
                 proxy.loses = b""
 
     proxy.loses = b""

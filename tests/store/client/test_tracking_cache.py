@@ -27,7 +27,7 @@ VOTES = 300
 
 @pytest.fixture
 async def other(store, redis_url, partitions, clock):
-    """The store as another process has it open."""
+    """The store, opened as by another process."""
     other = await Store.open(redis_url, partitions=partitions, clock=clock)
     yield other
     await other.close()

@@ -81,7 +81,7 @@ def places_lost(scene: Scene) -> list[Expected]:
 
 
 def timeline_without_an_article(scene: Scene) -> list[Expected]:
-    """Karma is the sum over the timeline, so it is reported too. When the timeline is repaired, it is right again."""
+    """Karma is the sum over the timeline, so it is reported, too. It needs no repair after that of the timeline."""
     scene.redis.zrem(scene.timeline, scene.member)
     return [
         (f"{scene.timeline} {scene.member}", NOTHING, str(scene.open.posted_at)),
@@ -106,7 +106,7 @@ def places_by_link_lost(scene: Scene) -> list[Expected]:
 
 
 def digest_of_a_link_lost(scene: Scene) -> list[Expected]:
-    """The place in its index is left without the digest, too."""
+    """Without the digest, the entry in the index of links does not belong there."""
     scene.redis.hdel(scene.hash, links.FIELD)
     place = (f"{scene.links} {scene.member}", str(scene.open.posted_at), NOTHING)
     return [(f"{scene.hash} {links.FIELD}", NOTHING, scene.links.rpartition(":")[2]), place]

@@ -80,7 +80,7 @@ def backup_of(text: str) -> Backup | None:
 
 
 def lives(redis: "Redis") -> dict[str, int]:
-    """How long keys live, in seconds."""
+    """Seconds to live, by key."""
     return {key: redis.ttl(key) for key in kept(redis)}
 
 

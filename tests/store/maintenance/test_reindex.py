@@ -36,8 +36,8 @@ async def opened(redis_url, partitions, clock, orders=tuple(Order)):
     return await Store.open(redis_url, Policy(), partitions, orders, clock=clock)
 
 
-async def broken(store) -> list[verify.Finding]:
-    """Except for late expiries: the clock of the test is ahead of the clock of Valkey."""
+async def findings(store) -> list[verify.Finding]:
+    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
     found: list[verify.Finding] = []
     await verify.verify(store.site, found.append)
     return [each for each in found if not each.where.endswith("TTL")]
@@ -49,7 +49,7 @@ def indexes(redis) -> set[str]:
     return found | {key.rpartition(":")[2] for key in redis.scan_iter("group:*")}
 
 
-async def test_orders_that_are_not_kept_have_no_indexes(redis_url, redis, partitions, clock):
+async def test_orders_that_are_not_maintained_have_no_indexes(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, SOME)
     await history(store, 1, 30)
 
@@ -60,7 +60,7 @@ async def test_orders_that_are_not_kept_have_no_indexes(redis_url, redis, partit
         "votes",
     }  # articles are found by `time`, and ranked by `votes`
     assert store.site.rankings.orders == SOME
-    assert await broken(store) == []
+    assert await findings(store) == []
     await store.close()
 
 
@@ -75,13 +75,13 @@ async def test_links_of_an_earlier_store_are_indexed_while_users_write(scene, re
     redis.hdel(keys.store(), "links")
     await scene.store.site.rankings.read(scene.store.site.redis)
     assert not scene.store.site.rankings.has_links
-    assert await broken(scene.store) == []
+    assert await findings(scene.store) == []
 
     walked: list[int] = []
     await meanwhile(scene, lambda: reindex.reindex(scene.store.site, tuple(Order), walked.append), times=2)
     assert scene.store.site.rankings.has_links
     assert walked and redis.hget(keys.store(), "links") == str(links.VERSION)
-    assert await broken(scene.store) == []
+    assert await findings(scene.store) == []
 
 
 async def test_orders_of_a_store_do_not_follow_the_settings(redis_url, redis, partitions, clock):
@@ -100,7 +100,7 @@ async def test_orders_are_added_and_dropped_while_users_vote(scene, redis):
             await reindex.reindex(store.site, orders, progress.append)
             assert store.site.rankings.orders == orders
             assert indexes(redis) <= set(config.orders_to_write(orders).split())
-            assert await broken(store) == []
+            assert await findings(store) == []
 
     await meanwhile(scene, change)
     assert sum(progress) > 0
@@ -122,7 +122,7 @@ async def test_next_reindex_completes_an_interrupted_one(redis_url, redis, parti
     for order in (Order.HOT, Order.VOTES):
         expected = sorted_by_hand(store, order, articles[:-1], clock.now)
         assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
-    assert await broken(store) == []
+    assert await findings(store) == []
     await store.close()
 
 
@@ -130,8 +130,8 @@ class Killed(Exception):
     pass
 
 
-class Killing(RedisClient):
-    """A client of a process that is killed after so many round trips, in the middle of one."""
+class KilledClient(RedisClient):
+    """A client that raises Killed after `left` round trips, with half of the next one sent."""
 
     def __init__(self, connection: RedisClient, left: int) -> None:
         self._connection, self._left = connection, left
@@ -148,10 +148,10 @@ class Killing(RedisClient):
 
 
 async def killed(store: Store, orders, round_trips: int) -> bool:
-    """Whether a reindex was killed after so many round trips; else it has ended."""
+    """Kill a reindex after so many round trips. Returns False if it ended before."""
     site = store.site
     try:
-        await reindex.reindex(replace(site, redis=Killing(site.redis, round_trips)), orders, lambda count: None)
+        await reindex.reindex(replace(site, redis=KilledClient(site.redis, round_trips)), orders, lambda count: None)
     except Killed:
         await site.rankings.read(site.redis)
         return True
@@ -161,11 +161,11 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
 async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, FEW)
     articles = await history(store, 3, 40)
-    wanted, round_trips, unfinished = (FEW, (Order.HOT, Order.GRAVITY)), 0, 0
-    while await killed(store, wanted[1], round_trips):
+    sets, round_trips, unfinished = (FEW, (Order.HOT, Order.GRAVITY)), 0, 0
+    while await killed(store, sets[1], round_trips):
         unfinished += await reindex.is_unfinished(store.site)
-        assert await broken(store) == []
-        assert set(store.site.rankings.orders) <= {*FEW, *wanted[1]}
+        assert await findings(store) == []
+        assert set(store.site.rankings.orders) <= {*FEW, *sets[1]}
         for order in store.site.rankings.orders:
             expected = sorted_by_hand(store, order, articles, clock.now)
             assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
@@ -176,13 +176,13 @@ async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis
 
     assert 3 < unfinished < round_trips
     assert not await reindex.is_unfinished(store.site)
-    assert indexes(redis) == set(config.orders_to_write(wanted[1]).split())
-    assert await broken(store) == []
+    assert indexes(redis) == set(config.orders_to_write(sets[1]).split())
+    assert await findings(store) == []
     await store.close()
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_group_is_ranked_by_weights_of_its_own(store, seed, clock):
+async def test_group_is_ranked_by_its_own_weights(store, seed, clock):
     weights = WEIGHTS | {"gravity_votes": 1.1, "gravity_age": 0.5, "gravity_delay": 30.0}
     await reindex.set_weights(store.site, "ask", weights, lambda count: None)
     articles = await history(store, seed, 60)
@@ -195,7 +195,7 @@ async def test_group_is_ranked_by_weights_of_its_own(store, seed, clock):
             expected = sorted_by_hand(store, order, listed, clock.now, group)
             await assert_pages(store, listing_of(store, order, group), expected, random.Random(seed))
     assert store.site.policy_of("ask") == Policy(**weights)
-    assert await broken(store) == []
+    assert await findings(store) == []
 
 
 async def test_weights_change_while_users_vote(scene):
@@ -205,7 +205,7 @@ async def test_weights_change_while_users_vote(scene):
     async def change() -> None:
         changes = {name: chance.choice([None, value]) for name, value in WEIGHTS.items()}
         await reindex.set_weights(store.site, chance.choice(groups), changes, lambda count: None)
-        assert await broken(store) == []
+        assert await findings(store) == []
 
     await meanwhile(scene, change)
     for group in groups:
@@ -213,7 +213,7 @@ async def test_weights_change_while_users_vote(scene):
     assert store.site.rankings.weights == {}
     assert not any(scene.redis.hkeys(keys.ranking(p)) for p in range(store.site.partitions))
     assert not list(scene.redis.scan_iter("coming:*"))
-    assert await broken(store) == []
+    assert await findings(store) == []
 
 
 async def test_readers_get_the_old_index_or_the_new_one_while_weights_change(store, alice, bob):
@@ -245,7 +245,7 @@ async def test_concurrent_rebuilds_overtake_each_other(scene):
     assert {type(end) for end in ends} <= {Policy, type(None), RebuildOvertaken}
     assert any(isinstance(end, Policy) for end in ends[:3]) and None in ends[3:]
     await reindex.reindex(store.site, list(Order), lambda count: None)
-    assert await broken(store) == []
+    assert await findings(store) == []
 
 
 async def test_other_processes_are_notified(store, redis_url, clock):
@@ -255,7 +255,7 @@ async def test_other_processes_are_notified(store, redis_url, clock):
         await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
         await reindex.reindex(store.site, FEW, lambda count: None)
         async with asyncio.timeout(10):
-            while other.site.rankings.orders != FEW or other.site.policy_of("show").gravity_age != 1:  # noqa: ASYNC110  # tells nobody
+            while other.site.rankings.orders != FEW or other.site.policy_of("show").gravity_age != 1:  # noqa: ASYNC110  # it has no event
                 await asyncio.sleep(0.01)
     assert other.site.policy_of(None).gravity_age == 1.8
     await other.close()

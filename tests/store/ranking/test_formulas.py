@@ -31,7 +31,7 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
 
 
 async def assert_pages(store, listing, expected, chance):
-    """Check a whole listing, pages in both directions from its positions and from beside them, and pages by number."""
+    """Check a whole listing, pages in both directions from its positions and from between them, and pages by number."""
     assert list((await page(store, listing, Window(10_000))).positions) == expected
     assert list((await page(store, listing, Window(10_000, upwards=True))).positions) == expected
     for position in chance.sample(expected, 5):

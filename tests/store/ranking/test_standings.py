@@ -36,7 +36,7 @@ async def test_rank_is_the_index_in_the_sorted_articles(store, clock, later):  #
 
 
 def assert_least(policy, order, article, rank, votes, now):
-    """Check that these upvotes pass the article above and one less does not, or that None means no few upvotes do."""
+    """Check that these upvotes, and not one less, lift an article above the next; for None, that a few do not."""
 
     def passes(more: int) -> bool:
         lifted = article._replace(upvotes=article.upvotes + more)

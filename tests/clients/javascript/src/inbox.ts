@@ -1,4 +1,4 @@
-/** What a subscription sends, to be taken message by message. */
+/** A queue of the messages of a subscription. */
 export class Inbox<Message> {
   private readonly arrived: Message[] = [];
   private readonly takers: ((message: Message) => void)[] = [];
@@ -15,8 +15,8 @@ export class Inbox<Message> {
   }
 }
 
-/** What may be null by its type, but not here. */
+/** The value, which must not be null here. */
 export function given<Value>(value: Value | null | undefined): Value {
-  if (value === null || value === undefined) throw new Error("nothing was given");
+  if (value === null || value === undefined) throw new Error("the value is null");
   return value;
 }
