@@ -40,12 +40,7 @@ class Clock:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--store",
-        choices=["server", "cluster"],
-        default="server",
-        help="what the tests run on",
-    )
+    parser.addoption("--store", choices=["server", "cluster"], default="server", help="what the tests run on")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -41,10 +41,10 @@ class PendingWrite:
 
 class ReplicatedWrites:
     """
-    A server whose writes wait for replicas. Reads have a connection of their own, because WAIT blocks the other.
+    A server whose writes wait for replicas. Reads have a separate connection, because WAIT blocks a connection.
 
-    Writes that come while replicas are awaited leave together, with one WAIT. WAIT covers only what its own connection
-    has written, so a mark is written behind each group of writes: a repeated write that changes nothing waits as well.
+    Writes that arrive during a WAIT are sent together after it, with one WAIT. WAIT covers only what its own connection
+    has written, so a mark is written after each group of writes: a repeated write that changes nothing waits as well.
     """
 
     def __init__(self, connect: Connect, replication: Replication) -> None:

@@ -1,9 +1,8 @@
 """
 Connects to the primary that sentinels name. They are asked for each new connection, so that a failover is followed.
 
-Why not redis-py's `Sentinel.discover_master`: it asks one sentinel after the other, so that the first ones that are
-silent use up the time of a connection; and it trusts the first answer, even of a sentinel that was cut off and still
-names the old primary.
+Why not redis-py's `Sentinel.discover_master`: it asks one sentinel after the other, so that silent sentinels use up the
+time of a connection; and it trusts the first answer, even of an isolated sentinel that still names the old primary.
 """
 
 import asyncio

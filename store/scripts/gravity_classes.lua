@@ -1,4 +1,4 @@
--- The classes in the index of GRAVITY. Stands before gravity_index.lua and before since_page.lua. It takes no KEYS and
+-- The classes in the index of GRAVITY. Precedes gravity_index.lua and since_page.lua in scripts. It takes no KEYS and
 -- no ARGV of its own.
 --
 -- The index has a mark for each article: class * 2^42 + posting time, negative if the article has less than one vote.

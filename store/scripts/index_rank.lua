@@ -1,4 +1,5 @@
--- Function that finds the rank of a position in an index. Stands before listing_page.lua and position_ranks.lua.
+-- Function that finds the rank of a position in an index. Precedes listing_page.lua, position_ranks.lua and since_page.lua
+-- in scripts.
 -- It takes no KEYS and no ARGV of its own.
 
 -- The number of members above a position, or, with `including`, at or above it. The position itself may be missing

@@ -1,7 +1,7 @@
--- Write an article of a backup with everything derived from it. Its voters are restored before. Safe to repeat.
+-- Write an article of a backup with everything derived from it. Its voters have to be restored first. Safe to repeat.
 -- KEYS  see prelude.lua
 -- ARGV  1-6 see prelude.lua   7 number   8 and on: field, value, ...
--- Reply {"restored"} | {"known"} if the article was there
+-- Reply {"restored"} | {"known"} if the article existed
 local number = ARGV[7]
 local is_known = redis.call("EXISTS", ARTICLE .. number) == 1
 if not is_known then redis.call("HSET", ARTICLE .. number, unpack(ARGV, 8)) end

@@ -97,13 +97,14 @@ async def _act(store, clock, model, kind, one, other):
             model.marks[one] = max(model.marks.get(one, place), place)
         case "read":
             for reader in READERS:
-                walks = [_walk(store, reader, size, up, unseen) for size, up, unseen in _ways(one, other)]
+                walks = [_walk(store, reader, size, up, unseen) for size, up, unseen in _paging(one, other)]
                 for walked, unseen in await asyncio.gather(*walks):
                     assert walked == model.feed(reader, unseen)
                 await _check_counts(store, model, reader)
 
 
-def _ways(one, other):
+def _paging(one, other):
+    """Page size, whether upwards, and whether unseen articles only."""
     return [(one, False, False), (other, False, False), (one, True, False), (other, False, True), (one, True, True)]
 
 

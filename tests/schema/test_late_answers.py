@@ -33,9 +33,8 @@ async def http(store):
         yield client
 
 
-HANGING: list[
-    asyncio.Event
-] = []  # referenced here, as events without a reference are garbage collected with their waiting tasks
+# events without another reference would be garbage collected with the tasks that wait for them
+HANGING: list[asyncio.Event] = []
 
 
 async def hang(*given):

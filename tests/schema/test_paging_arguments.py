@@ -19,10 +19,10 @@ WRONG = [
 ]
 FIELDS = {
     "articles": "{ articles(%s) { totalCount } }",
-    "articles of a group that is not there": '{ articles(group: "none", %s) { totalCount } }',
+    "articles of an unknown group": '{ articles(group: "none", %s) { totalCount } }',
     "front page of a day without articles": '{ frontPage(date: "2001-01-01", %s) { totalCount } }',
     "groups": "{ groups(%s) { totalCount } }",
-    "group that is not there": '{ group(name: "none") { articles(%s) { totalCount } } }',
+    "unknown group": '{ group(name: "none") { articles(%s) { totalCount } } }',
     "user without articles": '{ user(username: "vera") { articles(%s) { totalCount } } }',
     "user without followers": '{ user(username: "vera") { followers(%s) { totalCount } } }',
     "user who follows nobody": '{ user(username: "vera") { following(%s) { totalCount } } }',

@@ -21,7 +21,7 @@ SIZES = ("first", "last")
 WRONG_SIZES = (0, -1, 101)
 USUAL_SIZES = {"frontPage": 50}
 MOST_ALIASES, MOST_DIRECTIVES, MOST_COST = 25, 20, 1_500
-MUTATIONS = {
+MUTATIONS = {  # by name, how often relative to the others
     "vote": 34,
     "post": 24,
     "followUser": 8,
@@ -60,7 +60,7 @@ class Document:
 
 
 class DocumentGenerator:
-    """Writes one document."""
+    """Generates one document."""
 
     def __init__(self, random: Random) -> None:
         self.random = random

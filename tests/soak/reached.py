@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-# After how many operations each of these was surely met: most of them come in every hundred.
-WANTED = {
+# By case, the operations after which it has to be reached. Most cases are reached every hundred operations.
+REQUIRED = {
     "all sessions run out": 5_000,
     "backward pages": 1_000,
     "deleteArticle carried out": 1_000,
@@ -48,12 +48,12 @@ WANTED = {
 
 
 class Reached(Counter[str]):
-    def count(self, what: str, times: int = 1) -> None:
-        self[what] += times
+    def count(self, case: str, times: int = 1) -> None:
+        self[case] += times
 
     def missing(self) -> list[str]:
-        """What was never met, though there were operations enough."""
-        return [what for what, enough in WANTED.items() if not self[what] and self["operations"] >= enough]
+        """The cases that were not reached although there were enough operations."""
+        return [case for case, enough in REQUIRED.items() if not self[case] and self["operations"] >= enough]
 
     def report(self) -> str:
-        return "\n".join(f"{times:>10,}  {what}" for what, times in sorted(self.items()))
+        return "\n".join(f"{times:>10,}  {case}" for case, times in sorted(self.items()))

@@ -47,7 +47,7 @@ async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = Fal
         world = World(seed, root)
         began, difference = time.monotonic(), None
         try:
-            await world.unfold(OPERATIONS, until)
+            await world.generate(OPERATIONS, until)
         except Difference as first:
             difference = first
         await world.close()

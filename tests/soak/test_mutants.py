@@ -37,7 +37,7 @@ async def difference(mutant: Mutant, tree: Path) -> Difference | None:
     world = World(seed, tree)
     assert (world.settings.partitions, world.settings.cache) == (mutant.partitions, None)
     try:
-        await world.unfold(OPERATIONS, time.monotonic() + SECONDS)
+        await world.generate(OPERATIONS, time.monotonic() + SECONDS)
     except Difference as found:
         return found
     finally:

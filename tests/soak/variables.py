@@ -33,7 +33,6 @@ class KnownValues:
         self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))  # listings, by kind
         self.deleted: deque[Ref] = deque(maxlen=20)
         self.posts: dict[str, dict[str, Any]] = {}  # the input of the last post, by user
-        self.tokens: deque[Ref] = deque(maxlen=5)  # of sessions that have ended
 
     def add_cursor(self, ref: Ref, position: Position) -> None:
         listing = position.listing
@@ -63,8 +62,8 @@ class VariableGenerator:
         return values
 
     def _value(self, slot: Slot, values: dict[str, Any]) -> Any:
-        draw: Callable[[Slot, dict[str, Any]], Any] = getattr(self, f"_{slot.kind}")
-        return draw(slot, values)
+        generate: Callable[[Slot, dict[str, Any]], Any] = getattr(self, f"_{slot.kind}")
+        return generate(slot, values)
 
     def _chance(self, chance: float = 0.03) -> bool:
         return self.random.random() < chance
@@ -189,8 +188,8 @@ class VariableGenerator:
                 return self.random.choice(self.known.kinds["voters"] or [("voters", 0)])
 
     def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
-        draw: Callable[[], dict[str, Any]] = getattr(self, f"_input_{slot.about['mutation'].lower()}")
-        return draw()
+        generate: Callable[[], dict[str, Any]] = getattr(self, f"_input_{slot.about['mutation'].lower()}")
+        return generate()
 
     def _input_vote(self) -> dict[str, Any]:
         values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]

@@ -71,7 +71,7 @@ class World:
         self._events: list[str] = []
         self._event_at = self.random.randint(1, BETWEEN_EVENTS)
 
-    async def unfold(self, operations: int, until: float) -> None:
+    async def generate(self, operations: int, until: float) -> None:
         """
         Run `operations` operations, at most until an instant of the monotonic clock.
 
