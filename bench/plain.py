@@ -75,12 +75,12 @@ async def page(redis: "Redis", index: str, first: int, after: str | None) -> lis
 
 
 def below(after: str | None) -> str:
-    """The highest value of a page: whatever is below that of the cursor."""
+    """The upper bound of a page's values: below the cursor's value."""
     return f"({urlsafe_b64decode(after + '==').decode().split('|')[1]}" if after else "+inf"
 
 
 async def timelines(redis: "Redis", asked: Sequence[tuple[str, int]]) -> list[list[Place]]:
-    """The newest articles of users: of each name so many."""
+    """The newest articles of users, `count` of each."""
     commands = [("ZRANGE", keys.timeline(0, name), 0, count - 1, "REV", "WITHSCORES") for name, count in asked]
     return [[(member, float(value)) for member, value in reply] for reply in await piped(redis, commands)]
 
@@ -107,7 +107,7 @@ async def voters(redis: "Redis", numbers: Sequence[int]) -> list[list[str]]:
 
 
 async def cast_vote(redis: "Redis", authorization: str, number: int, vote: int) -> tuple[bool, Hash]:
-    """Run the very script that the project runs: whether the vote changed something, and the article's hash."""
+    """Run Upvote's own script; whether the vote changed something, and the article's hash."""
     script = redis.register_script(CONFIG["vote"])
     now = round(time.time() * 1000)
     status, _, flat = await script(

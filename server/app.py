@@ -63,7 +63,7 @@ CODES: dict[type[Exception], str] = {
 }
 ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
 STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
-KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"  # of servers that ask for their visitors
+KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"  # of servers that send requests of their visitors
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
 WEIGHTS = Weights(
     texts={("Article", "content"): CONTENT_LENGTH // 10_000},

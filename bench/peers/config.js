@@ -1,4 +1,4 @@
-// What the bench tells its peers: the socket of Valkey, the texts of keys, the vote script, port and workers.
+// The configuration of the peers: Valkey's socket, key names, the vote script, port and number of workers.
 import { readFileSync } from "node:fs";
 
 export const config = JSON.parse(readFileSync(process.env.BENCH_CONFIG, "utf8"));

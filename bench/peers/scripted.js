@@ -1,11 +1,11 @@
-// mercurius with JIT, and in place of its loaders one script that reads a whole page: the most that Node is asked for here.
+// mercurius with JIT, and one script that reads a whole page instead of loaders: the fastest of the Node peers.
 import { readFileSync } from "node:fs";
 import { config } from "./config.js";
 import { serveMercurius } from "./fastify.js";
 import { cursorOf, positionOf } from "./resolvers.js";
 import { articleOf, key, listingOf, redis, voteOf } from "./store.js";
 
-const OF_AN_ARTICLE = 11;
+const VALUES_PER_ARTICLE = 11;
 
 redis.defineCommand("readPage", {
   numberOfKeys: 2,
@@ -20,12 +20,12 @@ async function articles(_, { group, first = 25, after }, { digest }) {
   const reply = await redis.readPage(index, key("session", digest), from, first, now, ...prefixes);
   const [more, viewer, ...read] = JSON.parse(reply);
   const edges = [];
-  for (let place = 0; place < read.length; place += OF_AN_ARTICLE) edges.push(edgeOf(listing, read, place, viewer, now));
+  for (let place = 0; place < read.length; place += VALUES_PER_ARTICLE) edges.push(edgeOf(listing, read, place, viewer, now));
   return { edges, pageInfo: { hasNextPage: more === 1, endCursor: edges.at(-1)?.cursor ?? null } };
 }
 
 function edgeOf(listing, read, place, viewer, now) {
-  const of = read.slice(place, place + OF_AN_ARTICLE);
+  const of = read.slice(place, place + VALUES_PER_ARTICLE);
   const [member, value, title, link, up, down, poster, time, groups, voted, downvoted] = of;
   const node = articleOf(Number(member), { title, link: link || null, up, down, poster, time, groups });
   node.viewerVote = viewer && now <= node.time + config.votingWindow ? voteOf(voted, downvoted) : null;

@@ -23,7 +23,7 @@ COMMANDS = {  # name: module, summary
     "move": ("server.cli.move", "copy the store to an empty one and refuse writes from then on"),
     "reindex": ("server.cli.reindex", "build the orders that UPVOTE_ORDERS names, and drop all others"),
     "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
-    "key": ("server.cli.key", "create, revoke or list the keys of servers that ask for their visitors"),
+    "key": ("server.cli.key", "create, revoke or list the keys of servers that send requests of their visitors"),
     "schema": ("server.cli.schema", "print the GraphQL schema, sorted"),
 }
 
@@ -56,7 +56,7 @@ def _parser(chosen: str) -> ArgumentParser:
 
 
 def _cause(error: Exception) -> str:
-    """What the Redis client said, without the status word of our own connection."""
+    """The message of the Redis client, without the connection's status word."""
     if not isinstance(error, StoreError) or error.__cause__ is None:
         return ""
     return f" ({error.__cause__})".replace("LOST ", "")

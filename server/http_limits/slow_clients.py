@@ -51,7 +51,7 @@ class SlowClients:
 
 def unread_bytes(transport: Transport) -> int:
     """
-    Bytes in the transport's buffer and, where the system tells, in that of the socket.
+    Bytes in the transport's buffer and, where the system has TIOCOUTQ, in the socket's.
 
     0 while the transport's buffer is empty: then the socket has taken all output.
     """

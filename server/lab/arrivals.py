@@ -1,5 +1,5 @@
 """
-A model of when each vote was cast, which a file of stories does not contain. The poster votes when the story is posted.
+A model of the times of votes, which a file of stories does not contain. The poster votes when the story is posted.
 All other votes are independent and decay exponentially within the voting window. They do not depend on the order: a
 story that an order hides gets the same votes.
 """

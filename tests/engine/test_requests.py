@@ -1,4 +1,4 @@
-"""What the headers of a request say: the address of its client, and the media types it accepts."""
+"""The address of the client and the accepted media types, from the headers of a request."""
 
 import pytest
 
