@@ -147,8 +147,10 @@ def vite(command: str, folder: Path, server: str, *arguments: str) -> Iterator[s
         text=True,
     )
     with process:
-        assert process.stdout is not None
-        assert any("Local:" in line for line in process.stdout)
-        httpx.get(f"http://localhost:{port}", timeout=PATIENCE).raise_for_status()
-        yield f"http://localhost:{port}"
-        process.terminate()
+        try:
+            assert process.stdout is not None
+            assert any("Local:" in line for line in process.stdout)
+            httpx.get(f"http://localhost:{port}", timeout=PATIENCE).raise_for_status()
+            yield f"http://localhost:{port}"
+        finally:
+            process.terminate()
