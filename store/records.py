@@ -217,7 +217,7 @@ def sequence_of(number: int) -> int:
 
 
 def is_of_story(sequence: int) -> bool:
-    """Whether a sequence was given to an imported story, but not by an early version: then `numbered` has it."""
+    """Whether a sequence was given to an imported story by a version that adds it to `numbered`."""
     return sequence % 2 == 1 and sequence >= FIRST_STORY_SEQUENCE
 
 

@@ -59,7 +59,7 @@ class Store:
         Writes wait for `confirming_replicas` replicas. Up to `cached_keys` articles and users of each server are cached
         in this process, in `tracking_caches`. `clock` returns unix milliseconds; `session_lifetime` is in seconds.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
-        `bounded_hashing`, passwords wait to be hashed for any time, and nobody is refused.
+        `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
         Raises:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.
@@ -74,8 +74,12 @@ class Store:
             await redis.close()
             raise
         site = Site(redis, partitions, policy, clock, session_lifetime, rankings)
+        return cls._of(site, bounded_hashing)
+
+    @classmethod
+    def _of(cls, site: Site, bounded_hashing: bool) -> Self:
         sessions, attempts = Sessions(site), Attempts(site)
-        passwords = Passwords(clock, is_bounded=bounded_hashing)
+        passwords = Passwords(site.clock, is_bounded=bounded_hashing)
         return cls(
             site=site,
             sessions=sessions,

@@ -30,7 +30,7 @@ class Order(Enum):
     GRAVITY = "gravity"
 
     def __init__(self, index: str) -> None:
-        self.decays = index == "gravity"  # values change with the age of an article, so no index has them
+        self.decays = index == "gravity"  # whether values change with age; then the index has other ones, see `value`
 
 
 ORDERS = tuple(order.value for order in Order)
@@ -42,7 +42,7 @@ WEIGHTS = (*INDEX_WEIGHTS, "gravity_votes", "gravity_age", "gravity_delay")
 class Policy:
     """The numbers of the ranking. `vote_score` is in seconds: 200 votes are worth a day (Redis in Action, ch. 1)."""
 
-    good_votes: int = 200  # votes from which on an article is on the front page
+    good_votes: int = 200  # votes that an article needs for the front page
     vote_score: float = DAY / 200
     voting_window: int = 7 * DAY  # seconds
     duplicate_window: float = 30 * DAY  # seconds in which an article with the same link is a duplicate; 0: never
@@ -91,7 +91,7 @@ class Policy:
                 return -mark if article.votes < 1 else mark
 
     def value_at(self, order: Order, article: Article, now: int) -> float:
-        """What an order sorts by at an instant (unix milliseconds): the value in its index, except for GRAVITY."""
+        """The sort value at an instant (unix milliseconds): the value in the index, except for GRAVITY."""
         return self.gravity(article, now) if order.decays else self.value(order, article)
 
     def gravity(self, article: Article, now: int) -> float:

@@ -2,15 +2,15 @@
 Reads of listings that have only the articles posted since an instant: the top of a day, a week, a year.
 
 By TIME, such a listing is a range of the index. By VOTES it is read from indexes that exist anyway: that of GRAVITY
-holds articles of similar votes together, by time, and that of VOTES has their exact order. So votes, posts and stores
-need nothing more, the instant slides by the millisecond, and old stores have it at once. A store whose orders lack
-GRAVITY does not have it by VOTES. Rejected: an index of votes for each hour, day and month, whose heads are merged. By
-the figures of `bench/RESULTS.md` it takes 7 microseconds more for each vote, and 250 bytes for each article, and both
-again for each group of the article.
+holds articles of similar votes together, by time, and that of VOTES has their exact order. So no further index is
+written, any instant is possible, and stores of earlier versions need no reindex. A store whose orders lack GRAVITY does
+not have it by VOTES. Rejected: an index of votes for each hour, day and month, whose heads are merged. By figures in
+`bench/RESULTS.md` it takes 7 microseconds more for each vote, and 250 bytes for each article, and both again for each
+group of the article.
 
-`since_page.lua` says how a page is read: with 50 to 100 commands of the server, for listings of any size.
-A page that takes longer is read in steps, as by GRAVITY, each of about `STEP` articles: one with a high number in a
-listing in which many articles have similar votes. Others may write between two steps, so it is not of one instant.
+`since_page.lua` says how a page is read: with 50 to 100 commands of the server, for listings of any size. A page that
+takes longer is read in steps, as by GRAVITY, each of about `STEP` articles: one with a high number in a listing where
+many articles have similar votes. Others may write between two steps, so it is not of one instant.
 """
 
 from collections.abc import Sequence

@@ -69,8 +69,8 @@ def merge(listing: Listing, results: Sequence[Any]) -> list[Rank]:
         found = [Rank(above, page.positions[-1] if page.positions else None) for above, page in pairs]
         parts = [found[start : start + count] for start in range(0, len(found), count)]
     return [
-        Rank(sum(each.above for each in each_part), min((each.next for each in each_part if each.next), default=None))
-        for each_part in zip(*parts, strict=True)
+        Rank(sum(each.above for each in ranks), min((each.next for each in ranks if each.next), default=None))
+        for ranks in zip(*parts, strict=True)
     ]
 
 

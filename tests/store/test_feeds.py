@@ -33,7 +33,7 @@ def timelines(most_people, most_articles):
     floor=st.none() | st.integers(0, 100),
     seed=st.integers(0, 2**16),
 )
-@example(posted=[[5], [1, 2, 3]], size=1, floor=None, seed=0)  # nothing of the first is below the second page
+@example(posted=[[5], [1, 2, 3]], size=1, floor=None, seed=0)  # no article of the first user is below the first page
 @example(posted=[[30, 31]] * 30, size=7, floor=None, seed=0)
 def test_every_page_equals_all_timelines_merged(
     running_valkey, monkeypatch, partitions, posted, size, floor, seed
@@ -56,7 +56,7 @@ async def _check(url, partitions, posted, size, floor):
 
 
 async def _filled(store, posted):
-    """Write timelines as the store writes them, and return all positions, newest first."""
+    """Write timelines without articles, and return all positions, newest first."""
     numbers, commands, feed = count(1), [], []
     for each, times in enumerate(posted):
         name = f"user-{each}" if each else VIEWER
@@ -95,9 +95,9 @@ async def _check_positions(store, feed, size, mark):
     for position in [*feed[:20], *feed[-20:], *between[:5], *between[-5:], *ends]:
         below = [each for each in shown if each < position]
         above = [each for each in shown if each > position]
-        taken = position in shown
-        assert await _page(store, Window(size, False, position), mark) == (below[:size], bool(above or taken))
-        assert await _page(store, Window(size, True, position), mark) == (above[::-1][:size], bool(below or taken))
+        is_shown = position in shown
+        assert await _page(store, Window(size, False, position), mark) == (below[:size], bool(above or is_shown))
+        assert await _page(store, Window(size, True, position), mark) == (above[::-1][:size], bool(below or is_shown))
 
 
 async def _page(store, window, mark):
