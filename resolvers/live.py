@@ -1,4 +1,4 @@
-"""What the subscriptions of a process share: its events, the reads that follow an event, and rankings."""
+"""Events, the reads after an event, and rankings, which all subscriptions of a process share."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -120,7 +120,7 @@ class Live:
 
     @contextmanager
     def _counted(self, key: RankingKey, address: str | None) -> Iterator[None]:
-        """Count a ranking for an address: once, however many of its subscriptions there are."""
+        """Count a ranking for an address once, also if the address has several subscriptions to it."""
         if address is None:
             yield
             return
@@ -146,9 +146,8 @@ class Ranking:
         self.subscribers = 0
         self.latest = RankedArticles()
         self._read_at = 0
-        self._changes: dict[
-            RankedArticles, RankingChange
-        ] = {}  # to the latest articles, by those that were sent before
+        # changes to the latest articles, by the articles that were sent before
+        self._changes: dict[RankedArticles, RankingChange] = {}
         self._store = store
         self._key = key
         self._is_outdated, self._was_read = asyncio.Event(), asyncio.Event()

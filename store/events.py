@@ -1,5 +1,5 @@
 """
-Change events. Every script publishes its change in the step that makes it. One pub/sub connection in each process
+Change events. Every script publishes its change in the same step. One pub/sub connection in each process
 receives all events and dispatches them to listeners by topic.
 """
 
@@ -19,14 +19,8 @@ from store.client.pubsub import Subscriber
 CAPACITY = 100  # pending events of a mailbox
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 RECONNECT_PAUSE = 0.5  # seconds before reconnecting
-ABOUT_ARTICLES = (
-    "posted ",
-    "voted ",
-    "edited ",
-    "regrouped ",
-    "deleted ",
-    "imported ",
-)  # how messages about articles begin
+# the beginnings of messages about articles
+ABOUT_ARTICLES = ("posted ", "voted ", "edited ", "regrouped ", "deleted ", "imported ")
 
 logger = logging.getLogger("upvote")
 
@@ -159,7 +153,7 @@ class Events:
 
 @asynccontextmanager
 async def connect(url: str, partitions: int) -> AsyncIterator[Events]:
-    """Receive all events of a store over one connection, which is opened again whenever it is lost."""
+    """Receive all events of a store over one connection, which is opened again after a loss."""
     events, connected = Events(), asyncio.Event()
     subscriber = Subscriber(urls.parse(url), events.receive)
     channels = [keys.events(p) for p in range(partitions)]

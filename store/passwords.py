@@ -22,7 +22,7 @@ from store.errors import Invalid, RateLimited
 T = TypeVar("T")
 
 HASHER = PasswordHash((Argon2Hasher(memory_cost=19_456, time_cost=2, parallelism=1),))
-DUMMY_HASH = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"  # of no password; as slow to verify as any
+DUMMY_HASH = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"  # of no password; as slow to verify as others
 
 THREADS = max(1, (os.cpu_count() or 1) // 2)  # the other cores serve requests that hash nothing
 QUEUE_LENGTH = 32  # for each thread: about a second of work
@@ -60,8 +60,8 @@ class WaitedTooLong(Exception):
 
 class Passwords:
     """
-    A thread pool with a queue that is bounded in length and in waiting time (seconds). Without `is_bounded` nobody is
-    refused, and passwords wait for any time.
+    A thread pool with a queue that is bounded in length and in waiting time (seconds). Without `is_bounded`,
+    passwords wait for any time and none is refused.
 
     `clock` returns unix milliseconds.
     """

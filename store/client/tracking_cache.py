@@ -1,10 +1,9 @@
 """
 Client-side cache of one connection, kept coherent by `CLIENT TRACKING` (RESP3, broadcast mode).
 
-The server sends invalidations on the connection that replies come on, in the order of events. So once a reply to
-anything has arrived that was sent after an instant, the cache is as fresh as a read at that instant, also if other
-processes write.
-The cache is emptied when its connection is lost.
+The server sends invalidations and replies on the same connection, in the order of events. When a reply arrives, the
+cache is as fresh as a read at the instant when the command was sent, also if other processes write. It is emptied
+when the connection is lost.
 
 Why not redis-py: its asyncio client has no such cache.
 """
@@ -111,7 +110,7 @@ class TrackingCache:
         return ("CLIENT", "TRACKING", "ON", "BCAST", *words)
 
     def handle_reply(self, command: Command, reply: dict[str, str] | list[Any]) -> None:
-        """Cache a reply if it is worth it."""
+        """Cache the reply if it is a short hash, or of a kind that a reply cache takes."""
         if isinstance(reply, list):
             for cache in self.reply_caches:
                 if cache.add(command, reply):

@@ -1,8 +1,8 @@
 """
-Finds and repairs follows that only one side knows of. `following` decides: `follow` and `unfollow` write it last.
+Finds and repairs follows that are stored on one side only. `following` decides: `follow` and `unfollow` write it last.
 
 The two sides may be in two partitions, so that no script reads both. A follow that is written at this moment looks like
-a dangling one: what is reported looks the same before and after a pause.
+a dangling one, so only those that are unchanged after a pause are reported.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ PAIRS_AT_ONCE = 500  # in a round trip
 
 @dataclass(frozen=True, slots=True)
 class DanglingFollow:
-    """A follow that has a time on one side only. Both names are in their owners' spelling."""
+    """A follow that has a time on one side only. Both names are as written at registration."""
 
     follower: str
     followee: str
