@@ -44,8 +44,8 @@ async def test_pinned_pages_have_every_article_once_under_many_votes(store, ask,
     whole, _, _ = await read_page(ask, **about, first=100, pinned=False)
     seen, info, _ = await read_page(ask, **about, first=3)
     while info["hasNextPage"]:
-        storm = [(chance.choice(numbers), f"voter-{chance.randrange(1000)}") for _ in range(20)]
-        votes = [store.articles.vote(number, voter, Vote.UP) for number, voter in storm]
+        ballots = [(chance.choice(numbers), f"voter-{chance.randrange(1000)}") for _ in range(20)]
+        votes = [store.articles.vote(number, voter, Vote.UP) for number, voter in ballots]
         page, *_ = await asyncio.gather(read_page(ask, **about, first=3, after=info["endCursor"], pinned=False), *votes)
         clock.advance(30)
         more, info, extensions = page
@@ -57,7 +57,7 @@ async def test_pinned_pages_have_every_article_once_under_many_votes(store, ask,
     assert (await read_page(ask, **about, first=100))[0] != whole
 
 
-async def test_deleted_articles_drop_out(store, ask, alice, bob):
+async def test_pinned_pages_leave_out_deleted_articles(store, ask, alice, bob):
     numbers = await filled(store, alice, bob)
     first, info, _ = await read_page(ask, order="TIME", first=5)
     await store.articles.delete(numbers[-7], bob)
@@ -97,7 +97,7 @@ async def test_expired_pin_continues_from_the_last_position_with_a_note(store, a
         assert extensions["expiredPins"] == [order.lower()]
 
 
-async def test_nothing_to_pin_is_an_empty_page(ask, redis):
+async def test_pinned_page_of_an_empty_listing_is_empty(ask, redis):
     assert (await read_page(ask))[0] == []
     assert list(redis.scan_iter("pin:*")) == []
 
@@ -143,7 +143,7 @@ async def test_pin_is_shared_with_a_user_who_posted_long_ago(store, ask, alice, 
     assert extensions["stats"]["roundTrips"] <= 3
 
 
-def test_pin_costs_what_it_copies():
+def test_cost_of_a_pin_is_the_articles_that_it_copies():
     operations = Operations(SCHEMA, document_limits(Settings()), SizedCache(1_000_000))
 
     def cost(argument: str, **variables: object) -> int:
