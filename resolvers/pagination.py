@@ -213,12 +213,12 @@ async def article_connections(
     listing that the cursor does not belong to gets an error.
     """
     windows = for_each(listings, lambda listing: article_window(listing, paging, default_size))
-    wanted = _valid(listings, windows)
-    if any(window.is_pinned for _, window in wanted) or (pinned and paging.cursor is None):
-        pages = list(await gather(*(_pinned_page(context, listing, window) for listing, window in wanted)))
+    selected = _valid(listings, windows)
+    if any(window.is_pinned for _, window in selected) or (pinned and paging.cursor is None):
+        pages = list(await gather(*(_pinned_page(context, listing, window) for listing, window in selected)))
     else:
-        pages = await context.reads.pages(wanted)
-    named = [(listing.name, page, page.total) for (listing, _), page in zip(wanted, pages, strict=True)]
+        pages = await context.reads.pages(selected)
+    named = [(listing.name, page, page.total) for (listing, _), page in zip(selected, pages, strict=True)]
     return _with_errors(windows, await connections_of_pages(context, named))
 
 
@@ -242,8 +242,8 @@ async def user_connections(
 ) -> list[Connection[User] | BadInput]:
     """The same page of each listing of users, in one round trip. Cursors as in `article_connections`."""
     windows = for_each(listings, lambda listing: window(listing.name, paging, USER_TIME_CURSOR))
-    wanted = _valid(listings, windows)
-    pages = zip(wanted, await context.reads.pages(wanted), strict=True)
+    selected = _valid(listings, windows)
+    pages = zip(selected, await context.reads.pages(selected), strict=True)
     return _with_errors(windows, [_user_connection(listing.name, page) for (listing, _), page in pages])
 
 

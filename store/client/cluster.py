@@ -114,7 +114,7 @@ class Cluster:
         self._refreshing = None
 
     async def _fetch_slots(self) -> None:
-        """Ask servers one by one, in random order: one that is cut off from the others has an old answer."""
+        """Ask servers one by one, in random order: an isolated server has an old answer."""
         for address in random.sample(list(self._servers), len(self._servers)):
             try:
                 async with asyncio.timeout(SLOTS_TIMEOUT):

@@ -22,7 +22,7 @@ REPEATED = {
     "by aliases": f"{{ articles {{ nodes {{ {ALIASES} groups {{ articles {{ nodes {{ content }} }} }} }} }} }}",
     "by nesting": """{ articles { nodes { poster { articles { nodes { poster {
       articles { nodes { content } } } } } } } } }""",
-    "by nesting in what is the viewer's": "{ articles { nodes { viewerVote poster { articles { nodes { viewerVote "
+    "by nesting, with fields of the viewer": "{ articles { nodes { viewerVote poster { articles { nodes { viewerVote "
     "content poster { articles { nodes { viewerVote content } } } } } } } } }",
 }
 
@@ -35,7 +35,7 @@ async def long_articles(store):
 
 
 @pytest.mark.parametrize("text", REPEATED.values(), ids=REPEATED.keys())
-async def test_repeated_contents_count_each_time(store, long_articles, text):
+async def test_each_repetition_of_a_content_counts(store, long_articles, text):
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find(text, None)
     for _ in range(4):
@@ -47,9 +47,9 @@ async def test_contents_within_the_limit_are_returned_by_each_executor(store, lo
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles { nodes { content viewerVote poster { username } } } }", None)
 
-    ways = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(4)]
+    paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(4)]
 
-    assert ways == ["new", "compiled", "compiled", "compiled"]
+    assert paths == ["new", "compiled", "compiled", "compiled"]
 
 
 def test_cost_of_content_is_its_maximum_size():

@@ -8,8 +8,8 @@ import time
 
 def _set_clock(path: str) -> None:
     with open(path, "rb") as file:
-        kept = mmap.mmap(file.fileno(), 8, access=mmap.ACCESS_READ)
-    time.time_ns = lambda: struct.unpack("<q", kept[:8])[0] * 1_000_000
+        clock = mmap.mmap(file.fileno(), 8, access=mmap.ACCESS_READ)
+    time.time_ns = lambda: struct.unpack("<q", clock[:8])[0] * 1_000_000
 
 
 if "SOAK_CLOCK" in os.environ:
