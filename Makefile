@@ -25,8 +25,9 @@ test: check  ## check first, then the tests against the real server, and those o
 	$(BIN)/pytest $(TWO_AT_ONCE) --ignore tests/soak --ignore tests/slow
 	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 
-test-slow: .venv/dev.stamp  ## random operations beside a model for three minutes, faults, and tests that take long
-	$(BIN)/pytest tests/soak $(wildcard tests/slow)
+test-slow: .venv/dev.stamp  ## three minutes of random operations beside a model, mutants, and faults of processes and disks
+	$(BIN)/pytest tests/soak
+	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster

@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
+from redis import Redis
 
 from server.cli.import_stories import Options, import_stories
 from server.settings import Settings
@@ -93,6 +94,10 @@ def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **set
         os.close(handle)
         print(Path(errors).read_text(), file=sys.stderr)
         os.remove(errors)
+
+
+def redis_of(folder: Path) -> "Redis":
+    return Redis(unix_socket_path=(folder / "address").read_text(), decode_responses=True)
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from tests.server.conftest import POST, REGISTER, Live, serving
-from tests.server.test_kills import redis_of
+from tests.server.conftest import POST, REGISTER, Live, redis_of, serving
 from tests.servers import until
 
 ARTICLE = "{ articles { nodes { id } } }"

@@ -10,12 +10,11 @@ from itertools import count
 from pathlib import Path
 
 import httpx
-from redis import Redis
 
 from store import keys
 from store.store import Store
 from tests.conftest import registered
-from tests.server.conftest import Live, serving
+from tests.server.conftest import Live, redis_of, serving
 from tests.servers import free_port
 from tests.store.reading import post, verified
 
@@ -111,10 +110,6 @@ async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[
         assert len(posted) == len(crowd.answered) >= max(CLIENTS, BETWEEN * len(faults))
         assert await verified(store) == []
     return crowd
-
-
-def redis_of(folder: Path) -> "Redis":
-    return Redis(unix_socket_path=(folder / "address").read_text(), decode_responses=True)
 
 
 def valkey_of(folder: Path) -> int:

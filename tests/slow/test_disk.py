@@ -19,8 +19,8 @@ from server.managed_valkey import disk, server
 from server.managed_valkey.disk import LogNotWritten
 from server.managed_valkey.server import Options
 from tests.server.conftest import POST, REGISTER, Live, serving
-from tests.server.test_kills import Crowd, during, refusals, valkey_of
 from tests.servers import until
+from tests.slow.test_kills import Crowd, during, refusals, valkey_of
 
 SIZE = 24_000_000
 RESERVE = 4_000_000
