@@ -1,4 +1,4 @@
-"""Persisted documents: Apollo's persisted queries, `documentId`, and trusted documents."""
+"""Persisted documents (Apollo's persisted queries, `documentId`, trusted documents), and parsed operations."""
 
 import json
 from contextlib import asynccontextmanager
@@ -6,10 +6,15 @@ from hashlib import md5, sha256
 
 import httpx
 import pytest
+import strawberry
+from strawberry.schema.config import StrawberryConfig
 
-from engine import read_trusted_documents
+from caches import SizedCache
+from engine import Limits, read_trusted_documents
+from engine.documents import Operations
+from engine.errors import Refused
 from tests.engine.messages import initialise, receive, send
-from tests.engine.sample import Server, serving
+from tests.engine.sample import SCHEMA, Query, Server, serving
 from tests.engine.test_endpoint import code
 
 HELLO = "query Hello { hello }"
@@ -153,3 +158,36 @@ def test_file_of_another_format_is_refused_with_its_name(tmp_path, content):
 
     with pytest.raises(ValueError, match=r"persisted-documents\.json: not"):
         read_trusted_documents(file)
+
+
+def test_suggestions_are_hidden_if_the_schema_disables_them():
+    schema = strawberry.Schema(Query, config=StrawberryConfig(disable_field_suggestions=True))
+
+    with pytest.raises(Refused) as refused:
+        operations_of(schema).find("{ helo }", None)
+
+    assert refused.value.errors[0]["message"] == "Cannot query field 'helo' on type 'Query'."
+
+
+def test_operation_is_parsed_once():
+    operations = operations_of(SCHEMA)
+
+    assert operations.find("{ hello }", None) is operations.find("{ hello }", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        ("{ down { down { hello } } }", 3),
+        ("{ down { ...A } } fragment A on Query { down { ...B } } fragment B on Query { hello }", 3),
+        ("{ ... on Query { ... { down { hello } } } }", 2),
+    ],
+)
+def test_depth_counts_fields_through_fragments(text, depth):
+    assert operations_of(SCHEMA, depth).find(text, None)
+    with pytest.raises(Refused, match="nested"):
+        operations_of(SCHEMA, depth - 1).find(text, None)
+
+
+def operations_of(schema, max_depth=9):
+    return Operations(schema, Limits(depth=max_depth), SizedCache(100_000))

@@ -5,26 +5,28 @@ import json
 
 import httpx
 import pytest
+import strawberry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from strawberry.extensions import SchemaExtension
 
-from engine import Limits
+from engine import Endpoint, Limits
 from engine.endpoint import read_body
 from engine.errors import Refused
 from tests.engine.messages import initialise, receive, subscribe
-from tests.engine.sample import serving
+from tests.engine.sample import CONTEXTS, Query, serving
 
 JSON = {"content-type": "application/json"}
-MODERN = "application/graphql-response+json"
+GRAPHQL_RESPONSE = "application/graphql-response+json"
 
 
 async def test_response_has_the_accepted_media_type(ask):
-    modern = await ask("{ hello }")
-    old = await ask("{ hello }", {"accept": "application/json"})
+    default = await ask("{ hello }")
+    json_only = await ask("{ hello }", {"accept": "application/json"})
 
-    assert modern.json() == old.json() == {"data": {"hello": "hello world"}}
-    assert modern.headers["content-type"] == f"{MODERN}; charset=utf-8"
-    assert old.headers["content-type"] == "application/json; charset=utf-8"
+    assert default.json() == json_only.json() == {"data": {"hello": "hello world"}}
+    assert default.headers["content-type"] == f"{GRAPHQL_RESPONSE}; charset=utf-8"
+    assert json_only.headers["content-type"] == "application/json; charset=utf-8"
 
 
 async def test_response_to_post_is_not_cached(ask):
@@ -42,7 +44,7 @@ async def test_variables_and_operation_name_are_used(ask):
     assert response.json() == {"data": {"hello": "hello Ada"}}
 
 
-async def test_get_has_query_variables_and_operation_name(http):
+async def test_query_variables_and_operation_name_are_read_from_a_query_string(http):
     response = await http.get(
         "",
         params={"query": "query A($n: String!) { hello(name: $n) }", "variables": '{"n": "Ada"}', "operationName": "A"},
@@ -148,7 +150,7 @@ async def test_json_content_types_are_accepted(http, content_type):
     ],
     ids=lambda body: body[:24].decode("latin-1"),
 )
-@pytest.mark.parametrize("accept", ["application/json", MODERN, "text/event-stream"])
+@pytest.mark.parametrize("accept", ["application/json", GRAPHQL_RESPONSE, "text/event-stream"])
 async def test_malformed_body_is_a_bad_request(http, body, accept):
     response = await http.post("", content=body, headers={**JSON, "accept": accept})
 
@@ -175,7 +177,7 @@ async def test_malformed_query_string_is_a_bad_request(server, http, query_strin
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
 
 
-async def test_long_number_in_a_document_is_bad_input(ask):
+async def test_long_number_in_a_document_is_refused(ask):
     response = await ask("{ twice(number: " + "9" * 5_000 + ") }")
 
     assert (response.status_code, code(response)) == (400, "BAD_USER_INPUT")
@@ -202,7 +204,7 @@ async def test_long_run_of_digits_in_a_string_is_allowed(ask):
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "-" + "9" * 5_000, "1e400"])
-async def test_number_that_is_too_large_is_reported_with_its_location(http, number):
+async def test_too_large_number_in_variables_is_reported_with_its_location(http, number):
     body = '{"query": "query ($n: Int!) { twice(number: $n) }", "variables": {"n": ' + number + "}}"
     response = await http.post("", content=body, headers=JSON)
 
@@ -241,12 +243,12 @@ async def test_body_beyond_the_limit_is_too_large(http):
 
 
 async def test_chunked_body_beyond_the_limit_is_too_large(http):
-    response = await http.post("", content=chunks(30), headers=JSON)
+    response = await http.post("", content=in_chunks([b" " * 4_000] * 30), headers=JSON)
 
     assert (response.status_code, code(response)) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_client_that_leaves_while_it_sends_its_body_is_ignored(server, ask):
+async def test_client_may_disconnect_while_it_sends_its_body(server, ask):
     _, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
     await writer.drain()
@@ -258,17 +260,17 @@ async def test_client_that_leaves_while_it_sends_its_body_is_ignored(server, ask
 async def test_body_in_chunks_is_read_completely(http):
     pieces = [b'{"query":', b' "{ hello', b' }"}']
 
-    response = await http.post("", content=generated(pieces), headers=JSON)
+    response = await http.post("", content=in_chunks(pieces), headers=JSON)
 
     assert response.json() == {"data": {"hello": "hello world"}}
 
 
-async def test_request_id_is_accepted_or_generated(ask):
-    taken = await ask("{ hello }", {"x-request-id": "abc-1.2:3_4"})
-    made = await ask("{ hello }", {"x-request-id": "no good"})
+async def test_valid_request_id_is_used_and_another_replaced(ask):
+    valid = await ask("{ hello }", {"x-request-id": "abc-1.2:3_4"})
+    invalid = await ask("{ hello }", {"x-request-id": "no good"})
 
-    assert taken.headers["x-request-id"] == "abc-1.2:3_4"
-    assert len(made.headers["x-request-id"]) == 16
+    assert valid.headers["x-request-id"] == "abc-1.2:3_4"
+    assert len(invalid.headers["x-request-id"]) == 16
 
 
 @pytest.mark.parametrize("weak", ["W/", ""])
@@ -344,12 +346,19 @@ async def test_operation_beyond_its_time_limit_is_refused(contexts):
             response = await client.post("", json={"query": "{ hello never }"})
             await initialise(socket)
             await subscribe(socket, "{ never }")
-            heard = await receive(socket)
+            refused = await receive(socket)
             await subscribe(socket, "{ hello }", "2")
 
             assert (await receive(socket))["payload"] == {"data": {"hello": "hello world"}}
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
-    assert heard["payload"] == response.json()["errors"]
+    assert refused["payload"] == response.json()["errors"]
+
+
+def test_schema_with_extensions_is_not_served():
+    schema = strawberry.Schema(Query, extensions=[SchemaExtension])
+
+    with pytest.raises(ValueError, match="extensions"):
+        Endpoint(schema, CONTEXTS.open, {})
 
 
 def test_endpoint_without_an_explorer_does_not_redirect():
@@ -360,7 +369,7 @@ def test_endpoint_without_an_explorer_does_not_redirect():
 
 
 @pytest.fixture(scope="module")
-def asking(server):
+def client(server):
     with httpx.Client(base_url=server.url) as client:
         yield client
 
@@ -369,31 +378,31 @@ json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
-envelopes = st.dictionaries(
+json_requests = st.dictionaries(
     st.sampled_from(["query", "variables", "operationName", "extensions", "documentId"]), json_values
 )
-bodies = st.binary() | json_values.map(json.dumps).map(str.encode) | envelopes.map(json.dumps).map(str.encode)
-accepts = st.sampled_from(["application/json", MODERN, "text/event-stream", "*/*"]) | st.text(
+bodies = st.binary() | json_values.map(json.dumps).map(str.encode) | json_requests.map(json.dumps).map(str.encode)
+accepts = st.sampled_from(["application/json", GRAPHQL_RESPONSE, "text/event-stream", "*/*"]) | st.text(
     "*/;=q.01, aplicton", max_size=30
 ).map(str.strip)
-never_a_fault = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many_requests = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@never_a_fault
+@many_requests
 @given(body=bodies, accept=accepts)
-def test_no_body_causes_an_internal_error(asking, body, accept):
-    response = asking.post("", content=body, headers={**JSON, "accept": accept})
+def test_no_body_causes_an_internal_error(client, body, accept):
+    response = client.post("", content=body, headers={**JSON, "accept": accept})
 
     assert response.status_code < 500
 
 
-@never_a_fault
+@many_requests
 @given(
     query=st.text(st.characters(codec="utf-8")),
     variables=json_values.map(json.dumps) | st.text(st.characters(codec="utf-8")),
 )
-def test_no_query_string_causes_an_internal_error(asking, query, variables):
-    response = asking.get("", params={"query": query, "variables": variables})
+def test_no_query_string_causes_an_internal_error(client, query, variables):
+    response = client.get("", params={"query": query, "variables": variables})
 
     assert response.status_code < 500
 
@@ -402,11 +411,6 @@ def code(response):
     return response.json()["errors"][0]["extensions"]["code"]
 
 
-async def chunks(count):
-    for _ in range(count):
-        yield b" " * 4_000
-
-
-async def generated(pieces):
+async def in_chunks(pieces):
     for piece in pieces:
         yield piece
