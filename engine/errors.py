@@ -5,7 +5,7 @@ Errors and their codes, which clients read in `extensions.code`.
     └── Refused             a request that is not executed: its response has errors and no data
         └── AnswerTooLarge  its result exceeds the size limit
 
-Any other exception is the error of a field. If its class has no code, it is a fault: it is logged once and masked.
+Any other exception becomes the error of a field. Unless it has a code, it is a fault: logged once, masked for clients.
 """
 
 import logging

@@ -205,7 +205,7 @@ class RequestHandler:
                 raise
         outcomes.timeout = f"not answered within {self._timeouts.seconds:g} seconds"
         observation.execution_path = "error"
-        return await self._execution.go_on(*arguments)
+        return await self._execution.execute_by_graphql_core(*arguments)
 
     async def _event_results(self, observation: Observation) -> AsyncGenerator[EncodedResult, None]:
         source = await self._subscribe(observation.request)

@@ -33,13 +33,13 @@ from engine.limits.documents import MAX_ANSWER
 
 Variables: TypeAlias = dict[str, Any]
 
-COMPILE_AT = 2  # executions: documents that come once are not worth compiling
-FAILURES_ALLOWED = 10
-MOST_CASES = 16  # plans kept of one operation
-OVERHEAD = 3_000  # bytes of an operation's entry without plans
-VARIABLE = 3_000  # bytes of each variable
-FIELD = 2_000  # bytes of each field of a plan
-ARGUMENTS = 2_500  # bytes of the arguments of a field
+COMPILE_AT = 2  # executions: compiling costs more than it saves if a document is sent once
+MAX_FAILURES = 10  # of plans; with more, plans are used only while at most half of the executions fail
+MAX_PLANS = 16  # of one operation
+ENTRY_SIZE = 3_000  # bytes of an operation's entry without plans
+VARIABLE_SIZE = 3_000  # bytes of each variable
+FIELD_SIZE = 2_000  # bytes of each field of a plan
+ARGUMENTS_SIZE = 2_500  # bytes of the arguments of a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Execution:
         self._schema = schema._schema
         self._templates = TemplateCache() if templates is None else templates
         self._grew = grew
-        self._plans: WeakKeyDictionary[Operation, PlanCache] = WeakKeyDictionary()  # they hold no reference to it
+        self._plans: WeakKeyDictionary[Operation, PlanCache] = WeakKeyDictionary()  # a PlanCache refers to no operation
         self._hide_suggestions = schema.config.disable_field_suggestions
 
     async def execute(
@@ -99,8 +99,8 @@ class Execution:
         """
         Execute a query or a mutation.
 
-        A query whose plan fails is executed again by graphql-core. Root fields of mutations are executed once:
-        their `outcomes` are used again, and are known to the caller if this is cancelled.
+        An operation whose plan fails is executed again by graphql-core. That does not repeat root fields of a
+        mutation: it takes their results from `outcomes`, which the caller can read even if this is cancelled.
 
         Raises:
             AnswerTooLarge: the answer exceeds the limit.
@@ -111,17 +111,17 @@ class Execution:
         outcomes = Outcomes() if outcomes is None else outcomes
         try:
             data = await plans.data(operation, variables, context, Budget(self._max_answer), outcomes)
-        except NotCompilable as reason:
-            path = str(reason)
+        except NotCompilable as not_compilable:
+            reason = str(not_compilable)
         except AnswerTooLarge:
             raise
         except Exception:
-            path = "error"
+            reason = "error"
         else:
             return Executed(PlanResult(data), "compiled")
-        return Executed(await self.go_on(operation, variables, context, outcomes), path)
+        return Executed(await self.execute_by_graphql_core(operation, variables, context, outcomes), reason)
 
-    async def go_on(
+    async def execute_by_graphql_core(
         self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes
     ) -> ExecutionResult:
         """Execute by graphql-core. Root fields of a mutation that have an outcome are not executed again."""
@@ -134,7 +134,7 @@ class Execution:
     async def subscribe(
         self, operation: Operation, variables: Variables, context: Context
     ) -> EventSource | ExecutionResult:
-        """Open the source of a subscription's events; a result in its place has the errors."""
+        """Open the source of a subscription's events. If that fails, return a result with the errors."""
         executor = self._executor(operation, variables, context)
         created = create_source_event_stream(executor)
         events = await created if isinstance(created, Awaitable) else created
@@ -174,9 +174,9 @@ class Execution:
 
 class PlanCache:
     """
-    The plans of one operation, one for each case of the variables in its `@include` and `@skip` directives.
+    The plans of one operation: one for each combination of the variables in its `@include` and `@skip` directives.
 
-    `grew` is called with the bytes of each plan. Beyond `MOST_CASES` the oldest plan is dropped.
+    `grew` is called with the bytes of each plan. Beyond `MAX_PLANS` the oldest plan is dropped.
     """
 
     def __init__(
@@ -189,13 +189,13 @@ class PlanCache:
         self._schema = schema
         self._templates = templates
         self._grew = grew
-        self._seen = 0
-        self._failed = 0
+        self._executions = 0
+        self._failures = 0
         definitions = operation.node.variable_definitions or ()
         self._variables = VariableCoercion(schema._schema, definitions)
         self._deciding = deciding_variables(operation)
-        self._known: dict[tuple[Any, ...], Plan | str] = {}
-        grew(operation, OVERHEAD + VARIABLE * len(definitions))
+        self._by_case: dict[tuple[Any, ...], Plan | str] = {}
+        grew(operation, ENTRY_SIZE + VARIABLE_SIZE * len(definitions))
 
     async def data(
         self, operation: Operation, variables: dict[str, Any], context: Any, budget: Budget, outcomes: Outcomes
@@ -207,10 +207,10 @@ class PlanCache:
             NotCompilable: the operation is new, cannot be compiled, or has failed too often.
             AnswerTooLarge: the answer exceeds the budget.
         """
-        self._seen += 1
-        if self._seen < COMPILE_AT:
+        self._executions += 1
+        if self._executions < COMPILE_AT:
             raise NotCompilable("new")
-        if self._failed > FAILURES_ALLOWED and 2 * self._failed > self._seen:
+        if self._failures > MAX_FAILURES and 2 * self._failures > self._executions:
             raise NotCompilable("not worth it")
         try:
             values = self._variables.coerced(variables)
@@ -218,22 +218,22 @@ class PlanCache:
         except AnswerTooLarge:
             raise
         except Exception:
-            self._failed += 1
+            self._failures += 1
             raise
 
     def _plan(self, operation: Operation, variables: VariableValues) -> Plan:
         case = tuple(map(variables.coerced.get, self._deciding))
-        plan = self._known.get(case)
+        plan = self._by_case.get(case)
         if plan is None:
-            plan = self._known[case] = self._new_plan(operation, variables)
+            plan = self._by_case[case] = self._new_plan(operation, variables)
         if isinstance(plan, str):
             raise NotCompilable(plan)
         return plan
 
     def _new_plan(self, operation: Operation, variables: VariableValues) -> Plan | str:
         """A plan, or the reason why the operation has none."""
-        if len(self._known) >= MOST_CASES:
-            self._grew(operation, -size_of(self._known.pop(next(iter(self._known)))))
+        if len(self._by_case) >= MAX_PLANS:
+            self._grew(operation, -size_of(self._by_case.pop(next(iter(self._by_case)))))
         try:
             plan: Plan | str = compile_operation(self._schema, operation, variables, self._templates)
         except NotCompilable as reason:
@@ -244,7 +244,9 @@ class PlanCache:
 
 def size_of(plan: Plan | str) -> int:
     """The bytes of a plan."""
-    return FIELD if isinstance(plan, str) else FIELD * (1 + plan.fields) + ARGUMENTS * len(plan.arguments)
+    if isinstance(plan, str):
+        return FIELD_SIZE
+    return FIELD_SIZE * (1 + plan.fields) + ARGUMENTS_SIZE * len(plan.arguments)
 
 
 def deciding_variables(operation: Operation) -> list[str]:
@@ -267,16 +269,14 @@ class DecidingVariables(Visitor):
 
 class Executor(StrawberryGraphQLCoreExecutionContext):
     """
-    graphql-core's executor with two additions: it waits for nothing after the deadline of a mutation that was carried
-    out, and when `execute` ends, nothing that it began goes on.
-
-    graphql-core cancels the siblings of a field that fails, but leaves coroutines that were never awaited.
+    graphql-core's executor with two additions. After the timeout of a mutation it awaits no further values. When
+    `execute` ends, it cancels background tasks and closes coroutines that were never awaited; graphql-core keeps them.
     """
 
     def __init__(self, *given: Any, outcomes: Outcomes | None, **options: Any) -> None:
         super().__init__(*given, **options)
         self._outcomes = outcomes
-        self._expect_nothing()
+        self._track_awaitables()
 
     async def execute(self, *, serially: bool | None = None) -> ExecutionResult:
         try:
@@ -287,7 +287,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
 
     def build_per_event_executor(self, payload: Any) -> "Executor":
         executor: Executor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
-        executor._expect_nothing()
+        executor._track_awaitables()
         return executor
 
     async def with_abort_signal(self, awaitable: Awaitable[Any]) -> Any:
@@ -297,37 +297,37 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         return await awaitable
 
     def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
-        is_expected = super().complete_list_item_value(item, results, *rest)
-        if is_expected:
-            self._expected.append(results[-1])
-        return is_expected
+        is_awaitable = super().complete_list_item_value(item, results, *rest)
+        if is_awaitable:
+            self._awaitables.append(results[-1])
+        return is_awaitable
 
     def complete_awaitable_list_item_value(self, *given: Any) -> Awaitable[Any]:  # type: ignore[override]  # it is awaited
         value = super().complete_awaitable_list_item_value(*given)
-        self._expected.append(value)
+        self._awaitables.append(value)
         return value
 
-    def _expect_nothing(self) -> None:
-        self._expected: list[Any] = []  # all that graphql-core is going to await
+    def _track_awaitables(self) -> None:
+        self._awaitables: list[Any] = []  # values that graphql-core awaits later
         self.background_futures = set()
-        self.is_awaitable = self._is_expected  # type: ignore[assignment]  # says bool where TypeGuard is asked for
+        self.is_awaitable = self._is_awaitable  # type: ignore[assignment]  # says bool where TypeGuard is asked for
 
-    def _is_expected(self, value: Any) -> bool:
-        """As `is_awaitable`, which graphql-core calls before it awaits anything."""
+    def _is_awaitable(self, value: Any) -> bool:
+        """Tell and record whether a value is awaitable: graphql-core calls this before it awaits one."""
         if not optimized_is_awaitable(value):
             return False
-        self._expected.append(value)
+        self._awaitables.append(value)
         return True
 
     def _dispose(self) -> None:
         """Cancel graphql-core's background tasks first: they may still start other coroutines."""
         left = list(self.background_futures)
         if not left:
-            dispose(self._expected)
+            dispose(self._awaitables)
             return
         for future in left:
             future.cancel()
-        gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._expected))
+        gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._awaitables))
 
 
 class ResolveRootOnce:

@@ -2,7 +2,7 @@
 Rate limits by cost: a token bucket of points for each user, server key and address.
 
 A request takes points from one bucket: that of the user of its session, or else of its server key, or else of its
-address. Buckets are kept in this process, so that no request waits for them; `synchronize` exchanges them with others.
+address. Buckets are kept in this process, so that no request waits for them; `synchronize` shares them with others.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from engine.errors import Code, Refused
 from engine.requests import Client
 
 MAX_BUCKETS = 10_000
-BUCKET_SIZE = 900  # bytes of a bucket, with the points taken from it and a token of its owner
+BUCKET_SIZE = 900  # bytes of a bucket, the points taken from it and one cached token
 MAX_KEY_LENGTH = 100  # characters of an address, a token or a server key
-MAX_LOOKUPS = 100  # that may wait for the application at once
-MAX_SERVER_KEYS = 1_000  # that are cached
+MAX_LOOKUPS = 100  # of one kind at the same time
+MAX_SERVER_KEYS = 1_000  # in the cache
 MAX_SECONDS = 10**15 - 1  # the largest integer of a structured field
-LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; without a result it counts for its address
+LOOKUP_SECONDS = 0.25  # that a request waits for a lookup; after that it counts for its address
 COST_OF_A_WRONG_KEY = 10  # points
 KIND_NAMES = {"address": "address", "user": "user", "key": "server key"}
 
@@ -41,7 +41,7 @@ class RatePolicy:
     """
     A bucket holds `points` at most and gains `refill` points a second.
 
-    `setting` is what changes `points`; clients that have used them up read its name.
+    `setting` names the setting of `points`; the error for an empty bucket has it.
     """
 
     points: int
@@ -71,7 +71,7 @@ class RateStatus(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Whom a text identifies, None for nobody, and since when this is known. If uncertain, the lookup failed."""
+    """The name that a text identifies, None for nobody, and the time of the lookup. It is uncertain if that failed."""
 
     name: str | None
     at: float
@@ -81,11 +81,11 @@ class Identity(NamedTuple):
 @dataclass
 class Identities:
     """
-    Caches whom texts identify: users by the tokens of their sessions, or server keys by their text.
+    A cache of identities: users by the tokens of their sessions, or server keys by their text.
 
     An entry is used for `lifetime` seconds. If it is used after `fresh` seconds, `refresh` looks it up again, so that
-    no request waits. `find` returns the names of texts, None for those that identify nobody, and leaves out those that
-    cannot be looked up now.
+    no request waits. `find` returns the names of texts, None for those that identify nobody, and omits those that it
+    cannot look up.
     """
 
     fresh: float
@@ -116,7 +116,7 @@ class Identities:
         """
         The identity of a text, looked up now. One round trip of the application.
 
-        If that fails, or takes longer than `LOOKUP_SECONDS`, it stays what it was, or is nobody's.
+        If that fails, or takes longer than `LOOKUP_SECONDS`, the cached identity is returned, or that of nobody.
         """
         if self._waiting >= MAX_LOOKUPS:
             return Identity(None, self.clock(), is_certain=False)
@@ -131,7 +131,7 @@ class Identities:
         return self._known.get(text) or Identity(None, self.clock(), is_certain=False)
 
     async def refresh(self) -> None:
-        """Look up the entries that are used and not fresh. One round trip of the application if there are any."""
+        """Look up the entries that were used when not fresh. One round trip of the application if there are any."""
         if self._aging:
             aging, self._aging = self._aging, set()
             await self._find(list(aging))
@@ -150,7 +150,7 @@ class Identities:
                 self._keep(text)
 
     def _keep(self, text: str) -> None:
-        """Use what is known for a further `fresh` seconds, so that not every request waits for a failing lookup."""
+        """Use the cached identity for another `fresh` seconds, so that not every request waits for a failing lookup."""
         known = self._known.get(text)
         self._put(text, Identity(known and known.name, self.clock() - self.lifetime + self.fresh, is_certain=False))
 
@@ -173,7 +173,7 @@ class Charge:
         self.points = 0
 
     def set(self, points: int) -> None:
-        """Let the request cost so many points in all: take those that are missing, or give some back."""
+        """Set the points of the request in all: takes the difference, or gives it back."""
         if points != self.points:
             self._rates.take(self._key, points - self.points)
             self.points = points
@@ -214,7 +214,7 @@ class RateLimiter:
 
     async def admit(self, client: Client) -> Charge:
         """
-        A charge of 0 points to the bucket of this client. Waits only for a token or a server key that is new here.
+        Open a charge of 0 points to the bucket of a client. Waits only if its token or server key is not cached.
 
         Raises:
             Refused: the bucket is empty, or the server key is not valid.
@@ -232,7 +232,7 @@ class RateLimiter:
         return Charge(self, account, client)
 
     async def identify(self, client: Client) -> None:
-        """Look up the token and the server key of a client, as far as they are not known. At most two round trips."""
+        """Look up the token and the server key of a client unless they are cached. At most two round trips."""
         now = self.clock()
         if client.token is not None and self.sessions.known(client.token, now) is None:
             await self.sessions.look_up(client.token)
@@ -252,7 +252,7 @@ class RateLimiter:
         """
         The fields RateLimit and RateLimit-Policy of draft-ietf-httpapi-ratelimit-headers-11.
 
-        `t` is in how many seconds the bucket is full again, or, while it is empty, in how many it has a point.
+        `t` is the number of seconds until the bucket is full again, or, while it is empty, until it has a point.
         """
         now = self.clock()
         account = self._known_account(client, now) or of_address(client)
@@ -275,7 +275,7 @@ class RateLimiter:
         """
         Take from the shared buckets what was taken here since the last time, and continue with the lower level.
 
-        Exceptions of the function are raised. Other processes then do not learn what was taken here.
+        Exceptions of `take_points` are raised; the points taken here are then missing from the shared buckets.
         """
         await asyncio.gather(self.sessions.refresh(), self.keys.refresh())
         if not self._taken:
@@ -309,7 +309,7 @@ class RateLimiter:
         The client with the address of the visitor for whom a server asks.
 
         Raises:
-            Refused: there is no such server key, or the visitor's address is none.
+            Refused: the server key does not exist, or the visitor's address is not an IP address.
         """
         assert client.key is not None
         if key is not None and key.name is not None:
@@ -320,7 +320,7 @@ class RateLimiter:
         return client
 
     def _drop_full(self) -> None:
-        """Remove full buckets, which are equal to missing ones, beginning with the least recently used."""
+        """Remove the least recently used buckets while they are full: a missing bucket counts as full."""
         now = self.clock()
         while self._buckets:
             oldest = next(iter(self._buckets))

@@ -1,5 +1,5 @@
 """
-Replays votes and yields the top places of several variants at each instant.
+Replays the votes of stories, and yields the top places of several variants of ranking at each instant.
 
 The number of a story is its index by posting time. As with articles, the higher number is first among equal values.
 """
@@ -12,11 +12,11 @@ from heapq import heappush, heapreplace
 from store.ranking.formulas import Order, Policy
 from store.records import Article
 
-Histories = Sequence[Sequence[int]]  # times of the votes of each story, the posting time first; sorted by it
+Histories = Sequence[Sequence[int]]  # of each story the posting time and the times of its votes, by posting time
 Ranked = tuple[float, int]  # value and number of a story
 Listings = tuple[int, list[list[Ranked]]]  # an instant, and the top places of each variant
 
-SPARE = 25  # additional candidates after which candidates are dropped again
+SPARE = 25  # new candidates until those without a chance are dropped again
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class _Candidate:
 
 
 def article(number: int, posted_at: int, votes: int) -> Article:
-    """An article for the formulas of the orders. A file of points has no downvotes."""
+    """An article for the formulas of the orders. The data of the lab has no downvotes."""
     return Article(number, "", None, None, "", posted_at, None, votes, 0, 0, ())
 
 
@@ -66,22 +66,22 @@ def replay(
     All times are unix milliseconds; `instants` are sorted.
     """
     candidates: list[_Candidate] = []
-    first: list[list[Ranked]] = [[] for _ in variants]
-    posted = enough = 0
+    top: list[list[Ranked]] = [[] for _ in variants]
+    posted = limit = 0
     for now in instants:
         while posted < len(histories) and histories[posted][0] <= now:
             candidates.append(_Candidate(posted, histories[posted]))
             posted += 1
-        moved = [candidate for candidate in candidates if candidate.vote(now)]
-        if len(candidates) > enough:
+        voted = [candidate for candidate in candidates if candidate.vote(now)]
+        if len(candidates) > limit:
             candidates = _contenders(candidates, places)
-            enough = len(candidates) + SPARE
+            limit = len(candidates) + SPARE
         for index, variant in enumerate(variants):
-            still, changed = ([], candidates) if variant.order.decays else (first[index], moved)
-            ranked = {number: value for value, number in still}
+            unchanged, changed = ([], candidates) if variant.order.decays else (top[index], voted)
+            ranked = {number: value for value, number in unchanged}
             ranked.update((each.number, variant.value(each.article, now)) for each in changed)
-            first[index] = sorted(((value, number) for number, value in ranked.items()), reverse=True)[:places]
-        yield now, first.copy()
+            top[index] = sorted(((value, number) for number, value in ranked.items()), reverse=True)[:places]
+        yield now, top.copy()
 
 
 def _contenders(candidates: Sequence[_Candidate], places: int) -> list[_Candidate]:

@@ -113,7 +113,7 @@ def test_person_votes_posts_and_logs_in_through_the_proxy(live, project, other):
         ],
         "token": None,
         "sockets": [f"{url.replace('http', 'ws')}/graphql"],
-        "complaints": [],
+        "errors": [],
     }
     assert live.logged(level="warning") == []
 
@@ -128,7 +128,7 @@ def test_relay_joins_pages_through_the_proxy(live, project, other):
     assert len(titles) > 1
     assert titles[-1][-4:] == ["Third", "Second", "First", "Of 2016"]
     assert [len(each) for each in titles[:-1]] == [2 * page for page in range(1, len(titles))]
-    assert seen["complaints"] == []
+    assert seen["errors"] == []
 
 
 @contextmanager

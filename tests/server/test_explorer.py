@@ -31,7 +31,7 @@ async def client():
 
 
 @pytest.mark.timeout(900)  # the first run on a machine may install Chromium
-async def test_query_runs_beside_its_documentation_with_no_other_host(live):
+async def test_explorer_runs_a_query_and_shows_documentation_without_other_hosts(live):
     seen = await browse("explorer.mjs", live.url, "query Titles { articles(first: 1) { nodes { __typename } } }")
 
     assert seen["title"] == "Upvote"
@@ -41,12 +41,12 @@ async def test_query_runs_beside_its_documentation_with_no_other_host(live):
     )
     assert "query: Query" in seen["documentation"]
     assert "".join(seen["response"].split()) == '{"data":{"articles":{"nodes":[{"__typename":"Article"}]}}}'
-    assert seen["strangers"] == []
-    assert seen["complaints"] == []
+    assert seen["otherHosts"] == []
+    assert seen["errors"] == []
 
 
 @pytest.mark.timeout(900)
-async def test_token_holds_in_all_tabs_and_after_a_reload(live):
+async def test_token_is_used_in_all_tabs_and_after_a_reload(live):
     registered = live.ask(REGISTER.replace("alice", "explorer"))["data"]["register"]
     newest = live.ask("{ articles(order: TIME, first: 1) { nodes { id postedAt groups { name } } } }")
     (article,) = newest["data"]["articles"]["nodes"]
@@ -61,7 +61,7 @@ async def test_token_holds_in_all_tabs_and_after_a_reload(live):
     group = article["groups"][0]["name"] if article["groups"] else "show"
     assert f'group: "{group}"' in seen["examples"]["NewestInShow"]
     assert seen["kept"] == seen["renewed"] == seen["examples"]["Vote"]
-    assert seen["complaints"] == []
+    assert seen["errors"] == []
 
 
 async def browse(script, url, *arguments):
@@ -73,29 +73,29 @@ async def browse(script, url, *arguments):
     return json.loads(output)
 
 
-async def test_policy_allows_scripts_and_connections_of_this_server_only(client):
-    for path in ["/", *await named_files(client)]:
+async def test_content_security_policy_allows_this_server_only(client):
+    for path in ["/", *await hashed_files(client)]:
         policy = (await client.get(path, headers=HTML)).headers["Content-Security-Policy"]
 
         assert "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self';" in policy
         assert "://" not in policy
 
 
-async def test_endpoint_reaches_the_page_as_data(client):
+async def test_page_has_the_path_of_the_endpoint(client):
     page = await client.get("/", headers=HTML)
 
     assert 'data-endpoint="/graph?a=1&amp;b=2"' in page.text
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-async def test_program_is_pointed_to_the_endpoint(client):
+async def test_client_that_does_not_accept_html_gets_the_path_of_the_endpoint(client):
     answer = await client.get("/")
 
     assert answer.json() == {"graphql": "/graph?a=1&b=2"}
 
 
-async def test_files_named_by_content_are_kept_for_ever(client):
-    for path in await named_files(client):
+async def test_files_with_a_hash_in_their_name_are_cached_for_a_year(client):
+    for path in await hashed_files(client):
         file = await client.get(path)
 
         assert file.headers["Cache-Control"] == "public, max-age=31536000, immutable"
@@ -113,13 +113,13 @@ async def test_file_is_not_compressed_for_clients_without_gzip(client):
 
 
 @pytest.mark.parametrize("name", ["absent.js", "explorer.html", "%2e%2e", "%2e%2e%2f__init__.py"])
-async def test_nothing_else_is_served(client, name):
+async def test_other_paths_are_not_found(client, name):
     answer = await client.get(f"/explorer/{name}")
 
     assert answer.status_code == 404
 
 
-def test_examples_fit_the_schema():
+def test_examples_are_valid_against_the_schema():
     schema = build_schema((ROOT / "schema/schema.graphql").read_text())
     examples = parse((ROOT / "server/explorer/build/examples.graphql").read_text())
 
@@ -140,6 +140,6 @@ def contents(folder):
     return {file.name: sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()}
 
 
-async def named_files(client):
+async def hashed_files(client):
     page = await client.get("/", headers=HTML)
     return [f"/{path}" for path in re.findall(r"explorer/explorer-\w+\.\w+", page.text)]

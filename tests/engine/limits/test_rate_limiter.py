@@ -27,16 +27,16 @@ def clock():
 
 @pytest.fixture
 def lookups():
-    """Names by tokens and keys, which may be changed, and the texts that were looked up."""
+    """Names by tokens and server keys ("?" if the lookup fails), and the texts that were looked up."""
     return {"alice-1": "alice", "alice-2": "alice", "shop.secret": "shop"}, []
 
 
 @pytest.fixture
 def rates(clock, lookups):
-    names, asked = lookups
+    names, looked_up = lookups
 
     async def find(texts):
-        asked.extend(texts)
+        looked_up.extend(texts)
         return {text: names.get(text) for text in texts if names.get(text) != "?"}
 
     rates = RateLimiter(POLICIES, clock)
@@ -58,7 +58,7 @@ def left(rates, client):
     return rates.status(client).remaining
 
 
-async def test_empty_bucket_tells_when_to_retry_and_what_changes_the_limit(rates, clock):
+async def test_refusal_has_the_time_of_the_next_point_and_the_setting(rates, clock):
     client = Client(None, HERE)
     await take(rates, client, 100)
 
@@ -112,7 +112,7 @@ async def test_session_takes_from_its_user_alone(rates):
     assert "USER_POINTS" in (await refused(rates, Client("alice-2", HERE))).errors[0]["message"]
 
 
-async def test_token_of_no_session_takes_from_its_address(rates, lookups):
+async def test_token_without_a_session_takes_from_its_address(rates, lookups):
     for junk in ("junk", "x" * 10_000, "\ud800", "junk"):
         await take(rates, Client(junk, HERE), 25)
 
@@ -146,7 +146,7 @@ async def test_lookup_that_fails_counts_for_the_address_and_is_not_repeated_at_o
     assert left(rates, Client("new", HERE)) == 40
 
 
-async def test_known_session_is_kept_while_lookups_fail(rates, lookups, clock):
+async def test_cached_session_is_used_while_lookups_fail(rates, lookups, clock):
     await take(rates, Client("alice-1", HERE), 10)
     lookups[0]["alice-1"] = "?"
     clock.now += 61
@@ -155,7 +155,7 @@ async def test_known_session_is_kept_while_lookups_fail(rates, lookups, clock):
     assert left(rates, Client("alice-1", HERE)) == 40
 
 
-async def test_server_key_has_a_bucket_of_its_own_and_names_the_visitor(rates):
+async def test_server_key_has_a_bucket_of_its_own_and_sets_the_address_of_the_visitor(rates):
     keyed = Client(None, HERE, key=ServerKey("shop.secret", "2001:DB8:0::1"))
     charge = await rates.admit(keyed)
     charge.set(30)
@@ -196,7 +196,7 @@ async def test_revoked_server_key_is_refused_within_a_second(rates, lookups, clo
     assert (await refused(rates, keyed)).code == "UNAUTHENTICATED"
 
 
-async def test_headers_tell_the_policy_and_what_is_left(rates):
+async def test_headers_have_the_policy_and_the_points_left(rates):
     client = Client("alice-1", HERE)
     await take(rates, client, 33)
     assert rates.headers(client) == [
@@ -217,7 +217,7 @@ async def test_buckets_are_bounded(rates):
     assert len(rates._buckets) == len(rates._taken) == MAX_BUCKETS
 
 
-async def test_known_tokens_are_bounded(rates):
+async def test_cached_tokens_are_bounded(rates):
     for number in range(MAX_BUCKETS + 10):
         await take(rates, Client(f"junk-{number}", HERE), 0)
 

@@ -7,17 +7,17 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '
 const page = await browser.newPage();
 page.setDefaultTimeout(60_000);
 
-const strangers = [];
-const complaints = [];
+const otherHosts = [];
+const errors = [];
 await page.route(
   (address) => address.origin !== new URL(url).origin && address.protocol !== 'data:',
   (route) => {
-    strangers.push(route.request().url());
+    otherHosts.push(route.request().url());
     return route.abort();
   },
 );
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
-page.on('pageerror', (error) => complaints.push(error.message));
+page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
+page.on('pageerror', (error) => errors.push(error.message));
 
 await page.goto(`${url}/?query=${encodeURIComponent(query)}`);
 const documentation = page.locator('.graphiql-doc-explorer', { hasText: 'Root Types' });
@@ -32,8 +32,8 @@ const seen = {
   tabs: await page.locator('.graphiql-tab').allInnerTexts(),
   documentation: await documentation.innerText(),
   response: await response.innerText(),
-  strangers,
-  complaints,
+  otherHosts,
+  errors,
 };
 await browser.close();
 console.log(JSON.stringify(seen));

@@ -7,10 +7,10 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '
 const page = await browser.newPage();
 page.setDefaultTimeout(60_000);
 
-const complaints = [];
+const errors = [];
 const sockets = [];
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
-page.on('pageerror', (error) => complaints.push(error.message));
+page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
+page.on('pageerror', (error) => errors.push(error.message));
 page.on('websocket', (socket) => new URL(socket.url()).pathname === '/graphql' && sockets.push(socket));
 
 const item = (title) => page.locator('li', { hasText: title });
@@ -99,7 +99,7 @@ const seen = {
   problems,
   token: await token(),
   sockets: [...new Set(sockets.map((socket) => socket.url()))],
-  complaints,
+  errors,
 };
 await browser.close();
 console.log(JSON.stringify(seen));

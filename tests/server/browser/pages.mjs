@@ -7,9 +7,9 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '
 const page = await browser.newPage();
 page.setDefaultTimeout(60_000);
 
-const complaints = [];
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
-page.on('pageerror', (error) => complaints.push(error.message));
+const errors = [];
+page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
+page.on('pageerror', (error) => errors.push(error.message));
 
 const items = page.locator('li');
 const lists = [];
@@ -22,4 +22,4 @@ while (await page.getByRole('button', { name: 'More' }).isVisible()) {
   lists.push(await items.allInnerTexts());
 }
 await browser.close();
-console.log(JSON.stringify({ lists, complaints }));
+console.log(JSON.stringify({ lists, errors }));

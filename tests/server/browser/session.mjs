@@ -6,9 +6,9 @@ const [executablePath, url, token] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
 const page = await browser.newPage();
 page.setDefaultTimeout(60_000);
-const complaints = [];
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
-page.on('pageerror', (error) => complaints.push(error.message));
+const errors = [];
+page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
+page.on('pageerror', (error) => errors.push(error.message));
 
 const query = page.locator('.graphiql-query-editor .view-lines');
 const headers = page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines');
@@ -50,7 +50,7 @@ await page.evaluate(() => {
 await page.goto(url); // as if the store had changed
 const renewed = await open('Vote');
 await browser.close();
-console.log(JSON.stringify({ answers, examples, seen, kept, renewed, complaints }));
+console.log(JSON.stringify({ answers, examples, seen, kept, renewed, errors }));
 
 async function run() {
   const answered = page.waitForResponse((each) => each.request().postData()?.includes('query Me'));

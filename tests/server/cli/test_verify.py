@@ -10,7 +10,7 @@ from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 
 pytestmark = pytest.mark.routed
 
-GHOSTS = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150)]
+UNPOSTED = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150)]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess
     )
 
 
-def test_consistent_store_is_reported_as_such(settings, capsys):
+def test_nothing_is_broken_in_a_consistent_store(settings, capsys):
     assert verify(settings, repair=False) == 0
     assert capsys.readouterr().out == "nothing is broken\n"
 
@@ -48,8 +48,8 @@ def test_each_finding_is_printed_until_it_is_repaired(settings, redis, capsys):
     assert verify(settings, repair=False) == 0
 
 
-def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, capsys, filled):
-    """Half of its indexes are there; what else is broken is told."""
+def test_unfinished_reindex_is_reported_but_is_not_broken(redis_url, redis, capsys, filled):
+    """Indexes of the orders that it builds are not checked, those of other orders are."""
     line = "a reindex is unfinished: run `reindex` again; the orders that it builds are not checked"
     for p in range(8):
         redis.hset(keys.ranking(p), mapping={"ORDERS": "score time votes hot", "REINDEX": "a token"})
@@ -67,8 +67,8 @@ def test_interrupted_reindex_is_one_line_and_nothing_broken(redis_url, redis, ca
     assert summary == f"broken {len(findings)}, repaired {len(findings)}"
 
 
-def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
-    redis.zadd(keys.good_articles(0), dict.fromkeys(GHOSTS, 1))
+def test_first_hundred_findings_are_printed_and_all_counted(settings, redis, capsys):
+    redis.zadd(keys.good_articles(0), dict.fromkeys(UNPOSTED, 1))
 
     assert verify(settings, repair=False) == 1
     *lines, more, summary = capsys.readouterr().out.splitlines()
@@ -76,7 +76,7 @@ def test_first_hundred_are_shown_and_all_counted(settings, redis, capsys):
     assert (more, summary) == ("and 50 more", "broken 150, repaired 0")
 
 
-def test_what_cannot_be_repaired_is_printed_and_left(settings, redis, capsys):
+def test_unknown_key_is_printed_and_not_repaired(settings, redis, capsys):
     redis.set(b"\xff\nodd", "odd")
 
     assert verify(settings, repair=True) == 1
@@ -96,14 +96,14 @@ def test_repair_rebuilds_indexes_for_a_new_policy(settings, redis, capsys):
     assert verify(changed, repair=False) == 0
 
 
-def test_valkey_of_a_server_is_verified(tmp_path):
+def test_managed_valkey_is_verified_with_and_without_its_server(tmp_path):
     with serving(tmp_path) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
-        beside = command(data_dir=tmp_path)
-    alone = command(data_dir=tmp_path)
+        while_serving = command(data_dir=tmp_path)
+    after_stop = command(data_dir=tmp_path)
 
-    for verified in (beside, alone):
+    for verified in (while_serving, after_stop):
         assert (verified.returncode, verified.stdout, verified.stderr) == (0, "nothing is broken\n", "")
 
 
@@ -120,7 +120,7 @@ def test_repair_works_while_a_server_runs(tmp_path, redis_url, redis):
     assert listed == [{"title": "Redis in Action"}]
 
 
-def test_unreachable_store_is_reported(tmp_path):
+def test_unreachable_store_exits_with_2(tmp_path):
     refused = command(redis_url=f"unix://{tmp_path}/nothing")
 
     assert refused.returncode == 2

@@ -26,7 +26,7 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def impatient():
+def strict_server():
     """A server with a short request timeout."""
     with serving(limiter=ConnectionLimiter(request_seconds=0.4)) as running:
         yield running
@@ -60,21 +60,21 @@ def refusal(answer):
     ],
     ids=["nothing", "method", "headers", "no body", "part of a body", "part of a chunk"],
 )
-async def test_incomplete_request_times_out(impatient, pieces):
-    assert refusal(await exchange(impatient, *pieces)) == (408, "TIMEOUT")
+async def test_incomplete_request_times_out(strict_server, pieces):
+    assert refusal(await exchange(strict_server, *pieces)) == (408, "TIMEOUT")
 
 
-async def test_slowly_sent_request_times_out(impatient):
-    async def trickle(writer):
+async def test_slowly_sent_request_times_out(strict_server):
+    async def send_slowly(writer):
         while not writer.is_closing():
             writer.write(b" ")
             await asyncio.sleep(0.02)
 
-    reader, writer = await asyncio.open_connection("127.0.0.1", impatient.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", strict_server.port)
     writer.write(POST + b"Content-Length: 90000\r\n\r\n")
-    trickling = asyncio.create_task(trickle(writer))
+    sending = asyncio.create_task(send_slowly(writer))
     answer = await reader.readuntil(b"}]}")
-    trickling.cancel()
+    sending.cancel()
     writer.close()
 
     assert refusal(answer) == (408, "TIMEOUT")
@@ -104,11 +104,12 @@ async def test_large_head_is_refused(server, head, status):
     assert refusal(await exchange(server, head)) == (status, "HEADERS_TOO_LARGE")
 
 
-async def test_large_head_behind_another_request_is_refused(server):
-    first = request({"query": "{ hello }"})
-    whole = first + POST + b"X-A: " + b"y" * 9_000 + b"\r\nX-B: " + b"y" * 9_000 + b"\r\n\r\n"
+async def test_large_head_of_a_pipelined_request_is_refused(server):
+    pipelined = (
+        request({"query": "{ hello }"}) + POST + b"X-A: " + b"y" * 9_000 + b"\r\nX-B: " + b"y" * 9_000 + b"\r\n\r\n"
+    )
 
-    answers = await exchange(server, whole[:-100], whole[-100:])
+    answers = await exchange(server, pipelined[:-100], pipelined[-100:])
 
     assert refusal(answers[answers.rindex(b"HTTP/1.1") :]) == (431, "HEADERS_TOO_LARGE")
 
@@ -119,25 +120,25 @@ async def test_invalid_http_is_refused(server, text):
 
 
 async def test_headers_within_the_limit_are_accepted(server):
-    headers = {f"x-{number}": "y" * 100 for number in range(93)}  # and seven that httpx sends
+    headers = {f"x-{number}": "y" * 100 for number in range(93)}  # httpx sends seven more
 
     async with httpx.AsyncClient(base_url=server.url, headers=headers) as client:
         assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
 
 
-async def test_connection_may_live_longer_than_the_request_timeout(impatient):
-    async with httpx.AsyncClient(base_url=impatient.url) as client, impatient.socket() as socket:
+async def test_request_timeout_begins_anew_with_each_request(strict_server):
+    async with httpx.AsyncClient(base_url=strict_server.url) as client, strict_server.socket() as socket:
         for _ in range(4):
             assert (await client.post("", json={"query": "{ hello }"})).status_code == 200
             await asyncio.sleep(0.15)
         await initialise(socket)
 
 
-@pytest.mark.parametrize("first", [[], [{"query": "{ hello }"}]], ids=["new connection", "used connection"])
-async def test_websocket_is_not_closed_as_an_idle_connection(first):
+@pytest.mark.parametrize("earlier", [[], [{"query": "{ hello }"}]], ids=["new connection", "used connection"])
+async def test_websocket_is_not_closed_as_an_idle_connection(earlier):
     with serving(limiter=ConnectionLimiter(request_seconds=0.1, idle_seconds=0.1)) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        for content in first:
+        for content in earlier:
             writer.write(request(content))
             await reader.readuntil(b"}}")
         writer.write(UPGRADE)
@@ -149,7 +150,7 @@ async def test_websocket_is_not_closed_as_an_idle_connection(first):
         writer.close()
 
 
-async def test_connection_is_kept_after_an_answer_that_did_not_wait_for_the_body():
+async def test_connection_is_not_idle_while_a_refused_body_arrives():
     with serving(limiter=ConnectionLimiter(idle_seconds=0.2), max_body=100) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(POST + b"Content-Length: 200\r\n\r\n" + b" " * 150)
@@ -162,7 +163,7 @@ async def test_connection_is_kept_after_an_answer_that_did_not_wait_for_the_body
         writer.close()
 
 
-async def test_connections_are_counted():
+async def test_connections_beyond_the_limit_are_refused():
     limiter = ConnectionLimiter(max_connections=3)
     with serving(limiter=limiter) as server:
         async with AsyncExitStack() as stack:
