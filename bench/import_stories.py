@@ -3,7 +3,7 @@ Measures an import: prints the summary of the import, and the peak memory of the
 
     python -m bench.import_stories [FILE] [options of import]
 
-Without a file, 20 052 random stories, with hosts, authors and points as unevenly spread as on a real site. The settings
+Without a file, 20 052 random stories, with hosts, authors and points as skewed as on a real site. The settings
 are those of the environment, except for the data directory, which is new.
 """
 
@@ -30,34 +30,34 @@ def run(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["UPVOTE_DATA_DIR"] = f"{folder}/data"
         if not arguments or arguments[0].startswith("-"):
-            arguments = [str(invented(Path(folder) / "stories.csv")), *arguments]
+            arguments = [str(random_stories(Path(folder) / "stories.csv")), *arguments]
         main(["import", *arguments])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # Linux counts in KiB
     print(f"peak memory {peak} MiB, without Valkey")
 
 
-def invented(file: Path) -> Path:
-    chance = random.Random(1)
+def random_stories(file: Path) -> Path:
+    rng = random.Random(1)
     with file.open("w", newline="") as lines:
         writer = csv.writer(lines)
         writer.writerow(("id", "title", "url", "points", "comments", "author", "created_at"))
-        writer.writerows(story(number, chance) for number in range(STORIES))
+        writer.writerows(story(number, rng) for number in range(STORIES))
     return file
 
 
-def story(number: int, chance: random.Random) -> tuple[str | int, ...]:
-    kind = chance.choices(("Ask HN: ", "Show HN: ", ""), (9, 6, 85))[0]
-    host = uneven(chance, HOSTS)
-    link = "" if kind == "Ask HN: " else f"https://www.host{host}.example/{chance.getrandbits(200):x}"
-    title = kind + " ".join(chance.choices(WORDS, k=chance.randint(4, 14)))
-    points = min(round(chance.paretovariate(0.75)), 3_000)
-    at = NEWEST - timedelta(minutes=chance.randrange(YEAR_MINUTES))
-    return number, title, link, points, 0, f"author-{uneven(chance, AUTHORS)}", f"{at:%Y-%m-%dT%H:%M:%SZ}"
+def story(number: int, rng: random.Random) -> tuple[str | int, ...]:
+    kind = rng.choices(("Ask HN: ", "Show HN: ", ""), (9, 6, 85))[0]
+    host = skewed(rng, HOSTS)
+    link = "" if kind == "Ask HN: " else f"https://www.host{host}.example/{rng.getrandbits(200):x}"
+    title = kind + " ".join(rng.choices(WORDS, k=rng.randint(4, 14)))
+    points = min(round(rng.paretovariate(0.75)), 3_000)
+    at = NEWEST - timedelta(minutes=rng.randrange(YEAR_MINUTES))
+    return number, title, link, points, 0, f"author-{skewed(rng, AUTHORS)}", f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def uneven(chance: random.Random, count: int) -> int:
+def skewed(rng: random.Random, count: int) -> int:
     """A number below `count`, the small ones much more often."""
-    return int(count * chance.random() ** 2.5)
+    return int(count * rng.random() ** 2.5)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ async def voters(redis: "Redis", numbers: Sequence[int]) -> list[list[str]]:
 
 
 async def cast_vote(redis: "Redis", authorization: str, number: int, vote: int) -> tuple[bool, Hash]:
-    """Run Upvote's own script; whether the vote changed something, and the article's hash."""
+    """Run Upvote's own script. Returns whether the vote changed something, and the article's hash."""
     script = redis.register_script(CONFIG["vote"])
     now = round(time.time() * 1000)
     status, _, flat = await script(

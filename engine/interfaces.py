@@ -30,7 +30,7 @@ class Context(Protocol):
 
     @property
     def is_shareable(self) -> bool:
-        """Whether the result is that of all clients whose `ViewerKey` is equal; asked after the execution."""
+        """Whether all clients with an equal `ViewerKey` may get this result; read after the execution."""
         ...
 
     def extensions(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ ViewerKey: TypeAlias = Callable[[Client], Hashable]
 @dataclass(slots=True)
 class Observation:
     """
-    The execution of an operation, as far as it has come: number of results, their total usage, codes of their errors.
+    The execution of an operation so far: number of results, their total usage, codes of their errors.
 
     `seconds` is set at the end. `execution_path` of a query or mutation is "compiled", "coalesced" with an equal
     query, or the reason why it was not compiled.
@@ -69,10 +69,10 @@ class Observer(Protocol):
         """The execution of an operation begins."""
 
     def on_end(self, observation: Observation) -> None:
-        """It ended: with its last result, by a refusal, or because its client left."""
+        """The operation ended: with its last result, by a refusal, or because its client disconnected."""
 
     def on_result(self, observation: Observation, usage: BackendUsage) -> None:
-        """The operation has one more result, which took this."""
+        """The operation has one more result, which took `usage`."""
 
     def on_refusal(self, code: str, client: Client, request_id: str) -> None:
         """A request was refused before its operation was executed."""
@@ -105,16 +105,16 @@ class Options:
     `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
     that arrive at the same time are executed once. Without it every query is executed.
 
-    A server that sends requests of its visitors sends its key as `key_header`, and the visitor's address as
+    A server that sends requests for its visitors sends its key in `key_header`, and the visitor's address in
     `visitor_header`; `rate_limiter.keys` looks keys up.
 
-    The address that X-Forwarded-For names counts if `trusted_proxies` sent it. `on_untrusted_proxy` is called with any
-    other address that sends it.
+    X-Forwarded-For is used if one of `trusted_proxies` sent it. `on_untrusted_proxy` is called with the address of any
+    other sender.
 
-    Shared caches may serve the response to a GET without a token for `cache_seconds` without asking again.
+    Shared caches may serve the response to a GET without a token for `cache_seconds` without revalidation.
 
-    A WebSocket may have `max_operations` at a time; another one is refused with `TOO_MANY_OPERATIONS`. Messages beyond
-    `max_messages` a second are read later.
+    A WebSocket may have `max_operations` at a time; further ones are refused with `TOO_MANY_OPERATIONS`. Messages
+    beyond `max_messages` a second are read later.
     """
 
     trusted_documents: Mapping[str, str] = field(default_factory=dict)

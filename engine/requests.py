@@ -101,8 +101,8 @@ class OperationRequest(NamedTuple):
     """
     A client's request for a prepared operation.
 
-    `started` is a value of `time.perf_counter`. `charge` is what it takes from the client's points, if these are
-    limited.
+    `started` is a value of `time.perf_counter`. `charge` takes points from the client's bucket; None without rate
+    limits.
     """
 
     prepared: PreparedOperation
@@ -126,7 +126,7 @@ class ClientHeaders(NamedTuple):
 
 
 class RequestCache:
-    """Parses request bodies or query strings, and caches the last ones."""
+    """Parses request bodies or query strings, and caches the parsed requests."""
 
     def __init__(
         self, parse: Callable[[bytes], GraphQLRequest], cache: SizedCache[tuple[str, bytes], GraphQLRequest]
@@ -273,14 +273,14 @@ def is_own_origin(origin: bytes, headers: Headers) -> bool:
     """
     Whether the page that sends a request has the origin to which it was sent.
 
-    Behind a proxy that replaces the `Host`, such as that of a development server, only `Sec-Fetch-Site` shows it, which
-    browsers set and pages cannot change.
+    Behind a proxy that replaces the `Host`, such as a development server, only `Sec-Fetch-Site` shows it. Browsers set
+    that header, and pages cannot change it.
     """
     return origin.partition(b"://")[2] == headers.get(b"host") or headers.get(b"sec-fetch-site") == b"same-origin"
 
 
 def is_loopback(origin: bytes, headers: Headers) -> bool:
-    """Whether a page of this computer sends a request to a loopback name. Other sites have other origins."""
+    """Whether both the page and the server have a loopback name: a page of another site has another origin."""
     host = headers.get(b"host", b"")
     return bool(LOOPBACK_HOST.fullmatch(origin.partition(b"://")[2]) and LOOPBACK_HOST.fullmatch(host))
 
@@ -310,7 +310,7 @@ def address_of(
 
 
 def accepted(header: bytes) -> Accepted:
-    """Without an Accept header, or with a wildcard, it is application/json: older clients expect this type."""
+    """Parse an Accept header. An empty one or a wildcard means application/json, which older clients expect."""
     return _accepted_memo(header) if len(header) <= MAX_MEMO_HEADER else _accepted(header)
 
 

@@ -266,5 +266,5 @@ def read_settings(**given: Any) -> Settings:
 
 
 def reason(fault: ErrorDetails) -> str:
-    """What is wrong with a value, without the words that pydantic puts before the message of a ValueError."""
+    """What is wrong with a value, without the prefix that pydantic adds to the message of a ValueError."""
     return str(fault["ctx"]["error"]) if fault["type"] == "value_error" else fault["msg"]

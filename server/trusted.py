@@ -47,7 +47,7 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 class AllowedOrigins:
-    """A set of origins, given as browsers send them. The port `*` stands for any, also for none."""
+    """A set of origins, given as browsers send them. The port `*` stands for any port or none."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         given = list(texts)

@@ -24,7 +24,7 @@ from server.errors import CommandError
 MAGIC = b"upvote backup 1\n"
 LENGTH = struct.Struct(">I")
 COUNT = struct.Struct(">Q")
-FRAME_BYTES = 1_000_000  # about, before compression
+FRAME_BYTES = 1_000_000  # approximate, before compression
 DIGEST_BYTES = 32
 CHUNK_BYTES = 1_000_000
 MAX_FRAME_BYTES = 2**30  # inflated: about ten times the largest article with its voters
@@ -37,26 +37,26 @@ class BrokenBackup(CommandError):
 
 @dataclass(slots=True)
 class Archive:
-    """A backup that is being written, frame by frame; `waiting` are the records of the next frame."""
+    """A backup that is being written, frame by frame; `pending` has the JSON of the next frame's records."""
 
     file: BinaryIO
     frames: int = 0
     size: int = 0
-    waiting: list[bytes] = field(default_factory=list)
+    pending: list[bytes] = field(default_factory=list)
     digest: Any = field(default_factory=sha256)
 
     def add(self, record: object) -> None:
         text = orjson.dumps(record)
-        self.waiting.append(text)
+        self.pending.append(text)
         self.size += len(text)
         if self.size >= FRAME_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """End a frame."""
-        deflated = zlib.compress(b"[%b]" % b",".join(self.waiting), 1)
+        deflated = zlib.compress(b"[%b]" % b",".join(self.pending), 1)
         self.write(LENGTH.pack(len(deflated)) + deflated)
-        self.waiting.clear()
+        self.pending.clear()
         self.frames, self.size = self.frames + 1, 0
 
     def end(self) -> None:
@@ -137,7 +137,7 @@ def checked(path: Path) -> Checked:
 
 
 def _digest(file: BinaryIO, end: int) -> bytes:
-    """The digest of everything before a position, at which reading continues."""
+    """The digest of everything before `end`; the next read begins there."""
     file.seek(0)
     digest = sha256()
     while part := file.read(min(CHUNK_BYTES, max(end - file.tell(), 0))):

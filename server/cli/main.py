@@ -56,7 +56,7 @@ def _parser(chosen: str) -> ArgumentParser:
 
 
 def _cause(error: Exception) -> str:
-    """The message of the Redis client, without the connection's status word."""
+    """The cause of a StoreError, without the Redis client's prefix LOST."""
     if not isinstance(error, StoreError) or error.__cause__ is None:
         return ""
     return f" ({error.__cause__})".replace("LOST ", "")

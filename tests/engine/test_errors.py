@@ -6,7 +6,7 @@ import pytest
 
 from tests.engine.test_endpoint import code
 
-OLD, MODERN = "application/json", "application/graphql-response+json"
+JSON, GRAPHQL_RESPONSE = "application/json", "application/graphql-response+json"
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,13 @@ OLD, MODERN = "application/json", "application/graphql-response+json"
     ids=lambda value: str(value)[:60],
 )
 async def test_refused_request_has_a_code_and_no_data(http, request_body, expected):
-    old = await http.post("", json=request_body, headers={"accept": OLD})
-    modern = await http.post("", json=request_body, headers={"accept": MODERN})
+    as_json = await http.post("", json=request_body, headers={"accept": JSON})
+    as_response = await http.post("", json=request_body, headers={"accept": GRAPHQL_RESPONSE})
 
-    assert (old.status_code, modern.status_code) == (200, 400)
-    assert old.json() == modern.json()
-    assert "data" not in modern.json()
-    assert {error["extensions"]["code"] for error in modern.json()["errors"]} == {expected}
+    assert (as_json.status_code, as_response.status_code) == (200, 400)
+    assert as_json.json() == as_response.json()
+    assert "data" not in as_response.json()
+    assert {error["extensions"]["code"] for error in as_response.json()["errors"]} == {expected}
 
 
 async def test_invalid_argument_is_bad_input(ask):

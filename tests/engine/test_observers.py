@@ -112,7 +112,7 @@ async def test_failed_subscription_ends_with_its_code(recorder, http):
 
 
 @pytest.mark.parametrize("last", ['{"type":"complete","id":"1"}', None])
-async def test_subscription_ends_when_its_client_leaves(running, recorder, last):
+async def test_subscription_ends_when_its_client_completes_it_or_disconnects(running, recorder, last):
     server, _ = running
     async with server.socket() as socket:
         await socket.send('{"type":"connection_init"}')

@@ -1,4 +1,4 @@
-"""A server that is told to stop while people use it."""
+"""Graceful stop of a server with open streams, WebSockets and requests."""
 
 import json
 import signal
@@ -22,8 +22,8 @@ CLIENTS = 20
 
 
 @pytest.fixture
-def stopped(tmp_path) -> Iterator[Live]:
-    """A server with one article, to be stopped. It must not run out of the time that it gives to those it serves."""
+def live(tmp_path) -> Iterator[Live]:
+    """A server of one test, with one article. Its time limit for open requests must not be exceeded."""
     with serving(tmp_path) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
@@ -45,62 +45,65 @@ def listen(live: Live) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("accepted", ["text/event-stream", "multipart/mixed;subscriptionSpec=1.0"])
-def test_stream_ends_but_is_not_complete(stopped, accepted):
-    """Complete, a client would not come again."""
+def test_stream_ends_without_completion(live, accepted):
+    """After a completion, a client would not reconnect."""
     with httpx.stream(
-        "POST", f"{stopped.url}/graphql", json=listen(stopped), headers={"Accept": accepted}, timeout=30
+        "POST", f"{live.url}/graphql", json=listen(live), headers={"Accept": accepted}, timeout=30
     ) as stream:
         parts = stream.iter_raw()
         begun = next(parts)
-        stopped.process.send_signal(signal.SIGTERM)
+        live.process.send_signal(signal.SIGTERM)
         rest = b"".join(parts)
 
     assert begun
     assert b"complete" not in rest and b"--graphql--" not in rest
-    assert stopped.process.wait() == 0
+    assert live.process.wait() == 0
 
 
-def test_socket_answers_what_was_asked_and_is_closed_to_come_again(stopped, tmp_path):
-    """What is asked cannot be answered before the server stops, as its Valkey takes no writes until then."""
-    user(stopped, "bob")
-    asked = listen(stopped)
-    url = stopped.url.replace("http", "ws") + "/graphql"
-    with connect(url, subprotocols=["graphql-transport-ws"]) as talk, redis_of(tmp_path) as redis:
+def test_websocket_completes_its_mutation_and_closes_with_service_restart(live, tmp_path):
+    """Valkey is paused, so that the mutation is still open when the server begins to stop."""
+    user(live, "bob")
+    subscription = listen(live)
+    url = live.url.replace("http", "ws") + "/graphql"
+    with connect(url, subprotocols=["graphql-transport-ws"]) as websocket, redis_of(tmp_path) as redis:
         redis.client_pause(30_000, all=False)
-        talk.send('{"type": "connection_init"}')
-        assert json.loads(talk.recv())["type"] == "connection_ack"
-        talk.send(json.dumps({"id": "lasting", "type": "subscribe", "payload": asked}))
+        websocket.send('{"type": "connection_init"}')
+        assert json.loads(websocket.recv())["type"] == "connection_ack"
+        websocket.send(json.dumps({"id": "subscription", "type": "subscribe", "payload": subscription}))
         log_in = 'mutation { logIn(input: {username: "bob", password: "correct horse"}) { user { username } } }'
-        talk.send(json.dumps({"id": "slow", "type": "subscribe", "payload": {"query": log_in}}))
-        talk.send('{"type": "ping"}')
-        assert json.loads(talk.recv())["type"] == "pong"
-        stopped.process.send_signal(signal.SIGTERM)
-        until(lambda: takes_nobody(stopped))
+        websocket.send(json.dumps({"id": "mutation", "type": "subscribe", "payload": {"query": log_in}}))
+        websocket.send('{"type": "ping"}')
+        assert json.loads(websocket.recv())["type"] == "pong"
+        live.process.send_signal(signal.SIGTERM)
+        until(lambda: refuses_connections(live))
         redis.client_unpause()
-        said = []
+        received = []
         with pytest.raises(ConnectionClosed) as closed:
             while True:
-                said.append(json.loads(talk.recv(timeout=30)))
+                received.append(json.loads(websocket.recv(timeout=30)))
 
-    assert [(message["id"], message["type"]) for message in said] == [("slow", "next"), ("slow", "complete")]
-    assert said[0]["payload"]["data"]["logIn"]["user"] == {"username": "bob"}
+    assert [(message["id"], message["type"]) for message in received] == [
+        ("mutation", "next"),
+        ("mutation", "complete"),
+    ]
+    assert received[0]["payload"]["data"]["logIn"]["user"] == {"username": "bob"}
     assert closed.value.rcvd.code == 1012
-    assert stopped.process.wait() == 0
+    assert live.process.wait() == 0
 
 
-def takes_nobody(live: Live) -> bool:
+def refuses_connections(live: Live) -> bool:
     host, _, port = live.url.removeprefix("http://").partition(":")
     with socket() as client:
         return client.connect_ex((host, int(port))) != 0
 
 
-def test_every_request_of_a_crowd_is_answered(stopped):
-    tokens = [user(stopped, f"user-{number}") for number in range(4)]
-    article, answered, dropped = id_of_article(stopped), [], []
+def test_every_request_of_many_clients_is_answered(live):
+    tokens = [user(live, f"user-{number}") for number in range(4)]
+    article, answered, dropped = id_of_article(live), [], []
 
-    def go_on(token: str) -> None:
-        """On one connection, until it is closed after an answer; then nobody listens any more."""
-        with httpx.Client(base_url=stopped.url, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
+    def vote_repeatedly(token: str) -> None:
+        """Vote on one connection until the server closes it and accepts no other."""
+        with httpx.Client(base_url=live.url, headers={"Authorization": f"Bearer {token}"}, timeout=30) as client:
             for turn in range(1_000_000):
                 request = {"query": VOTE, "variables": {"id": article, "v": ("UP", "NONE")[turn % 2]}}
                 try:
@@ -112,12 +115,12 @@ def test_every_request_of_a_crowd_is_answered(stopped):
                     return
                 answered.append(answer.json()["data"]["vote"]["article"]["votes"])
 
-    crowd = [threading.Thread(target=go_on, args=(tokens[number % 4],)) for number in range(CLIENTS)]
-    for client in crowd:
+    clients = [threading.Thread(target=vote_repeatedly, args=(tokens[number % 4],)) for number in range(CLIENTS)]
+    for client in clients:
         client.start()
     until(lambda: len(answered) > 10 * CLIENTS)
-    assert stopped.stop() == 0
-    for client in crowd:
+    assert live.stop() == 0
+    for client in clients:
         client.join()
 
     assert dropped == []

@@ -1,4 +1,4 @@
-"""What caches say that their entries hold, beside what Python's allocator says."""
+"""Estimated sizes of cache entries, compared with the memory that `tracemalloc` measures."""
 
 import gc
 import tracemalloc
@@ -32,27 +32,27 @@ DOCUMENTS = {
 }
 
 
-ONCE = 200_000  # bytes that the interpreter takes when it does something for the first time
+FIRST_USE = 200_000  # bytes that the interpreter allocates at the first use of something
 
 
-class Held:
+class Traced:
     bytes = 0
 
 
 @contextmanager
-def traced() -> Iterator[Held]:
-    held = Held()
+def tracing() -> Iterator[Traced]:
+    traced = Traced()
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    yield held
+    yield traced
     gc.collect()
-    held.bytes = tracemalloc.get_traced_memory()[0] - before
+    traced.bytes = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
 
 
-class Opened:
-    """What plans are compiled with; nothing of them is executed."""
+class Compiler:
+    """Parses and compiles operations, and counts their sizes in a cache. Nothing is executed."""
 
     def __init__(self) -> None:
         self.cache: SizedCache = SizedCache(100_000_000)
@@ -69,22 +69,22 @@ class Opened:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS)
-@pytest.mark.parametrize("is_executed", [False, True], ids=["parsed", "compiled"])
-async def test_operations_hold_what_is_estimated(document, is_executed):
-    opened = Opened()
+@pytest.mark.parametrize("is_compiled", [False, True], ids=["parsed", "compiled"])
+async def test_operations_take_at_most_their_estimated_size(document, is_compiled):
+    compiler = Compiler()
 
-    async def keep(number: int) -> None:
+    async def add(number: int) -> None:
         text = document.replace("%d", str(number))
-        await opened.compile(text) if is_executed else opened.operations.find(text, None)
+        await compiler.compile(text) if is_compiled else compiler.operations.find(text, None)
 
     for number in range(3):
-        await keep(number)
-    before = opened.cache.usage.bytes
-    with traced() as held:
+        await add(number)
+    before = compiler.cache.usage.bytes
+    with tracing() as traced:
         for number in range(100, 130):
-            await keep(number)
+            await add(number)
 
-    assert held.bytes - ONCE < opened.cache.usage.bytes - before < 2.5 * held.bytes
+    assert traced.bytes - FIRST_USE < compiler.cache.usage.bytes - before < 2.5 * traced.bytes
 
 
 @pytest.mark.parametrize(
@@ -98,29 +98,29 @@ async def test_operations_hold_what_is_estimated(document, is_executed):
     ],
     ids=["a short one", "with variables", "not ASCII", "empty lists", "numbers"],
 )
-def test_requests_hold_what_is_estimated(body):
+def test_requests_take_at_most_their_estimated_size(body):
     cache = SizedCache(100_000_000)
     requests = RequestCache(parse_body, cache)
     requests.request(body % 1)
     before = cache.usage.bytes
 
-    with traced() as held:
+    with tracing() as traced:
         for number in range(100, 200):
             requests.request(body % number)
 
-    assert held.bytes < cache.usage.bytes - before < 2.5 * held.bytes
+    assert traced.bytes < cache.usage.bytes - before < 2.5 * traced.bytes
 
 
-async def test_operation_that_leaves_is_freed_at_once_with_its_plans():
-    opened = Opened()
+async def test_evicted_operation_is_freed_with_its_plans_without_the_collector():
+    compiler = Compiler()
     before = parts_in_memory()
-    await opened.compile(PAGE.replace("%d", "1"))
+    await compiler.compile(PAGE.replace("%d", "1"))
     gc.collect()
     kept = parts_in_memory() - before
 
-    gc.disable()  # the collector comes seldom on a server
+    gc.disable()  # reference counts alone must free it
     try:
-        opened.cache.clear()
+        compiler.cache.clear()
         assert kept > 50
         assert parts_in_memory() == before
     finally:

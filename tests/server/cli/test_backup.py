@@ -85,7 +85,7 @@ def test_store_in_use_is_not_restored_into(filled, tmp_path, redis):
     assert everything(redis) == before
 
 
-def test_backup_that_cannot_be_written_leaves_the_last_one(filled, tmp_path, monkeypatch):
+def test_failed_backup_leaves_the_previous_file(filled, tmp_path, monkeypatch):
     file = tmp_path / "backup"
     back_up(filled, file)
     before = file.read_bytes()
@@ -137,23 +137,23 @@ def post_until(url: str, token: str, done: threading.Event) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nonsense"], "upvote: {}/nonsense is not a backup, or was made by another version of Upvote"),
         (["nonsense", "--partitions", "3"], "upvote: UPVOTE_PARTITIONS=3: "),
         (["nothing"], "upvote: [Errno 2] No such file or directory: '{}/nothing'"),
     ],
 )
-def test_command_reports_its_error(arguments, said, tmp_path, monkeypatch, capsys):
+def test_command_reports_its_error(arguments, message, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("UPVOTE_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "nonsense").write_text("nonsense")
 
     assert main(["restore", str(tmp_path / arguments[0]), *arguments[1:]]) == 2
-    assert capsys.readouterr().err.startswith(said.format(tmp_path))
+    assert capsys.readouterr().err.startswith(message.format(tmp_path))
     assert not (tmp_path / "data").exists()
 
 
-def test_managed_store_without_data_may_be_restored_into(tmp_path, filled):
+def test_backup_is_restored_into_an_empty_managed_store(tmp_path, filled):
     back_up(filled, tmp_path / "backup")
     own = Settings(data_dir=tmp_path / "data", partitions=4)
     assert verify(own, repair=False) == 0
@@ -162,7 +162,7 @@ def test_managed_store_without_data_may_be_restored_into(tmp_path, filled):
     assert verify(own, repair=False) == 0
 
 
-def test_valkey_of_a_server_is_joined(tmp_path):
+def test_running_managed_valkey_is_used_and_not_started_again(tmp_path):
     with server.running(tmp_path) as url, server.joined(tmp_path) as same:
         assert same == url
     with server.joined(tmp_path) as another:

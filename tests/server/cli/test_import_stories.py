@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
     return file
 
 
-def test_authors_follow_those_after_them_by_name(settings, file, redis, capsys):
+def test_each_author_follows_the_next_authors_by_name(settings, file, redis, capsys):
     import_stories(settings, file, Options(follow=3))
     import_stories(settings, file, Options(follow=3))
 
@@ -71,7 +71,7 @@ def voters_differ(redis) -> list[str]:
     return differing
 
 
-def test_summary_counts_what_was_done(settings, file, capsys):
+def test_summary_counts_stories_users_and_groups(settings, file, capsys):
     assert import_stories(settings, file, Options()) == 0
     assert summary(capsys) == (1200, 0, 0, 30, 4)
 
@@ -87,7 +87,7 @@ def test_repeat_changes_nothing(settings, file, redis, capsys, options):
     assert everything(redis) == before
 
 
-def test_import_that_was_interrupted_goes_on_as_it_began(settings, file, redis, capsys, monkeypatch):
+def test_interrupted_import_continues_with_the_same_shift(settings, file, redis, capsys, monkeypatch):
     calls = []
 
     async def interrupted(*arguments, **options):
@@ -118,7 +118,7 @@ def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
     assert voters_differ(redis) == []
 
 
-def test_voters_are_as_many_as_the_votes(settings, file, redis):
+def test_one_voter_is_created_for_each_vote(settings, file, redis):
     import_stories(settings, file, Options(shift_to_now=True, with_voters=True))
 
     opened = list(redis.scan_iter("voted:*"))
@@ -129,7 +129,7 @@ def test_voters_are_as_many_as_the_votes(settings, file, redis):
     assert voters <= users
 
 
-def test_bad_lines_are_shown_and_counted_and_the_rest_is_imported(settings, file, capsys):
+def test_bad_lines_are_reported_and_the_rest_is_imported(settings, file, capsys):
     content = file.read_text()
     file.write_text(content + "nonsense\n" * 25)
 
@@ -158,7 +158,7 @@ def test_file_of_bad_lines_only_imports_nothing(settings, tmp_path, capsys):
     assert summary(capsys) == (0, 0, 1, 0, 0)
 
 
-def test_file_that_cannot_be_read_leaves_the_data_alone(tmp_path):
+def test_unreadable_file_creates_no_store(tmp_path):
     own = Settings(data_dir=tmp_path / "data")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
 
@@ -176,7 +176,7 @@ def command(*arguments: object, **settings: object) -> "subprocess.CompletedProc
     return subprocess.run(parts, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
 
 
-def test_command_fills_a_store_of_our_own(file, tmp_path):
+def test_command_fills_the_managed_store(file, tmp_path):
     done = command(file, "--shift-to-now", "--with-voters", data_dir=tmp_path / "data", partitions=8)
 
     assert (done.returncode, done.stderr) == (0, "")
