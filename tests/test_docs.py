@@ -70,7 +70,7 @@ FIXED = {  # limits without a setting
     "headers": CONNECTIONS.max_headers,
     "seconds for an execution": LIMITS.seconds,
     "seconds for a request to arrive": CONNECTIONS.request_seconds,
-    "seconds that a client may take nothing of a response": SlowClients().seconds,
+    "seconds that a client may read nothing of a response": SlowClients().seconds,
     "seconds that a connection may be idle": CONNECTIONS.idle_seconds,
     "seconds until `connection_init`": WEBSOCKET.init_timeout,
     "operations at a time on a WebSocket": WEBSOCKET.max_operations,
