@@ -1,5 +1,5 @@
 """
-Compares the project with its peers on equal data and equal answers. The server has one core, load and Valkey another.
+Compares the project with its peers on equal data and equal answers. The load generator and Valkey have another core.
 
     python -m bench [QUERY ...] [--peers all] [--articles 1000,20000] [--workers 1,2] [--unequal]
 
@@ -71,7 +71,7 @@ def installed(peers: list[Peer]) -> Iterator[Peer]:
 
 @contextmanager
 def filled(articles: int) -> Iterator[tuple[dict[str, str], Ground, Path]]:
-    """A Valkey with so many articles: the environment variables of the servers, and the data for requests."""
+    """Start a Valkey with so many articles. Yields the servers' environment variables, data for requests, a folder."""
     with tempfile.TemporaryDirectory() as name, server.running(Path(name) / "data") as url:
         folder, started = Path(name), time.perf_counter()
         found = asyncio.run(_fill(url, articles))

@@ -1,4 +1,4 @@
-"""What the rate limits by cost read from the store and keep in it, so that all server processes share them."""
+"""Connects the rate limits by cost to the store: finds users and server keys, and shares buckets among processes."""
 
 import asyncio
 import logging
@@ -20,9 +20,9 @@ logger = logging.getLogger("upvote")
 @asynccontextmanager
 async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator[None]:
     """
-    Look up sessions and server keys for the rate limiter, and exchange the points taken with other processes.
+    Let the rate limiter look up sessions and server keys, and share its buckets every `INTERVAL_SECONDS`.
 
-    This happens every tenth of a second. Without the store, each process counts alone.
+    While the store does not answer, each process counts alone.
     """
     if rates is None:
         yield
@@ -37,7 +37,7 @@ async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator
 
 
 async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | None]:
-    """The users whom tokens belong to; None without a session. One round trip; nothing if the store does not answer."""
+    """The users of tokens; None without a session. One round trip; empty if the store does not answer."""
     sessions = {token: parse_token(token) for token in tokens}
     valid = {token: session for token, session in sessions.items() if session}
     try:
@@ -49,7 +49,7 @@ async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | No
 
 
 async def key_names(store: Store, texts: Collection[str]) -> dict[str, str | None]:
-    """The names of server keys; None for text that is none. One round trip; nothing if the store does not answer."""
+    """The names of server keys; None for another text. One round trip; empty if the store does not answer."""
     try:
         return dict(zip(texts, await store.server_keys.names(list(texts)), strict=True))
     except StoreUnavailable:

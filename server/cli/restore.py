@@ -97,7 +97,7 @@ def header_of(backup: Checked) -> Settings:
 def check_records(backup: Checked, partitions: int) -> None:
     """
     Raises:
-        BrokenBackup: a record is not valid, or there is not exactly one record of sequences.
+        BrokenBackup: a record is invalid, or the number of records of sequences is not one.
     """
     sequences = 0
     with bar("check", backup.frames) as walked:

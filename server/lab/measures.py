@@ -16,25 +16,25 @@ def overlap(tops: Sequence[Top], others: Sequence[Top]) -> float:
 
 
 def turnover(tops: Sequence[Top], per_hour: int) -> float:
-    """The mean number of stories that were not there an hour before."""
+    """The mean number of stories that were not on the page an hour before."""
     fresh = [len(set(now) - set(before)) for before, now in zip(tops, tops[per_hour:], strict=False)]
     return sum(fresh) / len(fresh)
 
 
 def stays(tops: Sequence[Top], per_hour: int) -> list[float]:
-    """Total hours of each story that was ever there, sorted."""
+    """Total hours of each story that was ever on the page, sorted."""
     instants = Counter(number for top in tops for number in top)
     return sorted(count / per_hour for count in instants.values())
 
 
-def rank(ranked: Sequence[Ranked], mine: Ranked, places: int) -> int | None:
+def rank(ranked: Sequence[Ranked], changed: Ranked, places: int) -> int | None:
     """
     The rank that a story would have with another value; None beyond the page.
 
     `ranked` has one place more than the page, because it may contain the story itself.
     """
-    others = [each for each in ranked if each[1] != mine[1]][:places]
-    above = sum(each > mine for each in others)
+    others = [each for each in ranked if each[1] != changed[1]][:places]
+    above = sum(each > changed for each in others)
     return above + 1 if above < places else None
 
 

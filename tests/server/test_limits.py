@@ -65,8 +65,8 @@ def test_page_size_out_of_bounds_is_bad_user_input(live, token, page):
 
 def test_introspection_is_answered_unless_it_is_off(live, tmp_path):
     query = "{ __schema { queryType { name } } }"
-    with serving(tmp_path, introspection="off") as closed:
-        refused = closed.ask(query)
+    with serving(tmp_path, introspection="off") as without_introspection:
+        refused = without_introspection.ask(query)
 
     assert live.ask(query) == {"data": {"__schema": {"queryType": {"name": "Query"}}}}
     assert refused["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
@@ -75,8 +75,8 @@ def test_introspection_is_answered_unless_it_is_off(live, tmp_path):
 def test_failed_log_ins_are_limited(tmp_path):
     wrong = """mutation { logIn(input: {username: "nobody", password: "wrong horse"}) {
       userErrors { code ... on RateLimited { retryAt } } } }"""
-    with serving(tmp_path, rate_limits="on") as guarded:
-        answers = [guarded.ask(wrong)["data"]["logIn"]["userErrors"][0] for _ in range(11)]
+    with serving(tmp_path, rate_limits="on") as limited:
+        answers = [limited.ask(wrong)["data"]["logIn"]["userErrors"][0] for _ in range(11)]
 
     assert [answer["code"] for answer in answers] == ["BAD_CREDENTIALS"] * 10 + ["RATE_LIMITED"]
     assert answers[-1]["retryAt"].endswith("Z")
@@ -85,11 +85,11 @@ def test_failed_log_ins_are_limited(tmp_path):
 def test_posts_and_points_are_limited(tmp_path):
     ask = "{ articles(first: 40) { nodes { id } } }"
     limits = {"rate_limits": "on", "rate_posts": 2, "rate_points": 60, "rate_points_back": 0.001}
-    with serving(tmp_path, **limits) as guarded:
-        token = guarded.ask(REGISTER)["data"]["register"]["token"]
+    with serving(tmp_path, **limits) as limited:
+        token = limited.ask(REGISTER)["data"]["register"]["token"]
         titles = ("first", "second", "third")
-        posted = [guarded.ask(POST_WITH_RETRY_AT, token, title=title)["data"]["post"]["userErrors"] for title in titles]
-        answers = [guarded.post({"query": ask}) for _ in range(4)]
+        posted = [limited.ask(POST_WITH_RETRY_AT, token, title=title)["data"]["post"]["userErrors"] for title in titles]
+        answers = [limited.post({"query": ask}) for _ in range(4)]
 
     assert [[error["code"] for error in errors] for errors in posted] == [[], [], ["RATE_LIMITED"]]
     assert posted[2][0]["retryAt"]
@@ -99,21 +99,21 @@ def test_posts_and_points_are_limited(tmp_path):
 
 
 def test_registrations_are_limited(tmp_path):
-    with serving(tmp_path, rate_limits="on", rate_registrations=1) as guarded:
-        answers = [guarded.ask(REGISTER_WITH_RETRY_AT)["data"]["register"]["userErrors"] for _ in range(2)]
+    with serving(tmp_path, rate_limits="on", rate_registrations=1) as limited:
+        answers = [limited.ask(REGISTER_WITH_RETRY_AT)["data"]["register"]["userErrors"] for _ in range(2)]
 
     assert [[error["code"] for error in errors] for errors in answers] == [[], ["RATE_LIMITED"]]
     assert answers[1][0]["retryAt"].endswith("Z")
 
 
 def test_wrong_current_passwords_are_counted_with_failed_log_ins(tmp_path):
-    with serving(tmp_path, rate_limits="on") as guarded:
-        token = guarded.ask(REGISTER)["data"]["register"]["token"]
+    with serving(tmp_path, rate_limits="on") as limited:
+        token = limited.ask(REGISTER)["data"]["register"]["token"]
         changes = [
-            guarded.ask(CHANGE_WITH_RETRY_AT, token)["data"]["changePassword"]["userErrors"][0] for _ in range(11)
+            limited.ask(CHANGE_WITH_RETRY_AT, token)["data"]["changePassword"]["userErrors"][0] for _ in range(11)
         ]
-        log_in = guarded.ask("mutation { " + LOG_IN.replace("token", "userErrors { code }") + " }")
-        viewer = guarded.ask("{ viewer { username } }", token)
+        log_in = limited.ask("mutation { " + LOG_IN.replace("token", "userErrors { code }") + " }")
+        viewer = limited.ask("{ viewer { username } }", token)
 
     assert [change["code"] for change in changes] == ["BAD_CREDENTIALS"] * 10 + ["RATE_LIMITED"]
     assert changes[-1]["retryAt"].endswith("Z")
@@ -139,20 +139,20 @@ def test_processes_on_one_store_share_the_points_of_an_address(tmp_path, redis_u
 
 
 def test_pages_of_other_origins_may_read_responses_only_if_allowed(live, tmp_path):
-    friend, other_origin = {"Origin": "https://friend.example"}, {"Origin": "https://evil.example"}
-    asking = friend | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    allowed, other = {"Origin": "https://allowed.example"}, {"Origin": "https://other.example"}
+    preflight = allowed | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
     allow = "access-control-allow-origin"
-    with serving(tmp_path, allowed_origins="https://friend.example") as opened:
-        before = httpx.options(f"{opened.url}/graphql", headers=asking)
-        answered = opened.post({"query": "{ __typename }"}, friend)
-        hidden = opened.post({"query": "{ __typename }"}, other_origin)
-    closed = httpx.options(f"{live.url}/graphql", headers=asking)
+    with serving(tmp_path, allowed_origins="https://allowed.example") as allowing:
+        accepted = httpx.options(f"{allowing.url}/graphql", headers=preflight)
+        answered = allowing.post({"query": "{ __typename }"}, allowed)
+        hidden = allowing.post({"query": "{ __typename }"}, other)
+    unset = httpx.options(f"{live.url}/graphql", headers=preflight)
 
-    assert (before.status_code, before.headers[allow]) == (200, "https://friend.example")
-    assert answered.headers[allow] == "https://friend.example"
+    assert (accepted.status_code, accepted.headers[allow]) == (200, "https://allowed.example")
+    assert answered.headers[allow] == "https://allowed.example"
     assert allow not in hidden.headers
-    assert allow not in closed.headers
-    assert allow not in live.post({"query": "{ __typename }"}, friend).headers
+    assert allow not in unset.headers
+    assert allow not in live.post({"query": "{ __typename }"}, allowed).headers
 
 
 async def test_without_rate_limits_the_queue_for_password_hashes_is_unbounded(live):

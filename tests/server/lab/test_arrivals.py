@@ -18,21 +18,21 @@ def test_first_vote_is_at_the_posting_time_and_each_vote_once():
     assert list(votes) == sorted(votes)
 
 
-def test_each_half_life_brings_half_of_the_votes_to_come():
+def test_half_of_the_remaining_votes_arrive_in_each_half_life():
     votes = arrivals(story(100_001), 4, WEEK, 1)
 
     shares = [sum(at < POSTED + 4 * hours * HOUR for at in votes) / 100_000 for hours in (1, 2, 3)]
     assert [round(share, 2) for share in shares] == [0.5, 0.75, 0.88]
 
 
-def test_slow_votes_come_within_the_voting_window():
+def test_votes_with_a_long_half_life_arrive_within_the_voting_window():
     votes = arrivals(story(20_000), 168, WEEK, 1)
 
     assert POSTED + 167 * HOUR < votes[-1] < POSTED + 168 * HOUR
     assert round(sum(at < POSTED + 84 * HOUR for at in votes) / 20_000, 2) == 0.59  # (1 - 1/√2) / (1 - 1/2)
 
 
-def test_seed_and_story_say_when_votes_come():
+def test_votes_depend_on_the_seed_and_the_story_only():
     votes = arrivals(story(50), 4, WEEK, 1)
 
     assert arrivals(story(50), 4, WEEK, 1) == votes
