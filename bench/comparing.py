@@ -31,14 +31,14 @@ def compare(query: Query, requests: list[Request], servers: list[Server]) -> Non
 
 
 def answers(server: Server, query: Query, requests: list[Request]) -> list[Any]:
-    """The answers of a server. Of a write only the last two thirds count: the first depends on the server before."""
+    """The answers of a server. Of writes only the last two thirds: the first third depends on the previous server."""
     sent = writes(requests) if query.writes else requests[:SAMPLES]
     found = [ask(server, request) for request in sent]
     return found[len(found) // 3 :] if query.writes else found
 
 
 def writes(requests: list[Request]) -> list[Request]:
-    """The first half of the requests votes, the second takes the same votes back."""
+    """Votes and their withdrawals. The second half of `requests` withdraws the votes of the first half."""
     half = len(requests) // 2
     cast, taken_back = requests[:SAMPLES], requests[half : half + SAMPLES]
     return taken_back + cast + taken_back

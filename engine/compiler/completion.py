@@ -1,8 +1,8 @@
 """
 Completes columns of resolved values: leaf values, objects, interfaces and unions, and lists of them.
 
-Columns of scalars and enums are serialized at once where their Python types are right already, else one by one. The
-JSON of immutable records is cached as templates, with placeholders for what is not cached.
+A column of scalars or enums is returned unchanged if its Python types are right, else serialized value by value.
+JSON of immutable records is cached as templates, with placeholders for values that are not cached.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ TEMPLATE_SIZE = 600  # bytes of a template beside its text and its record, and o
 
 @dataclass(frozen=True, slots=True)
 class LeafCompletion:
-    """Scalars and enums. `serialize` takes a column without nulls; `are_texts`: it returns strings."""
+    """Scalars and enums. `serialize` takes a column without nulls; with `are_texts` it returns strings."""
 
     serialize: Callable[[Column], Column]
     nullable: bool
@@ -145,7 +145,7 @@ class AbstractCompletion:
 
 @dataclass(frozen=True, slots=True)
 class ListCompletion:
-    """Lists are joined, completed as one column, and cut again."""
+    """Lists: their items are completed as one column, which is then split again."""
 
     item: Completion
     nullable: bool
@@ -157,10 +157,10 @@ class ListCompletion:
             if value is not None and not isinstance(value, list | tuple):
                 raise NotCompilable("list")
         flat = self.item([item for value in values if value is not None for item in value], run)
-        return _cut(values, flat) if isinstance(flat, list) else run.expect(self._awaited(values, flat))
+        return _split(values, flat) if isinstance(flat, list) else run.expect(self._awaited(values, flat))
 
     async def _awaited(self, values: Column, flat: Awaitable[Column]) -> Column:
-        return _cut(values, await flat)
+        return _split(values, await flat)
 
 
 class JsonTemplate:
@@ -189,7 +189,7 @@ class JsonTemplate:
 class TemplateCache:
     """Templates by level and record, evicted in the order in which they were added."""
 
-    most: int = MAX_TEMPLATES
+    max_size: int = MAX_TEMPLATES
     levels: "count[int]" = field(default_factory=count)  # numbers of levels: each is used once
     _templates: dict[tuple[int, int], JsonTemplate] = field(default_factory=dict)
     _size: int = 0
@@ -207,11 +207,11 @@ class TemplateCache:
 
     def keep(self, level: int, template: JsonTemplate) -> None:
         key = level, id(template.record)
-        if known := self._templates.pop(key, None):  # replaced: made twice for one answer, or concurrently
+        if known := self._templates.pop(key, None):  # made twice for one answer, or concurrently
             self._size -= known.size
         self._templates[key] = template
         self._size += template.size
-        while self._size > self.most:
+        while self._size > self.max_size:
             self._size -= self._templates.pop(next(iter(self._templates))).size
             self._evictions += 1
 
@@ -265,7 +265,7 @@ class CachedLevel:
         rows = self.level.rows(
             [record], Run(run.context, run.arguments, placeholders=placeholders, budget=Budget(run.budget.limit))
         )
-        assert isinstance(rows, list), "what has to be awaited is a placeholder"
+        assert isinstance(rows, list), "awaitable values are placeholders"
         template = JsonTemplate(record, rows[0], placeholders)
         if self.is_cacheable(record):
             self.cache.keep(self.number, template)
@@ -273,11 +273,11 @@ class CachedLevel:
 
 
 def _one_of_each_class(values: Column) -> Iterable[Any]:
-    """What to check the type of: objects of one class are of one GraphQL type."""
+    """One value of each class, to check its type: objects of one class are of one GraphQL type."""
     return dict(zip(map(type, values), values, strict=True)).values()
 
 
-def _cut(values: Column, flat: Column) -> Column:
+def _split(values: Column, flat: Column) -> Column:
     answers: Column = []
     start = 0
     for value in values:
@@ -307,7 +307,7 @@ def _filled(templates: Sequence[JsonTemplate], placeholders: Placeholders, colum
 
 
 def serializer(type_: GraphQLLeafType) -> Callable[[Column], Column]:
-    """Serializes a column without nulls; raises what the GraphQL type raises of a value that does not fit."""
+    """Return a function that serializes a column without nulls, with the errors of the GraphQL type."""
     one_by_one = partial(_one_by_one, type_.coerce_output_value)
     if type_ in (GraphQLString, GraphQLID):
         return partial(_of_one_type, {str}, one_by_one)

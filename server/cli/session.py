@@ -1,4 +1,4 @@
-"""Where a command gets its store from: the one that UPVOTE_REDIS_URL names, or the managed Valkey."""
+"""Opens the store of a command: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -41,7 +41,7 @@ def running_store(
     join: bool = False,
 ) -> Iterator[Settings]:
     """
-    Yield the settings with the URL of a store that runs: the one that they name, or the managed Valkey.
+    Yield the settings with the URL of a running Redis or Valkey: theirs, or that of the managed Valkey.
 
     With `join`, a Valkey that a server has started on the same data is used. `on_failure` is called if the managed
     Valkey ends and cannot be restarted, `while_loading` while it loads its data.

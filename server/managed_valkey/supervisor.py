@@ -41,7 +41,7 @@ class ValkeySupervisor:
         self._thread.start()
 
     def wait(self) -> bool:
-        """Wait until Valkey answers or has failed to start; whether it answers."""
+        """Wait until Valkey answers or has failed to start. Returns whether it answers."""
         self._started.wait()
         return not self.has_failed
 
@@ -71,19 +71,19 @@ class ValkeySupervisor:
 
     def _attempt(self, failures: int) -> int:
         """
-        Run Valkey until it ends; the number of failed starts in a row.
+        Run Valkey until it ends. Returns the number of failed starts in a row.
 
-        Once it has run, a start for which the system has no resources does not count.
+        After a first successful start, a start that fails for lack of system resources does not count.
         """
         try:
             return 0 if self._run() else failures + 1
-        except OSError as error:  # no processes or file descriptors are left: there may be some later
+        except OSError as error:  # no free processes or file descriptors at the moment
             logger.error("Valkey cannot be started: %s", error.strerror)
             return max(failures, 1) if self._started.is_set() else MAX_ATTEMPTS
 
     def _run(self) -> bool:
         """
-        Start Valkey and wait until it ends; whether it answered in between.
+        Start Valkey and wait until it ends. Returns whether it answered.
 
         Raises:
             OSError: the system cannot create a process.
@@ -103,7 +103,7 @@ class ValkeySupervisor:
 
 
 def is_ready(socket_path: Path) -> bool:
-    """Whether Valkey serves. PING fails while it loads its data, and with MISCONF on a full disk, where reads work."""
+    """Whether Valkey answers reads. PING fails while it loads its data, and with MISCONF on a full disk."""
     try:
         return execute(socket_path, b"PING").startswith((b"+PONG", b"-MISCONF"))
     except OSError:

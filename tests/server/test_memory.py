@@ -101,7 +101,7 @@ async def test_process_does_not_grow_once_its_caches_are_full(app, ask):
     """With small shares, so that they are full after a few hundred requests."""
     for cache in app.state.budget.measured.values():
         if isinstance(cache, TemplateCache):
-            cache.most = 300_000
+            cache.max_size = 300_000
         elif isinstance(cache, SizedCache):
             cache.resize(300_000)
     numbers = count()

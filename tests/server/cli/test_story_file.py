@@ -145,7 +145,7 @@ def test_bad_line_of_csv_is_reported_and_the_others_are_read(found, content, rea
 
 
 @pytest.mark.parametrize("place", ["A year", "https", "5,2", "Marlow", "2016"])
-def test_quotation_mark_that_nothing_closes_costs_its_line_only(found, place):
+def test_unclosed_quotation_mark_makes_only_its_line_bad(found, place):
     unclosed = LINE.replace(place, f'"{place}')
     others = [LINE.replace("7", str(n), 1) for n in range(10, 15)]
 
@@ -156,7 +156,7 @@ def test_quotation_mark_that_nothing_closes_costs_its_line_only(found, place):
     assert [story.id for story in rest] == ["12", "13", "14"]
 
 
-def test_two_unclosed_quotation_marks_cost_their_two_lines(found):
+def test_two_unclosed_quotation_marks_make_only_their_lines_bad(found):
     unclosed = LINE.replace("A year", '"A year')
 
     bad = found(HEADER + unclosed + LINE + unclosed + LINE.replace("7", "8", 1))
@@ -194,7 +194,7 @@ def test_second_story_with_the_same_id_is_reported(found):
     assert found(line() + line(title="Another")) == [STORY, BadLine(2, "line 1 has a story with the same id")]
 
 
-def test_bad_story_does_not_take_the_id(found):
+def test_id_of_a_bad_line_may_be_used_again(found):
     assert found(line(title="") + line())[1] == STORY
 
 
@@ -206,7 +206,7 @@ def test_file_without_stories_is_refused(found, content):
         found(content)
 
 
-def test_order_is_by_time_then_id_as_a_number():
+def test_stories_are_sorted_by_time_and_then_by_number():
     stories = [Story(id, "A title", "", "Marlow", time, 1) for id, time in [("10", 5), ("9", 5), ("8", 6), ("11", 4)]]
 
     assert [story.id for story in in_order(stories)] == ["11", "9", "10", "8"]
