@@ -141,7 +141,7 @@ def vite(command: str, folder: Path, server: str, *arguments: str) -> Iterator[s
     process = subprocess.Popen(
         [programs.node(), program, command, *arguments, "--port", str(port), "--strictPort"],
         cwd=folder,
-        env=os.environ | {"SERVER_URL": server},
+        env=os.environ | {"SERVER_URL": server, "NO_COLOR": "1"},  # with CI set it prints colours
         stdout=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         text=True,

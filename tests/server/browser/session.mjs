@@ -30,11 +30,11 @@ for (const name of ['NewestInShow', 'FrontPage', 'Vote']) {
   seen[name] = await plain(headers);
 }
 await page.locator('.graphiql-tab-add').click();
+await stored('');
 seen.new = await plain(headers);
 await open('Me');
 answers.push(await run());
 
-await page.waitForTimeout(1_000); // GraphiQL stores its tabs half a second after a change
 await page.goto(url);
 await query.filter({ hasText: 'viewer' }).waitFor();
 seen.reloaded = await plain(headers);
@@ -42,7 +42,6 @@ answers.push(await run());
 const kept = await open('Vote');
 seen.otherReloaded = await plain(headers);
 
-await page.waitForTimeout(1_000);
 await page.evaluate(() => {
   const stored = (key) => localStorage.getItem(key).replaceAll(/article:\d+/g, 'article:1');
   for (const key of ['graphiql:tabState', 'upvote:examples', 'graphiql:query']) localStorage.setItem(key, stored(key));
@@ -63,7 +62,17 @@ async function run() {
 async function open(name) {
   await page.locator('.graphiql-tab', { hasText: name }).click();
   await query.filter({ hasText: name }).waitFor();
+  await stored(name);
   return plain(query);
+}
+
+/** GraphiQL takes over the operation of another tab, and stores its tabs, some time after the editor shows it. */
+async function stored(name) {
+  await page.waitForFunction((name) => {
+    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState'));
+    const { query, operationName } = tabs[activeTabIndex];
+    return name ? query?.includes(name) && operationName === name : !query;
+  }, name);
 }
 
 async function plain(editor) {
