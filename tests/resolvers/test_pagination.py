@@ -78,7 +78,7 @@ def test_pages_of_names_in_both_directions(names):
 
 @pytest.mark.parametrize("partitions", [1], indirect=True)
 async def test_connection_is_cached_while_its_articles_are_equal(store, alice):
-    article = await post(store, alice)
+    article = await post(store, alice, "an article that no other test has")
     listing = listings.whole(store.site, Order.TIME)
 
     async def connection() -> pagination.Connection:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.server.conftest import ROOT, environment, serving
-from tests.server.test_points import LITTLE, PAGE, SLOWLY, bearer, left, registered
+from tests.server.test_points import PAGE, SLOW_REFILL, SMALL, bearer, left, registered
 
 KEY = re.compile(r"[a-z0-9-]+\.[A-Za-z0-9_-]{43}")
 REGISTER_AND_TELL = """mutation { register(input: {username: "%s", password: "correct horse"}) {
@@ -32,7 +32,7 @@ def created(live, name):
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory):
-    settings = {"rate_registrations": 2, "rate_points": 200, "rate_key_points_back": 0.001, **SLOWLY}
+    settings = {"rate_registrations": 2, "rate_points": 200, "rate_key_points_back": 0.001, **SLOW_REFILL}
     with serving(tmp_path_factory.mktemp("keys"), **settings) as live:
         yield live
 
@@ -55,22 +55,22 @@ def test_command_shows_a_key_once_and_lists_and_revokes_names(limited):
 
 def test_key_has_a_bucket_of_its_own_and_a_session_behind_it_its_users(limited):
     key = {"X-Upvote-Key": created(limited, "own")}
-    before = left(limited.post(LITTLE))[1]
+    before = left(limited.post(SMALL))[1]
     keyed = [left(limited.post(PAGE, key)) for _ in range(2)]
     token = registered(limited, "alice")
     session = limited.post(PAGE, key | bearer(token))
 
     assert keyed == [("key", 100_000 - 41), ("key", 100_000 - 82)]
     assert left(session) == ("user", 200 - 41)
-    assert left(limited.post(LITTLE, key)) == ("key", 100_000 - 84)
-    assert before - left(limited.post(LITTLE))[1] < 41  # one registration and two little queries
+    assert left(limited.post(SMALL, key)) == ("key", 100_000 - 84)
+    assert before - left(limited.post(SMALL))[1] < 41  # one registration and two little queries
     assert limited.post(PAGE, key).headers["ratelimit-policy"].startswith('"key";q=100000;qu="points";w=')
 
 
 def test_junk_token_behind_a_key_takes_from_the_key(limited):
     key = {"X-Upvote-Key": created(limited, "junk")}
 
-    assert left(limited.post(LITTLE, key | bearer("A" * 46))) == ("key", 99_998)
+    assert left(limited.post(SMALL, key | bearer("A" * 46))) == ("key", 99_998)
 
 
 def test_registrations_count_for_the_visitor_whose_address_the_key_brings(tmp_path):
@@ -102,7 +102,7 @@ def test_registrations_count_for_the_visitor_whose_address_the_key_brings(tmp_pa
     ],
 )
 def test_wrong_key_is_refused_and_a_visitor_without_a_key_is_ignored(limited, headers, status, code):
-    answer = limited.post(LITTLE, headers)
+    answer = limited.post(SMALL, headers)
 
     assert answer.status_code == status
     assert [error["extensions"]["code"] for error in answer.json().get("errors", [])] == ([code] if code else [])
@@ -111,7 +111,7 @@ def test_wrong_key_is_refused_and_a_visitor_without_a_key_is_ignored(limited, he
 
 def test_visitor_that_is_no_address_is_refused(limited):
     key = created(limited, "odd")
-    answer = limited.post(LITTLE, {"X-Upvote-Key": key, "X-Upvote-Visitor": "somewhere"})
+    answer = limited.post(SMALL, {"X-Upvote-Key": key, "X-Upvote-Visitor": "somewhere"})
 
     assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (400, "BAD_REQUEST")
 
@@ -120,9 +120,9 @@ def test_revoked_key_is_refused_within_a_second_by_all_workers(tmp_path):
     with serving(tmp_path, rate_limits="on", workers=2) as live:
         kept, revoked = ({"X-Upvote-Key": created(live, name)} for name in ("kept", "revoked"))
         for _ in range(20):
-            assert {live.post(LITTLE, key).status_code for key in (kept, revoked)} == {200}
+            assert {live.post(SMALL, key).status_code for key in (kept, revoked)} == {200}
         run(live, "revoke", "revoked")
         time.sleep(1)
 
-        assert {live.post(LITTLE, revoked).status_code for _ in range(20)} == {401}
-        assert {live.post(LITTLE, kept).status_code for _ in range(20)} == {200}
+        assert {live.post(SMALL, revoked).status_code for _ in range(20)} == {401}
+        assert {live.post(SMALL, kept).status_code for _ in range(20)} == {200}
