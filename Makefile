@@ -50,7 +50,7 @@ explorer:  ## build server/explorer/static from the pinned packages; needs Node 
 	cd server/explorer/build && npm ci && npm run build
 
 WITH_NEWER = make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12
-TWO_AT_ONCE = --numprocesses 2 --dist loadfile
+TWO_AT_ONCE = --numprocesses 2 --dist loadfile --no-loadscope-reorder
 LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
 # `venv` writes pip last, so an environment without it is incomplete
