@@ -125,14 +125,14 @@ class Cluster:
             if server.process is None:
                 server.launch()
 
-    def settle(self) -> None:
+    def wait_until_complete(self) -> None:
         """Wait until all servers are connected and each primary has its replicas."""
-        until(self.is_whole)
+        until(self.is_complete)
 
-    def is_whole(self) -> bool:
-        return all(self._is_whole(server) for server in self.servers)
+    def is_complete(self) -> bool:
+        return all(self._is_complete(server) for server in self.servers)
 
-    def _is_whole(self, server: Server) -> bool:
+    def _is_complete(self, server: Server) -> bool:
         each = len(self.servers) // self.primaries - 1  # replicas
         with server.client() as client:
             info = client.execute_command("CLUSTER INFO")
@@ -164,7 +164,7 @@ def running_cluster(folder: Path, primaries: int = 3, replicas: int = 3) -> Iter
             until(lambda client=client, primary=primary: client.execute_command("CLUSTER REPLICATE", primary))
         for client in clients:
             client.close()
-        until(cluster.is_whole)
+        until(cluster.is_complete)
         cluster.give_up_after(BUSY)
         yield cluster
 
@@ -180,7 +180,7 @@ class SentinelSetup:
     def url(self) -> str:
         return f"redis+sentinel://{','.join(sentinel.address for sentinel in self.sentinels)}/{SERVICE}"
 
-    def settle(self) -> None:
+    def wait_until_complete(self) -> None:
         """Wait until each sentinel knows all servers and sentinels."""
         until(lambda: all(_knows_all(sentinel) for sentinel in self.sentinels))
 
@@ -195,15 +195,15 @@ def running_sentinels(folder: Path) -> Iterator[SentinelSetup]:
     """Run a primary with two replicas and three sentinels."""
     primary = Server(folder / "0")
     replicas = [Server(folder / str(number), {"replicaof": f"127.0.0.1 {primary.port}"}) for number in (1, 2)]
-    watching = {
+    sentinel_settings = {
         "sentinel monitor": f"{SERVICE} 127.0.0.1 {primary.port} 2",
         "sentinel down-after-milliseconds": f"{SERVICE} {NODE_TIMEOUT}",
         "sentinel failover-timeout": f"{SERVICE} 5000",
     }
-    sentinels = [Server(folder / f"sentinel{number}", watching, ["--sentinel"]) for number in range(3)]
+    sentinels = [Server(folder / f"sentinel{number}", sentinel_settings, ["--sentinel"]) for number in range(3)]
     setup = SentinelSetup([primary, *replicas], sentinels)
     with running(primary, *replicas, *sentinels):
-        setup.settle()
+        setup.wait_until_complete()
         yield setup
 
 

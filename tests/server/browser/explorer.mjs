@@ -1,14 +1,11 @@
 // Runs one query in the explorer, as a person would, and prints what was seen.
 // usage: node explorer.mjs CHROMIUM URL QUERY
-import { chromium } from 'playwright-core';
+import { openPage } from './page.mjs';
 
 const [executablePath, url, query] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
-const page = await browser.newPage();
-page.setDefaultTimeout(60_000);
+const { browser, page, errors } = await openPage(executablePath);
 
 const otherHosts = [];
-const errors = [];
 await page.route(
   (address) => address.origin !== new URL(url).origin && address.protocol !== 'data:',
   (route) => {
@@ -16,8 +13,6 @@ await page.route(
     return route.abort();
   },
 );
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
-page.on('pageerror', (error) => errors.push(error.message));
 
 await page.goto(`${url}/?query=${encodeURIComponent(query)}`);
 const documentation = page.locator('.graphiql-doc-explorer', { hasText: 'Root Types' });

@@ -1,16 +1,11 @@
 // Uses the front end of docs/frontend.md as a person would, and prints what was seen.
 // usage: node frontend.mjs CHROMIUM URL SERVER OTHER_TOKEN
-import { chromium } from 'playwright-core';
+import { openPage } from './page.mjs';
 
 const [executablePath, url, server, otherToken] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
-const page = await browser.newPage();
-page.setDefaultTimeout(60_000);
+const { browser, page, errors } = await openPage(executablePath);
 
-const errors = [];
 const sockets = [];
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
-page.on('pageerror', (error) => errors.push(error.message));
 page.on('websocket', (socket) => new URL(socket.url()).pathname === '/graphql' && sockets.push(socket));
 
 const item = (title) => page.locator('li', { hasText: title });

@@ -1,15 +1,9 @@
 // Presses "More" until it is gone, and prints the list after each time.
 // usage: node pages.mjs CHROMIUM URL
-import { chromium } from 'playwright-core';
+import { openPage } from './page.mjs';
 
 const [executablePath, url] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
-const page = await browser.newPage();
-page.setDefaultTimeout(60_000);
-
-const errors = [];
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
-page.on('pageerror', (error) => errors.push(error.message));
+const { browser, page, errors } = await openPage(executablePath);
 
 const items = page.locator('li');
 const lists = [];

@@ -1,14 +1,9 @@
 // Sets a token in one tab of the explorer, and prints what other tabs and a reloaded page have, and the examples.
 // usage: node session.mjs CHROMIUM URL TOKEN
-import { chromium } from 'playwright-core';
+import { openPage } from './page.mjs';
 
 const [executablePath, url, token] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
-const page = await browser.newPage();
-page.setDefaultTimeout(60_000);
-const errors = [];
-page.on('console', (message) => ['error', 'warning'].includes(message.type()) && errors.push(message.text()));
-page.on('pageerror', (error) => errors.push(error.message));
+const { browser, page, errors } = await openPage(executablePath);
 
 const query = page.locator('.graphiql-query-editor .view-lines');
 const headers = page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines');

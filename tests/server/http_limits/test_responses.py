@@ -218,18 +218,18 @@ def odd_server():
 async def test_unusual_response(odd_server, path, status, rest):
     async with talking(odd_server) as talk:
         await talk.say(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-        told, headers = await talk.head()
+        found, headers = await talk.head()
 
-        assert (told, await talk.rest()) == (status, rest)
+        assert (found, await talk.rest()) == (status, rest)
         assert headers["connection"] == "close"
 
 
 async def test_response_without_a_body_ends_with_its_head(odd_server):
     async with talking(odd_server) as talk:
         await talk.say(b"GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /parts HTTP/1.1\r\nHost: x\r\n\r\n")
-        told, headers = await talk.head()
+        found, headers = await talk.head()
 
-        assert (told, headers["etag"], "content-length" in headers) == (304, '"x"', False)
+        assert (found, headers["etag"], "content-length" in headers) == (304, '"x"', False)
         assert await talk.answer() == (200, 1234)
 
 

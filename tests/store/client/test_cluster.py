@@ -36,7 +36,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def cluster(running: Cluster) -> Iterator[Cluster]:
     """A whole cluster, emptied."""
     running.launch()
-    running.settle()
+    running.wait_until_complete()
     running.give_up_after(BUSY)
     with client(running.url) as redis:
         redis.flushall()
@@ -141,7 +141,7 @@ async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, cluste
         await asyncio.to_thread(until, lambda: cluster.primary_of(slots, but=lost) is not lost)
         lost.send(signal.SIGCONT)
         cluster.launch()
-        await asyncio.to_thread(cluster.settle)
+        await asyncio.to_thread(cluster.wait_until_complete)
         before = {number: len(names) for number, names in crowd.acknowledged.items()}
         await asyncio.to_thread(until, lambda: all(len(crowd.acknowledged[each]) > before[each] for each in before))
 
@@ -177,7 +177,7 @@ async def test_no_read_is_older_than_one_before_during_a_failover(store, cluster
         await asyncio.to_thread(lost.kill)
         await asyncio.to_thread(until, lambda: cluster.primary_of(slots, but=lost) is not lost)
         cluster.launch()
-        await asyncio.to_thread(cluster.settle)
+        await asyncio.to_thread(cluster.wait_until_complete)
         before = seen
         await asyncio.to_thread(until, lambda: reading.done() or seen > before + 20)
         reading.cancel()
@@ -204,7 +204,7 @@ async def test_too_few_replicas_leave_a_write_unconfirmed(store, cluster, monkey
         with pytest.raises(StoreUnavailable, match="too few replicas confirmed"):
             await store.articles.vote(number, "bob", Vote.UP)  # also if it changes nothing
     replica.send(signal.SIGCONT)
-    await asyncio.to_thread(cluster.settle)
+    await asyncio.to_thread(cluster.wait_until_complete)
 
     assert (await store.articles.vote(number, "bob", Vote.UP)).article.votes == 2
 
@@ -219,7 +219,7 @@ async def test_events_arrive_after_any_server_is_lost(store, cluster, monkeypatc
             publisher.kill()
             assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.MISSED
             cluster.launch()
-            await asyncio.to_thread(cluster.settle)
+            await asyncio.to_thread(cluster.wait_until_complete)
             await store.articles.edit(number, "alice", {"title": "another"})
             assert (await asyncio.wait_for(anext(mailbox), PATIENCE)).kind is events.EventKind.EDITED
 

@@ -28,7 +28,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SentinelSetup]
 
 @pytest.fixture
 def setup(running: SentinelSetup) -> SentinelSetup:
-    running.settle()
+    running.wait_until_complete()
     with running.primary().client() as redis:
         redis.flushall()
     return running
