@@ -297,14 +297,13 @@ async def _lifespan(
     settings: Settings, tracking_caches: TrackingCaches, app: Starlette
 ) -> AsyncIterator[dict[str, asyncio.Event]]:
     app.state.store = store = await open_store(settings, tracking_caches)
-    listening = events.connect(settings.redis_url or "", store.site.partitions)
     async with (
-        listening as heard,
-        config.keep_current(store.site.rankings, store.site.redis, heard),
+        events.connect(settings.redis_url or "", store.site.partitions) as received,
+        config.keep_current(store.site.rankings, store.site.redis, received),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
     ):
-        app.state.contexts.begin(store, Live(store, heard, settings.rate_ranking_places))
+        app.state.contexts.begin(store, Live(store, received, settings.rate_ranking_places))
         _collect_garbage_less_often()
         yield {STOPPING: asyncio.Event()}
     await store.close()
