@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN = .venv/bin
-SOURCES = caches engine store resolvers schema server tests bench
+SOURCES = caches database engine store resolvers schema server tests bench
 
 .PHONY: serve demo install check format test test-slow test-cluster soak bench docs lock explorer
 
@@ -64,7 +64,7 @@ LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emi
 .venv/serve.stamp: requirements.lock pyproject.toml | .venv/bin/pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q -x node_modules caches engine store resolvers schema server
+	$(BIN)/python -m compileall -q -x node_modules caches database engine store resolvers schema server
 	touch $@
 
 .venv/dev.stamp: requirements-dev.lock .venv/serve.stamp

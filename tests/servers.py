@@ -1,15 +1,25 @@
-"""Real Valkey servers that tests may kill, stop and start: a single one, a cluster, and a primary with sentinels."""
+"""
+Real servers that tests may kill, stop and start: Valkey alone, as a cluster, as a primary with sentinels, and
+PostgreSQL.
+"""
 
+import importlib.util
+import os
+import pwd
 import random
+import shutil
 import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -256,3 +266,88 @@ def _knows_all(sentinel: Server) -> bool:
     with sentinel.client() as client:
         state = client.sentinel_master(SERVICE)
     return state["num-slaves"] == 2 and state["num-other-sentinels"] == 2 and "disconnected" not in str(state["flags"])
+
+
+@dataclass
+class Postgres:
+    """
+    A PostgreSQL that listens on a socket in its folder, with the same data after a restart: the machine's own, or that
+    of the package `pgserver`. As PostgreSQL refuses to run as root, it then runs as another user.
+    """
+
+    folder: Path
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def url(self, database: str = "postgres") -> str:
+        return f"postgresql://upvote@/{database}?host={self.folder}"
+
+    def create(self) -> None:
+        """Make its files, in a folder that may not exist yet, and start it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, _unprivileged())
+        locale = ("--locale=C.UTF-8",) if sys.platform == "linux" else ()
+        self._run("initdb", "--no-sync", "--auth=trust", "--username=upvote", "--encoding=UTF8", *locale).wait()
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers. After `kill` its old processes may need a moment to end."""
+        until(self._is_started)
+
+    def kill(self) -> None:
+        """Kill it and all its processes."""
+        if self.process:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.process = None
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Run a statement outside of a transaction."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    def _is_started(self) -> bool:
+        if self.process is None or self.process.poll() is not None:
+            flags = ("-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=50")
+            self.process = self._run("postgres", *flags)
+        with suppress(psycopg.OperationalError):
+            return bool(self.execute("SELECT 1"))
+        return False
+
+    def _run(self, program: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                [postgres_folder() / program, "-D", self.folder / "data", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                user=_unprivileged() if os.geteuid() == 0 else None,
+                start_new_session=True,
+            )
+
+
+def postgres_folder() -> Path:
+    """The folder of the programs of PostgreSQL. Raises FileNotFoundError if there is none."""
+    if found := shutil.which("initdb"):
+        return Path(found).resolve().parent
+    if package := importlib.util.find_spec("pgserver"):
+        return Path(str(package.origin)).parent / "pginstall" / "bin"
+    raise FileNotFoundError("neither PostgreSQL nor the package pgserver is installed")
+
+
+def _unprivileged() -> str:
+    return "postgres" if any(user.pw_name == "postgres" for user in pwd.getpwall()) else "nobody"
+
+
+@contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    """A PostgreSQL with an empty folder that any user may enter."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        postgres = Postgres(Path(folder) / "postgres")
+        try:
+            postgres.create()
+            yield postgres
+        finally:
+            postgres.kill()

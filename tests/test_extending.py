@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "extending.md"
-PACKAGES = ("caches", "engine", "resolvers", "schema", "server", "store", "tests")
+PACKAGES = ("caches", "database", "engine", "resolvers", "schema", "server", "store", "tests")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", "static", "clients", "soak")
 DUMPS = "tests/store/maintenance/test_dump_and_restore.py"
 AFFECTED = (

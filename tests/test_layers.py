@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +12,13 @@ import pytest
 import schema
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ["server", "engine", "schema", "resolvers", "store", "caches"]
+LAYERS = ["server", "engine", "schema", "resolvers", "database", "store", "caches"]
 MAY_IMPORT = {
-    "server": {"engine", "schema", "resolvers", "store", "caches"},
+    "server": {"engine", "schema", "resolvers", "database", "store", "caches"},
     "engine": {"caches"},
     "schema": {"resolvers", "store", "caches", "engine"},
-    "resolvers": {"store", "caches"},
+    "resolvers": {"database", "store", "caches"},
+    "database": {"store", "caches"},
     "store": {"caches"},
     "caches": set(),
 }
@@ -23,6 +26,9 @@ ONLY_IN = {
     "starlette": {"server", "engine"},
     "uvicorn": {"server", "engine"},
     "strawberry": {"schema", "engine", "resolvers"},
+    "sqlalchemy": {"database"},
+    "alembic": {"database"},
+    "psycopg": {"database"},
 }
 
 
@@ -80,6 +86,15 @@ def test_redis_client_imports_nothing_of_the_rest_of_the_store():
     ] == []
 
 
+@pytest.mark.parametrize("module", ["server.app", "server.settings", "server.cli.main", "database.database"])
+def test_sqlalchemy_is_not_imported_before_a_database_is_opened(module):
+    program = (
+        f"import sys, {module}; print([name for name in ('sqlalchemy', 'alembic', 'psycopg') if name in sys.modules])"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True).stdout == "[]\n"
+
+
 def test_redis_packages_are_imported_by_the_redis_client_only():
     client = set(modules("store/client"))
     others = [path for layer in LAYERS for path in modules(layer) if path not in client]
@@ -89,7 +104,7 @@ def test_redis_packages_are_imported_by_the_redis_client_only():
     ] == []
 
 
-@pytest.mark.parametrize("layer", ["engine", "schema", "resolvers", "store", "caches"])
+@pytest.mark.parametrize("layer", ["engine", "schema", "resolvers", "database", "store", "caches"])
 def test_environment_is_read_in_the_server_only(layer):
     readers = [path.name for path in modules(layer) if "environ" in path.read_text() or "getenv" in path.read_text()]
 

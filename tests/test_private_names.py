@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("caches", "engine", "schema", "resolvers", "store", "server")
+LAYERS = ("caches", "engine", "schema", "resolvers", "database", "store", "server")
 PACKAGES = ("graphql", "hiredis", "redis", "strawberry", "uvicorn")
 BOUNDED = ("graphql-core", "hiredis", "redis", "strawberry-graphql", "uvicorn")
 DOCUMENTED = {  # modules whose public names may be used without a line in USES

@@ -21,7 +21,7 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("caches", "engine", "schema", "resolvers", "store", "server")
+ROOMS = ("caches", "engine", "schema", "resolvers", "database", "store", "server")
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 BULLET = re.compile(r"^- `([^`]+)` - (.+)$", re.MULTILINE)
 VOTE_TITLE, PAGE_TITLE = "The way of a vote", "The way of a page"

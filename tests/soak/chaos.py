@@ -118,7 +118,9 @@ class Chaos:
         try:
             fill(filler)
             await asyncio.sleep(self.random.uniform(1.0, 4.0))
-            await self.server.until_ready()  # a write may have met the full disk, which ends Valkey: it is started again
+            await (
+                self.server.until_ready()
+            )  # a write may have met the full disk, which ends Valkey: it is started again
         finally:
             filler.unlink(missing_ok=True)
 

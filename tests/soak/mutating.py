@@ -8,7 +8,17 @@ from pathlib import Path
 from tests.soak.server import ROOT
 
 FOLDER = Path(__file__).parent / "mutants"
-COPIED = ("caches", "engine", "store", "resolvers", "schema", "server", "tests/soak/clock", "pyproject.toml")
+COPIED = (
+    "caches",
+    "database",
+    "engine",
+    "store",
+    "resolvers",
+    "schema",
+    "server",
+    "tests/soak/clock",
+    "pyproject.toml",
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Migrations of the tables, run by Alembic when a database is opened."""

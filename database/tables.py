@@ -1,0 +1,94 @@
+"""
+The tables. docs/database.md describes them for people who ask with SQL.
+
+Instants are unix milliseconds, in columns that end in `_ms`; each table has a view in which they are timestamps.
+"""
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, SmallInteger, Table, Text
+
+METADATA = MetaData()
+NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row numbers are of the type INTEGER only
+
+ARTICLES = Table(
+    "articles",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("poster", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("link", Text),
+    Column("content", Text),
+    Column("posted_ms", NUMBER, nullable=False),
+    Column("edited_ms", NUMBER),
+    Column("up", NUMBER, nullable=False),
+    Column("down", NUMBER, nullable=False),
+    Column("imported_votes", NUMBER, nullable=False),
+    Column("archived", Boolean, nullable=False),
+    Index("articles_by_poster", "poster", "posted_ms"),
+    Index("articles_by_time", "posted_ms"),
+)
+
+ARTICLE_GROUPS = Table(
+    "article_groups",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("name", Text, primary_key=True),
+    Column("place", SmallInteger, nullable=False),
+    Index("article_groups_by_name", "name", "number"),
+    sqlite_with_rowid=False,
+)
+
+VOTES = Table(
+    "votes",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("voter", Text, primary_key=True),
+    Column("value", SmallInteger, nullable=False),
+    Column("cast_ms", NUMBER),
+    Column("counts", Boolean, nullable=False),
+    Index("votes_by_voter", "voter", "number"),
+    sqlite_with_rowid=False,
+)
+
+USERS = Table(
+    "users",
+    METADATA,
+    Column("username", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("joined_ms", NUMBER, nullable=False),
+    Column("seen", Text),
+    Index("users_by_name", "name", unique=True),
+    sqlite_with_rowid=False,
+)
+
+FOLLOWS = Table(
+    "follows",
+    METADATA,
+    Column("follower", Text, primary_key=True),
+    Column("followee", Text, primary_key=True),
+    Column("since_ms", NUMBER, nullable=False),
+    Index("follows_by_followee", "followee", "follower"),
+    sqlite_with_rowid=False,
+)
+
+EDITS = Table(
+    "edits",
+    METADATA,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("entry", Text, primary_key=True),
+    Column("number", NUMBER, nullable=False),
+    Column("editor", Text, nullable=False),
+    Column("edited_ms", NUMBER, nullable=False),
+    Column("title", Text),
+    Column("link", Text),
+    Column("content", Text),
+    Index("edits_by_number", "number"),
+)
+
+POSITIONS = Table(
+    "positions",
+    METADATA,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("log", Text, nullable=False),
+    Column("entry", Text, nullable=False),
+    Column("at_ms", NUMBER, nullable=False),
+)
