@@ -9,7 +9,7 @@ of an edge, are free. So are scalars, except those with points in `Weights.texts
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from graphql import (
     BooleanValueNode,
@@ -47,6 +47,20 @@ MAX_CACHED_COSTS = 16  # for each operation, by the sizes that its variables giv
 MAX_CACHED_SIZE = 2**31  # costs of larger sizes are not cached: a huge integer takes memory
 
 
+class PageSize(NamedTuple):
+    """How many items a page has without a size, and how many at most: `Weights` says what a larger one costs."""
+
+    default: int
+    largest: int | None = None
+
+    def items(self, sizes: Sequence[int]) -> int:
+        """Return how many items a page counts as, given its size arguments."""
+        if not sizes:
+            return self.default
+        largest = max(0, *sizes)
+        return 0 if self.largest is not None and largest > self.largest else largest
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """
@@ -59,7 +73,8 @@ class Weights:
     `skipped_per_point` items before it.
 
     A resolver refuses pages of more than `largest_page` items with an error of its own. Fields below such a page count
-    nothing, so that the client gets that error and not one about the cost.
+    nothing, so that the client gets that error and not one about the cost. `sizes` names arguments beside `first` and
+    `last` that give the size of a page.
     """
 
     page: int = 50
@@ -71,13 +86,11 @@ class Weights:
     bytes_per_point: int = 10_000
     skipped_per_point: int = 100
     largest_page: int | None = None
+    sizes: Mapping[str, PageSize] = field(default_factory=dict)
 
-    def page_items(self, sizes: Sequence[int]) -> int:
-        """Return how many items a page counts as, given its size arguments."""
-        if not sizes:
-            return self.page
-        largest = max(0, *sizes)
-        return 0 if self.largest_page is not None and largest > self.largest_page else largest
+    def page_size(self, argument: str) -> PageSize | None:
+        """Return the size of a page with an argument of this name; None if the argument gives no size."""
+        return PageSize(self.page, self.largest_page) if argument in PAGE_ARGUMENTS else self.sizes.get(argument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +117,7 @@ class FieldCost:
     """
 
     own: int
-    is_page: bool = False
+    page: PageSize | None = None
     is_list: bool = False
     sizes: tuple[int, ...] = ()
     nested: "tuple[FieldCost, ...]" = ()
@@ -115,7 +128,7 @@ class FieldCost:
         """Return the points with these sizes; `page` is the number of items if the field belongs to a page."""
         given = [size for index in self.sizes if (size := sizes[index]) is not None]
         size = max(0, *given) if given else None
-        items = weights.page_items(given) if self.is_page else None
+        items = self.page.items(given) if self.page else None
         own = self.own + sum([points for index, points in self.flags if sizes[index]])
         own, times = own + self._skipped(sizes, weights, items), 1
         if self.is_list and page is not None:
@@ -204,18 +217,19 @@ class CostReader:
             points = self.weights.texts.get((parent, node.name.value))
             return FieldCost(points) if points else None
         is_list = isinstance(get_nullable_type(definition.type), GraphQLList)
-        is_page = any(name in definition.args for name in PAGE_ARGUMENTS)
+        page = next(filter(None, map(self.weights.page_size, definition.args)), None)
         own = int(is_resolved(definition))
         nested = self.fields([(named, node.selection_set) for node, _ in same if node.selection_set])
-        sizes, flags = self._sizes(node, is_page, is_list), self._flags(node)
-        return FieldCost(own, is_page, is_list, sizes, nested, flags, self._page_number(node, is_page))
+        sizes, flags = self._sizes(node, page is not None, is_list), self._flags(node)
+        return FieldCost(own, page, is_list, sizes, nested, flags, self._page_number(node, page is not None))
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
-        """The sizes of a page are its arguments `first` and `last`; that of a list is its longest argument's length."""
+        """The sizes of a page are those of `Weights.page_size`; that of a list is its longest argument's length."""
         if not is_page and not is_list:
             return ()
         measure = page_size if is_page else length
-        sized = [each.value for each in node.arguments or () if not is_page or each.name.value in PAGE_ARGUMENTS]
+        arguments = [each for each in node.arguments or () if not is_page or self.weights.page_size(each.name.value)]
+        sized = [each.value for each in arguments]
         start = len(self.sizes)
         self.sizes += [self._size(measure, value) for value in sized]
         return tuple(range(start, len(self.sizes)))

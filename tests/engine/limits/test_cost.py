@@ -6,7 +6,7 @@ from caches import SizedCache
 from engine import Limits
 from engine.documents import Operations
 from engine.errors import Refused
-from engine.limits.cost import Weights, check_cost
+from engine.limits.cost import PageSize, Weights, check_cost
 from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import SCHEMA
 from tests.engine.test_endpoint import code
@@ -67,6 +67,14 @@ def test_fields_of_an_oversized_page_cost_nothing():
     operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]
+
+
+def test_other_arguments_may_give_the_size_of_a_page():
+    sized = Operations(SCHEMA, Limits(weights=Weights(sizes={"most": PageSize(20, 1_000)})), SizedCache(100_000))
+    operation = sized.find("query ($n: Int) { recent(most: $n) { books { title } } }", None)
+
+    assert [operation.cost.points({"n": size}) for size in (7, 1_000, 1_001, 0, -1)] == [8, 1_001, 1, 1, 1]
+    assert sized.find("{ recent { books { title } } }", None).cost.points({}) == 21
 
 
 def test_arguments_may_cost_points_of_their_own():
