@@ -26,7 +26,7 @@ What a schema can declare to be faster:
 from engine.documents import read_trusted_documents
 from engine.endpoint import Endpoint
 from engine.errors import Code
-from engine.interfaces import BackendUsage, Context, Observation, Observer, Options
+from engine.interfaces import BackendUsage, Context, EventId, Observation, Observer, Options
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import BucketKey, RateLimiter
 from engine.requests import Client
@@ -38,6 +38,7 @@ __all__ = [
     "Code",
     "Context",
     "Endpoint",
+    "EventId",
     "Limits",
     "Observation",
     "Observer",

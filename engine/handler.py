@@ -41,7 +41,7 @@ COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, sinc
 
 class EncodedResult(NamedTuple):
     """
-    The result of an operation, or of one event, as JSON.
+    The result of an operation, or of one event, as JSON. The body is empty if the event is only an id.
 
     One that is not shareable is for this client alone, though the viewer key of another client may be equal.
     """
@@ -49,6 +49,7 @@ class EncodedResult(NamedTuple):
     body: bytes
     has_errors: bool
     is_shareable: bool = True
+    event_id: str = ""
 
 
 Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting request executes for itself
@@ -79,6 +80,7 @@ class RequestHandler:
         self._on_untrusted_proxy = options.on_untrusted_proxy
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
+        self._event_id = options.event_id
         self._coalescer = Coalescer()
         self._header_names = options.client_headers
         self.error_formatter = ErrorFormatter(codes)
@@ -212,7 +214,14 @@ class RequestHandler:
         key = self._subscription_key(observation.request)
         try:
             async for event in source.events:
-                yield await self._event_result(observation, source, event, key)
+                id = self._event_id(event)
+                if id is None:
+                    yield await self._event_result(observation, source, event, key)
+                elif id.is_only_id:
+                    yield EncodedResult(b"", False, event_id=id.text)
+                else:
+                    result = await self._event_result(observation, source, event, key)
+                    yield result._replace(event_id=id.text)
         finally:
             if isinstance(source.events, AsyncGenerator):
                 await source.events.aclose()

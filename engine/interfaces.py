@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Container, Hashable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from starlette.types import Scope
 
@@ -36,6 +36,17 @@ class Context(Protocol):
     def extensions(self) -> dict[str, Any]:
         """Return further entries of the response's `extensions`."""
         ...
+
+
+class EventId(NamedTuple):
+    """
+    The id of an event of a subscription, without line breaks.
+
+    An event that is only an id has no result: it tells the client how far it has come.
+    """
+
+    text: str
+    is_only_id: bool = False
 
 
 OpenContext: TypeAlias = Callable[[Client], Context]
@@ -111,6 +122,9 @@ class Options:
     X-Forwarded-For is used if one of `trusted_proxies` sent it. `on_untrusted_proxy` is called with the address of any
     other sender.
 
+    `event_id` returns the id of a value that a subscription yields. Server-sent events have it as their `id`; a client
+    that connects again sends the last one, which is `Client.last_event_id`, so that its subscription can go on there.
+
     Shared caches may serve the response to a GET without a token for `cache_seconds` without revalidation.
 
     A WebSocket may have `max_operations` at a time; further ones are refused with `TOO_MANY_OPERATIONS`. Messages
@@ -134,6 +148,7 @@ class Options:
     keep_alive: float = 12.0
     observer: Observer = field(default_factory=NullObserver)
     viewer_key: ViewerKey | None = None
+    event_id: Callable[[Any], EventId | None] = lambda value: None
     stats_header: str | None = None
     key_header: str | None = None
     visitor_header: str | None = None

@@ -64,13 +64,18 @@ class MediaRange(NamedTuple):
 
 
 class Client(NamedTuple):
-    """Who sends a request. `stats` asks for the cost of the execution in the response's extensions."""
+    """
+    Who sends a request. `stats` asks for the cost of the execution in the response's extensions.
+
+    `last_event_id` is that of an EventSource that connects again: the id of the last event it has received.
+    """
 
     token: str | None
     address: str
     stats: bool = False
     traceparent: str = ""
     key: ServerKey | None = None
+    last_event_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,7 +264,8 @@ def client_of(
         visitor = headers.get(names.visitor, b"") if names.visitor else b""
         key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
     address = address_of(scope, headers, proxies, on_untrusted_proxy)
-    return Client(token, address, wants_stats, traceparent, key)
+    last_event_id = headers.get(b"last-event-id", b"").decode("utf-8", "replace")
+    return Client(token, address, wants_stats, traceparent, key, last_event_id)
 
 
 def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:

@@ -13,10 +13,11 @@ from engine.requests import VARY, Media
 
 
 class Framing(NamedTuple):
-    """The bytes before and after each result of a stream."""
+    """The bytes before and after each result of a stream, and those of the id of an event; None if events have none."""
 
     content_type: bytes
     opening: bytes
+    event_id: bytes | None
     before: bytes
     after: bytes
     heartbeat: bytes
@@ -27,6 +28,7 @@ FRAMINGS = {
     Media.EVENTS: Framing(
         content_type=b"text/event-stream; charset=utf-8",
         opening=b":\n\n",
+        event_id=b"id: %b\n",
         before=b"event: next\ndata: ",
         after=b"\n\n",
         heartbeat=b":\n\n",
@@ -36,6 +38,7 @@ FRAMINGS = {
     Media.MULTIPART: Framing(
         content_type=b'multipart/mixed;boundary="graphql";subscriptionSpec=1.0',
         opening=b"\r\n--graphql",
+        event_id=None,
         before=b'\r\nContent-Type: application/json\r\n\r\n{"payload":',
         after=b"}\r\n--graphql",
         heartbeat=b"\r\nContent-Type: application/json\r\n\r\n{}\r\n--graphql",
@@ -102,9 +105,18 @@ async def send_results(results: AsyncGenerator[EncodedResult, None], framing: Fr
     async with aclosing(results):
         try:
             async for result in results:
-                await send(chunk(framing.before + result.body + framing.after))
+                if text := framed(result, framing):
+                    await send(chunk(text))
         except Refused as refused:
             await send(chunk(framing.before + refusal_body(refused) + framing.after))
+
+
+def framed(result: EncodedResult, framing: Framing) -> bytes:
+    """The bytes of a result; none for an event that is only an id where events have no ids."""
+    id = framing.event_id % result.event_id.encode() if framing.event_id and result.event_id else b""
+    if not result.body:
+        return id and id + b"\n"
+    return id + framing.before + result.body + framing.after
 
 
 async def send_heartbeats(framing: Framing, keep_alive: float, send: Send) -> NoReturn:

@@ -229,7 +229,8 @@ class WebSocketSession:
             self._subscriptions.add(identifier)
         async with aclosing(self._handler.stream(operation)) as results:
             async for result in results:
-                await self._send_text(b'{"id":%b,"type":"next","payload":%b}' % (name, result.body))
+                if result.body:
+                    await self._send_text(b'{"id":%b,"type":"next","payload":%b}' % (name, result.body))
 
     async def _send_text(self, text: bytes) -> None:
         await self._send({"type": "websocket.send", "text": text.decode()})

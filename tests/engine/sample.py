@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from strawberry.types import Info
 from websockets.asyncio.client import connect
 
-from engine import Client, Endpoint, Options
+from engine import Client, Endpoint, EventId, Options
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
 from tests.servers import PATIENCE
@@ -108,6 +108,10 @@ class Query:
         return Shelf()
 
     @strawberry.field
+    def recent(self, most: int | None = None) -> Shelf:
+        return Shelf()
+
+    @strawberry.field
     def pick(self, ids: list[int] | None = None) -> list[Book]:
         return []
 
@@ -165,8 +169,32 @@ class Mutation:
         return by
 
 
+@dataclass
+class Tick:
+    """A value of a subscription that has an id; one without a number is only an id."""
+
+    id: str
+    number: int | None
+
+
+def event_id(value: Any) -> EventId | None:
+    return EventId(value.id, value.number is None) if isinstance(value, Tick) else None
+
+
+@strawberry.type
+class Numbered:
+    number: int
+
+
 @strawberry.type
 class Subscription:
+    @strawberry.subscription
+    async def ticks(self, info: Info, to: int = 3) -> AsyncGenerator[Numbered, None]:
+        """Numbers from the one after the last event, and after the last one an event that is only an id."""
+        for number in range(int(info.context.client.last_event_id or -1) + 1, to):
+            yield Tick(str(number), number)
+        yield Tick(str(to), None)
+
     @strawberry.subscription
     async def count(self, to: int = 3) -> AsyncGenerator[int, None]:
         for number in range(to):
@@ -224,7 +252,8 @@ class Server:
 
 @contextmanager
 def serving(limiter: ConnectionLimiter | None = None, **settings: Any) -> Iterator[Server]:
-    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, Options(stats_header="X-Stats", **settings))
+    options = Options(stats_header="X-Stats", event_id=event_id, **settings)
+    endpoint = Endpoint(SCHEMA, CONTEXTS.open, {NotToday: "NOT_TODAY"}, options)
     with running(endpoint, limiter) as server:
         yield server
 

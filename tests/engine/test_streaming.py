@@ -27,6 +27,38 @@ async def test_events_are_framed_and_completed(ask):
     )
 
 
+async def test_server_sent_events_have_the_ids_of_the_application(ask):
+    response = await ask("subscription { ticks(to: 2) { number } }", EVENTS)
+
+    assert response.text == (
+        ":\n\n"
+        'id: 0\nevent: next\ndata: {"data":{"ticks":{"number":0}}}\n\n'
+        'id: 1\nevent: next\ndata: {"data":{"ticks":{"number":1}}}\n\n'
+        "id: 2\n\n"
+        "event: complete\ndata: \n\n"
+    )
+
+
+async def test_client_that_connects_again_goes_on_after_its_last_event(http):
+    query = {"query": "subscription { ticks(to: 4) { number } }"}
+    response = await http.get("", params=query, headers=EVENTS | {"Last-Event-ID": "2"})
+
+    assert response.text.split("\n\n")[1:3] == [
+        'id: 3\nevent: next\ndata: {"data":{"ticks":{"number":3}}}',
+        "id: 4",
+    ]
+
+
+async def test_multipart_leaves_ids_out(ask):
+    response = await ask("subscription { ticks(to: 1) { number } }", MULTIPART)
+
+    assert response.text == (
+        "\r\n--graphql"
+        '\r\nContent-Type: application/json\r\n\r\n{"payload":{"data":{"ticks":{"number":0}}}}\r\n--graphql'
+        "--\r\n"
+    )
+
+
 async def test_query_is_streamed_if_only_a_stream_is_accepted(ask):
     streamed = await ask("{ hello }", EVENTS)
     single = await ask("{ hello }", {"accept": "text/event-stream, application/json"})

@@ -33,6 +33,16 @@ async def test_subscription_sends_its_events_and_completes(socket):
     ]
 
 
+async def test_event_that_is_only_an_id_is_not_sent(socket):
+    await initialise(socket)
+    await subscribe(socket, "subscription { ticks(to: 1) { number } }")
+
+    assert [await receive(socket) for _ in range(2)] == [
+        {"id": "1", "type": "next", "payload": {"data": {"ticks": {"number": 0}}}},
+        {"id": "1", "type": "complete"},
+    ]
+
+
 async def test_query_has_one_result(socket):
     await initialise(socket)
     await subscribe(socket, "query ($n: String!) { hello(name: $n) }", variables={"n": "Ada"})
