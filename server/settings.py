@@ -200,6 +200,14 @@ class Settings(BaseModel):
         None, description="File of trusted documents, in the format of graphql-codegen or Relay's compiler."
     )
     only_trusted: Literal["on", "off"] = Field("off", description="`on` refuses all documents that are not trusted.")
+    log_seconds: int = Field(
+        3_600, ge=0, description="Seconds for which entries of the [log](log.md) are kept at least."
+    )
+    log_entries: int = Field(
+        200_000,
+        ge=1,
+        description="Maximum number of entries in the log of a partition, also if a consumer has not taken them.",
+    )
     log_level: Literal["info", "warning", "error"] = Field(
         "info", description="Minimum level of log lines; `info` includes one line per operation."
     )

@@ -5,6 +5,7 @@ receives all events and dispatches them to listeners by topic.
 
 import asyncio
 import logging
+import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -19,8 +20,7 @@ from store.client.pubsub import Subscriber
 CAPACITY = 100  # pending events of a mailbox
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 RECONNECT_PAUSE = 0.5  # seconds before reconnecting
-# the beginnings of messages about articles
-ABOUT_ARTICLES = ("posted ", "voted ", "edited ", "regrouped ", "deleted ", "imported ")
+ENTRY_ID = re.compile(r"\d+-\d+", re.ASCII)
 
 logger = logging.getLogger("upvote")
 
@@ -32,25 +32,41 @@ class EventKind(Enum):
     REGROUPED = "regrouped"
     DELETED = "deleted"
     IMPORTED = "imported"
+    REGISTERED = "registered"
+    FOLLOWED = "followed"
+    UNFOLLOWED = "unfollowed"
+    SEEN = "seen"
+    PASSWORD_CHANGED = "password_changed"
+    REPAIRED = "repaired"
     RANKED = "ranked"  # the orders or the weights of a group have changed
     MISSED = "missed"  # events were lost: anything may have changed
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Event:
-    """A change of an article. `groups` are those whose listings it changes."""
+    """
+    A change, which has an entry in the log under `id`. `groups` are those whose listings it changes.
+
+    Only events about articles have a number and a poster.
+    """
 
     kind: EventKind
     number: int = 0
     poster: str = ""
     groups: tuple[str, ...] = ()
+    id: str = ""
 
     @classmethod
     def read(cls, message: str) -> Self:
-        """Parse a message of `publish_event` in `prelude.lua`; any other message is an event MISSED."""
+        """
+        Parse a message of `publish_event` in `prelude.lua`; any other message is an event MISSED.
+
+        Messages of earlier versions have no id.
+        """
         try:
             kind, number, poster, *groups = message.split()
-            return cls(EventKind(kind), int(number), poster, tuple(groups))
+            id = groups.pop(0) if groups and ENTRY_ID.fullmatch(groups[0]) else ""
+            return cls(EventKind(kind), int(number), poster, tuple(groups), id)
         except ValueError:
             return cls(EventKind.MISSED)
 
@@ -74,9 +90,13 @@ def of_listing(group: str | None) -> Topic:
 
 
 RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
+ENTRIES: Topic = ("entries", None)  # all changes
+# the beginnings of messages that concern no listener to RANKINGS
+ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in (EventKind.RANKED, EventKind.MISSED))
 
 
 def topics(event: Event) -> Iterator[Topic]:
+    yield ENTRIES
     if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
         yield of_article(event.number)
     if event.kind is EventKind.POSTED:
@@ -141,8 +161,8 @@ class Events:
             yield mailbox
 
     def receive(self, message: str) -> None:
-        """Dispatch a message. Without listeners to articles, messages about them are not parsed."""
-        if len(self._listeners) > (RANKINGS in self._listeners) or not message.startswith(ABOUT_ARTICLES):
+        """Dispatch a message. Without listeners to anything but rankings, other messages are not parsed."""
+        if len(self._listeners) > (RANKINGS in self._listeners) or not message.startswith(ABOUT_OTHERS):
             self.dispatch(Event.read(message))
 
     def dispatch(self, event: Event) -> None:

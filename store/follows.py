@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 from store import keys
+from store.client import Command
 from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.records import INSTANTS, Position
-from store.scripts.registry import MARK_SEEN, Script
+from store.scripts.registry import FOLLOW, MARK_SEEN
 from store.sessions import Actor, Session, Sessions, actor_slot
 from store.site import Site
-
-FOLLOW = Script("follow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +75,19 @@ class Follows:
         return follower, name
 
     async def _set(self, follower: str, followee: str, since: int | str) -> Followed:
-        p = self._site.home_of_user(followee)
-        await self._site.redis.run(FOLLOW.command([keys.followers(p, followee), keys.closed(p)], follower, since))
-        p = self._site.home_of_user(follower)
-        (status,) = await self._site.redis.run(
-            FOLLOW.command([keys.following(p, follower), keys.closed(p)], followee, since)
-        )
+        await self._site.redis.run(followers_side(self._site, follower, followee, since))
+        (status,) = await self._site.redis.run(following_side(self._site, follower, followee, since))
         return Followed(follower, followee, status == "changed")
+
+
+def followers_side(site: Site, follower: str, followee: str, since: int | str) -> Command:
+    """Add a follower to those of a followee, or with `since` "" remove it. Instants are unix milliseconds."""
+    p = site.home_of_user(followee)
+    return FOLLOW.command([keys.followers(p, followee), keys.closed(p)], follower, since)
+
+
+def following_side(site: Site, follower: str, followee: str, since: int | str) -> Command:
+    """Add a followee to those of a follower, or remove it, with an entry in the log of the follower's partition."""
+    p = site.home_of_user(follower)
+    script_keys = [keys.following(p, follower), keys.closed(p), keys.log(p), keys.events(p)]
+    return FOLLOW.command(script_keys, followee, since, follower, site.clock())

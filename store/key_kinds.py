@@ -23,7 +23,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
 NOTHING = re.compile("")
 
-Type = Literal["hash", "set", "string", "zset", "list", "channel"]
+Type = Literal["hash", "set", "string", "zset", "list", "stream", "channel"]
 
 
 class Backup(Enum):
@@ -85,7 +85,8 @@ DECLARED = (
         keys.store,
         "hash",
         None,
-        "number of partitions, good_votes, weights, orders, version of links: what the indexes are built with",
+        "number of partitions, good_votes, weights, orders, version of links: what the indexes are built with; log: a"
+        " random text that tells this log from others",
         written_by="opening, verify, reindex, restore",
         backup=Backup.COPIED,
         record="ranking",
@@ -362,11 +363,34 @@ DECLARED = (
         check=Check.MEMBERS,
     ),
     KeyKind(
+        keys.log,
+        "stream",
+        NOTHING,
+        "an entry for each change, with the new values",
+        lifetime="UPVOTE_LOG_SECONDS, and until all consumers have them",
+        written_by="every script that changes an article, a user, a follow or a ranking",
+    ),
+    KeyKind(
+        keys.logged,
+        "hash",
+        NOTHING,
+        "ids of the entries of the log with texts of an article, by article number",
+        lifetime="as long as these entries",
+        written_by="post, edit, delete, import",
+    ),
+    KeyKind(
+        keys.consumers,
+        "hash",
+        NOTHING,
+        "id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
+        written_by="consumers, the trimming of the log",
+    ),
+    KeyKind(
         keys.events,
         "channel",
         None,
-        "what changed: kind, article number, poster, groups",
-        written_by="post, vote, edit, regroup, delete, import",
+        "what changed: kind, article number or 0, username or -, id of the log's entry, groups",
+        written_by="every script that writes to the log",
     ),
 )
 KINDS = {name: kind for kind in DECLARED if kind.suffix for name in kind.names or (kind.build.__name__,)}

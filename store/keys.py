@@ -149,6 +149,18 @@ def events(p: int) -> str:
     return f"events:{{{p}}}"
 
 
+def log(p: int) -> str:
+    return f"log:{{{p}}}"
+
+
+def logged(p: int) -> str:
+    return f"logged:{{{p}}}"
+
+
+def consumers(p: int) -> str:
+    return f"consumers:{{{p}}}"
+
+
 @lru_cache(maxsize=SLOTS)
 def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
     """
@@ -178,4 +190,6 @@ def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         events(p),
         numbered(p),
         links(p, ""),
+        log(p),
+        logged(p),
     )

@@ -83,8 +83,10 @@ class Users:
         username, known = await self._authenticate(await self._sessions.username(session), current, address)
         p = self._site.home_of_user(username)
         script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]
+        script_keys += [keys.log(p), keys.events(p)]
         hashed = await self._passwords.hashed(new)
-        (status,) = await self._site.redis.run(CHANGE_PASSWORD.command(script_keys, known, hashed, session.digest))
+        arguments = (known, hashed, session.digest, username, self._site.clock())
+        (status,) = await self._site.redis.run(CHANGE_PASSWORD.command(script_keys, *arguments))
         if status == "changed":
             raise BadCredentials
         return username
@@ -93,7 +95,7 @@ class Users:
         opened, session = self._sessions.generate(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
         session_keys = (keys.session(p, session.digest), keys.sessions(p, username))
-        script_keys = [keys.user(p, username), *session_keys, keys.closed(p)]
+        script_keys = [keys.user(p, username), *session_keys, keys.closed(p), keys.log(p), keys.events(p)]
         times = (self._site.clock(), lifetime, opened.login.expires_at)
         command = REGISTER.command(script_keys, username, password_hash, *times, session.digest)
         (status,) = await self._site.redis.run(command)

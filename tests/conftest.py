@@ -16,7 +16,7 @@ from hypothesis import settings
 from redis import Redis, RedisCluster
 
 from server.managed_valkey import server
-from store import keys
+from store.maintenance.import_stories import user_creation
 from store.ranking.formulas import Policy
 from store.store import Store
 from tests import servers
@@ -165,7 +165,5 @@ async def bob(store: Store) -> str:
 
 async def registered(store: Store, username: str) -> str:
     """A user without a password, as an import creates them, because hashing is slow."""
-    key = keys.user(store.site.home_of_user(username), username)
-    fields = ("name", username, "joined", store.site.clock(), "karma", 0)
-    await store.site.redis.run(("HSET", key, *fields))
+    await store.site.redis.run(user_creation(store, username, store.site.clock()))
     return username

@@ -1,11 +1,12 @@
 """Imports stories of other sites in bulk, as articles with their own time and with votes of unknown voters."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from store import keys, links
 from store.client import Command
-from store.scripts.registry import IMPORT_STORY
+from store.follows import followers_side, following_side
+from store.scripts.registry import CREATE_USER, IMPORT_STORY
 from store.store import Store
 
 FOLLOWERS_AT_ONCE = 50
@@ -65,10 +66,9 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     names = [f"voter-{number:04d}" for number in range(1, min(most_votes, MAX_VOTERS) + 1)]
     users = [keys.user(store.site.home_of_user(name), name) for name in names]
     known = await store.site.redis.pipeline([("HMGET", user, "name", "password") for user in users])
-    new = [pair for pair, user in zip(zip(users, names, strict=True), known, strict=True) if user == [None, None]]
+    new = [name for name, user in zip(names, known, strict=True) if user == [None, None]]
     joined = min((story.time for story in open_stories), default=0)
-    fields = ("joined", joined, "karma", 0)
-    await store.site.redis.pipeline([("HSET", user, "name", name, *fields) for user, name in new])
+    await store.site.redis.pipeline([user_creation(store, name, joined) for name in new])
     voters = [name for name, user in zip(names, known, strict=True) if user in ([None, None], [name, None])]
     return Voters(voters, len(new))
 
@@ -105,17 +105,21 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
             for i, name in enumerate(names[start : start + FOLLOWERS_AT_ONCE], start)
             for followee in _after(names, i, count)
         ]
-        await store.site.redis.pipeline([_add(store, keys.followers, followee, name) for name, followee in pairs])
-        await store.site.redis.pipeline([_add(store, keys.following, name, followee) for name, followee in pairs])
+        now = store.site.clock()
+        await store.site.redis.pipeline([followers_side(store.site, *pair, now) for pair in pairs])
+        await store.site.redis.pipeline([following_side(store.site, *pair, now) for pair in pairs])
     return len(names)
+
+
+def user_creation(store: Store, name: str, joined: int) -> Command:
+    """The command that creates a user without a password, if the username is free. `joined` in unix milliseconds."""
+    p = store.site.home_of_user(name)
+    script_keys = [keys.user(p, name), keys.closed(p), keys.log(p), keys.events(p)]
+    return CREATE_USER.command(script_keys, name, joined, store.site.clock())
 
 
 def _after(names: Sequence[str], i: int, count: int) -> list[str]:
     return [names[(i + step) % len(names)] for step in range(1, min(count, len(names) - 1) + 1)]
-
-
-def _add(store: Store, key: Callable[[int, str], str], owner: str, member: str) -> Command:
-    return ("ZADD", key(store.site.home_of_user(owner), owner), "NX", store.site.clock(), member)
 
 
 def _is_open(store: Store, story: Story) -> bool:

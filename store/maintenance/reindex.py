@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from store import keys, links
+from store import keys, links, log
 from store.client import Command
 from store.errors import RebuildOvertaken
 from store.maintenance.scan import Progress
@@ -105,7 +105,7 @@ async def _begin(site: Site, orders: Sequence[Order]) -> str:
 async def _offer(site: Site, orders: Sequence[Order]) -> None:
     """Let clients ask for these orders only, and notify all processes."""
     await site.redis.run(("HSET", keys.store(), "orders", " ".join(order.value for order in orders)))
-    await site.redis.run(("PUBLISH", keys.events(0), "ranked 0 -"))
+    await site.redis.run(log.ranked(site, 0))
     await site.rankings.read(site.redis)
 
 
@@ -124,7 +124,7 @@ async def _index_links(site: Site, progress: Progress) -> None:
             )
             progress(len(numbers))
     await site.redis.run(("HSET", keys.store(), LINKS_FIELD, links.VERSION))
-    await site.redis.run(("PUBLISH", keys.events(0), "ranked 0 -"))
+    await site.redis.run(log.ranked(site, 0))
     await site.rankings.read(site.redis)
 
 

@@ -5,14 +5,16 @@ A field of the settings marks the store as incomplete until the last record is w
 Every step may be repeated, so that a restore which was interrupted can be started again.
 """
 
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from store import keys, links, records
-from store.client import Command
+from store.client import Argument, Command
 from store.client.client import RedisClient
 from store.errors import StoreMismatch
+from store.log import IDENTITY_FIELD
 from store.maintenance.dump import Record
 from store.ranking.config import LINKS_FIELD, ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
@@ -52,7 +54,8 @@ class Restoration:
         except BaseException:
             await redis.close()
             raise
-        made = {"partitions": partitions, **policy.kept_in_indexes(), LINKS_FIELD: links.VERSION}
+        made: dict[str, Argument] = {"partitions": partitions, **policy.kept_in_indexes(), LINKS_FIELD: links.VERSION}
+        made[IDENTITY_FIELD] = secrets.token_hex(8)  # a new log begins
         flat = [text for name, value in made.items() for text in (name, str(value))]
         await redis.run(("HSET", keys.store(), *flat))
         return cls(Site(redis, partitions, policy, clock, 0))

@@ -19,7 +19,7 @@ partitions: these are read twice.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from store import key_kinds, keys, links, records, server_keys
+from store import key_kinds, keys, links, log, records, server_keys
 from store.client import Argument, Command
 from store.key_kinds import Check, Key
 from store.maintenance import dangling_follows, scan
@@ -129,12 +129,16 @@ class _Verification:
 
     async def settings(self) -> None:
         """Written last: until all indexes are rebuilt, the store keeps its old settings and cannot be opened."""
+        is_changed = False
         for name, value in self._site.policy.kept_in_indexes().items():
             known = await self._site.redis.run(("HGET", keys.store(), name))
             if known is None or float(known) != value:
                 if self._repair:
                     await self._site.redis.run(("HSET", keys.store(), name, str(value)))
+                    is_changed = True
                 self._report(Finding(f"{keys.store()} {name}", known or "nothing", str(value), self._repair))
+        if is_changed:
+            await self._site.redis.pipeline([log.ranked(self._site, p) for p in range(self._site.partitions)])
 
     async def _delete_wrong_type(self, key: Key, found: str) -> bool:
         """Whether a key of the wrong type was deleted because it can be rebuilt."""

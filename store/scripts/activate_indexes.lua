@@ -26,5 +26,6 @@ if ARGV[9] == "" then
 else
   redis.call("HSET", RANKING, active, ARGV[9])
 end
-redis.call("PUBLISH", EVENTS, "ranked 0 - " .. group)
+local id = append_log("ranked", "", "", "group", group)
+redis.call("PUBLISH", EVENTS, "ranked 0 - " .. id .. " " .. group)
 return {"settled"}

@@ -57,6 +57,12 @@ local function write_article(article, title, link, content, imported)
   add_to_indexes(article)
 end
 
+-- The fields and values of a new article in the log.
+local function entry_of(article, title, link, content)
+  return "title", title, "link", link, "content", content, "groups", table.concat(article.groups, " "),
+    "time", article.time, "up", article.up, "down", article.down
+end
+
 -- Removes an article from the timeline of its poster, and a poster without any other article from NEWEST_POSTS.
 local function remove_from_timeline(article)
   local timeline = TIMELINE .. string.lower(article.poster)

@@ -1,6 +1,8 @@
 -- Change a password, and end all other sessions of its user.
 -- KEYS  1 user:{p}:NAME   2 sessions:{p}:NAME   3 session:{p}: (a digest is appended)   4 closed:{p}
+--       5 log:{p}   6 channel events:{p}
 -- ARGV  1 the password hash that was verified   2 the new hash   3 digest of the session to keep
+--       4 username   5 now (unix milliseconds)
 -- Reply {"done"} | {"changed"} if the stored hash is no longer the verified one
 --
 -- If the reply is lost, the script is sent again and finds the new hash, which is salted and therefore unique.
@@ -15,4 +17,5 @@ for _, digest in ipairs(redis.call("ZRANGE", KEYS[2], 0, -1)) do
     redis.call("ZREM", KEYS[2], digest)
   end
 end
+log_entry(KEYS[5], KEYS[6], ARGV[5], "password_changed", ARGV[4], "user:" .. string.lower(ARGV[4]))
 return {"done"}

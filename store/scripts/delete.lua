@@ -16,5 +16,13 @@ remove_from_link(article)
 remove_from_timeline(article)
 add_karma(article, 1 - (article.up - article.down))
 redis.call("DEL", ARTICLE .. article.number, VOTED .. article.number, DOWNVOTED .. article.number)
-publish_event("deleted", article, article.groups)
+
+local with_texts = redis.call("HGET", LOGGED, article.number) or ""
+for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", LOG, entry) end
+redis.call("HDEL", LOGGED, article.number)
+local id = append_log(
+  "deleted", deleter, "article:" .. article.number,
+  "poster", article.poster, "groups", table.concat(article.groups, " "), "entries", with_texts
+)
+publish_event("deleted", article, article.groups, id)
 return {"deleted"}

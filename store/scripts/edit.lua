@@ -26,6 +26,7 @@ for i = 9, #ARGV, 2 do
 end
 if #ARGV > 9 then
   redis.call("HSET", hash, "edited", now)
-  publish_event("edited", article, article.groups)
+  local id = append_texts("edited", editor, article, "edited", ARGV[3], unpack(ARGV, 9))
+  publish_event("edited", article, article.groups, id)
 end
 return {"edited", article_hash(article.number)}

@@ -14,7 +14,10 @@ local number = story_number(tonumber(ARGV[13]), tonumber(ARGV[12]))
 local poster = ARGV[1]
 local account = USER .. string.lower(poster)
 local created = 1 - redis.call("EXISTS", account)
-if created == 1 then redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0) end
+if created == 1 then
+  redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0)
+  log_other("registered", poster, "user:" .. string.lower(poster), "name", poster, "joined", ARGV[13])
+end
 poster = redis.call("HGET", account, "name")
 
 local voters = split(ARGV[15])
@@ -28,5 +31,9 @@ write_article(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
 add_voters(article, voters)
 add_karma(article, article.up - 1)
 redis.call("HSET", IMPORTED, ARGV[7], number)
-publish_event("imported", article, article.groups)
+local id = append_texts(
+  "imported", poster, article, "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", ARGV[7],
+  entry_of(article, ARGV[8], ARGV[9], ARGV[10])
+)
+publish_event("imported", article, article.groups, id)
 return {"imported", number, created}

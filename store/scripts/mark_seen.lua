@@ -11,6 +11,8 @@ local time, member = string.match(redis.call("HGET", account, "seen") or "", "^(
 local before, value = tonumber(time), tonumber(ARGV[7])
 local is_usable = before and before >= 0 and before <= tonumber(ARGV[9])
 if not is_usable or value > before or value == before and ARGV[8] > member then
-  redis.call("HSET", account, "seen", ARGV[7] .. " " .. ARGV[8])
+  local mark = ARGV[7] .. " " .. ARGV[8]
+  redis.call("HSET", account, "seen", mark)
+  log_other("seen", viewer, "user:" .. string.lower(viewer), "seen", mark)
 end
 return {"marked", viewer}

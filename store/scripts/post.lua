@@ -31,5 +31,6 @@ local article = {
 write_article(article, ARGV[7], ARGV[8], ARGV[9], 0)
 add_voters(article, {poster})
 redis.call("SET", key, string.format("%s %.0f %s", number, now, ARGV[13]), "PX", ARGV[15])
-publish_event("posted", article, article.groups)
+local id = append_texts("posted", poster, article, entry_of(article, ARGV[7], ARGV[8], ARGV[9]))
+publish_event("posted", article, article.groups, id)
 return {"posted", number, article_hash(number), poster}

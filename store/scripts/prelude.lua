@@ -2,7 +2,7 @@
 -- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":"
 --       and gets an article number, a username in lower case, a group or a digest appended
 --       16-22 the index of each order   23 closed:{p}   24 channel events:{p}   25 numbered:{p}
---       26 links:{p}:
+--       26 links:{p}:   27 log:{p}   28 logged:{p}
 -- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
 --       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
@@ -13,7 +13,7 @@ local INDEX = {
   score = KEYS[16], time = KEYS[17], votes = KEYS[18], hot = KEYS[19], best = KEYS[20], controversial = KEYS[21],
   gravity = KEYS[22],
 }
-local CLOSED, EVENTS, NUMBERED, LINKS = KEYS[23], KEYS[24], KEYS[25], KEYS[26]
+local CLOSED, EVENTS, NUMBERED, LINKS, LOG, LOGGED = KEYS[23], KEYS[24], KEYS[25], KEYS[26], KEYS[27], KEYS[28]
 
 local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
@@ -167,9 +167,28 @@ local function expire_voters(set, article)
   redis.call("PEXPIRE", set .. article.number, article.time + window - now + GRACE)
 end
 
--- Publishes a change to all processes. `groups` are those whose listings it concerns.
-local function publish_event(kind, article, groups)
-  redis.call("PUBLISH", EVENTS, table.concat({kind, article.number, article.poster, unpack(groups)}, " "))
+-- Appends an entry to the log, and returns its id. All values are new ones, so that entries can be applied again.
+local function append_log(kind, actor, subject, ...)
+  return redis.call("XADD", LOG, "*", "kind", kind, "at", ARGV[3], "actor", actor, "subject", subject, ...)
+end
+
+-- Appends an entry that has texts of an article, and notes its id: a deletion removes the entry.
+local function append_texts(kind, actor, article, ...)
+  local id = append_log(kind, actor, "article:" .. article.number, ...)
+  local noted = redis.call("HGET", LOGGED, article.number)
+  redis.call("HSET", LOGGED, article.number, noted and noted .. " " .. id or id)
+  return id
+end
+
+-- Publishes a change to all processes. `groups` are those whose listings it concerns, `id` is that of the log's entry.
+local function publish_event(kind, article, groups, id)
+  redis.call("PUBLISH", EVENTS, table.concat({kind, article.number, article.poster, id, unpack(groups)}, " "))
+end
+
+-- Appends an entry that is not about an article, and publishes it.
+local function log_other(kind, actor, subject, ...)
+  local id = append_log(kind, actor, subject, ...)
+  redis.call("PUBLISH", EVENTS, kind .. " 0 " .. (actor ~= "" and actor or "-") .. " " .. id)
 end
 
 local function article_hash(number)

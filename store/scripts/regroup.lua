@@ -36,6 +36,10 @@ for group in pairs(before) do
 end
 if #changed > 0 then
   redis.call("HSET", ARTICLE .. article.number, "groups", table.concat(names, " "))
-  publish_event("regrouped", article, changed)
+  local id = append_log(
+    "regrouped", regrouper, "article:" .. article.number,
+    "groups", table.concat(names, " "), "changed", table.concat(changed, " ")
+  )
+  publish_event("regrouped", article, changed, id)
 end
 return {"regrouped", article_hash(article.number)}

@@ -17,13 +17,20 @@ if redis.call("HGET", account, "name") ~= article.poster then
   report(article.hash .. " poster", article.poster, "a user of this partition")
 end
 
-local voted, downvoted = VOTED .. article.number, DOWNVOTED .. article.number
+local voted, downvoted, upvoters = VOTED .. article.number, DOWNVOTED .. article.number, {}
 for _, voter in ipairs(article.both or {}) do
-  report(downvoted .. " " .. voter, "there", "in one set only", function() redis.call("SREM", downvoted, voter) end)
+  report(downvoted .. " " .. voter, "there", "in one set only", function()
+    redis.call("SREM", downvoted, voter)
+    upvoters[#upvoters + 1] = voter
+  end)
 end
 if article.lacks_poster then
-  report(voted .. " " .. article.poster, nil, "there", function() redis.call("SADD", voted, article.poster) end)
+  report(voted .. " " .. article.poster, nil, "there", function()
+    redis.call("SADD", voted, article.poster)
+    upvoters[#upvoters + 1] = article.poster
+  end)
 end
+if upvoters[1] then repaired = {"upvoters", table.concat(upvoters, " ")} end
 if now <= article.closes and not article.counted then report(voted, nil, "there while voting is open") end
 expect_number(article.hash, "up", article.fields.up, article.up)
 expect_number(article.hash, "down", article.fields.down, article.down)
@@ -60,4 +67,5 @@ if ARGV[10] == "links" and (link or "") == ARGV[11] then
   end
   if link then expect_member(LINKS .. ARGV[12], article.member, article.time) end
 end
+log_repairs("article:" .. name)
 return reply

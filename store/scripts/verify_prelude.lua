@@ -30,9 +30,20 @@ local function expect_member(index, member, value)
   end)
 end
 
+local repaired = {} -- fields and values of the entry in the log
+
 local function expect_number(hash, field, found, value)
   if tonumber(found) == value then return end
-  report(hash .. " " .. field, found, value, function() redis.call("HSET", hash, field, value) end)
+  report(hash .. " " .. field, found, value, function()
+    redis.call("HSET", hash, field, value)
+    repaired[#repaired + 1] = field
+    repaired[#repaired + 1] = value
+  end)
+end
+
+-- Appends an entry to the log if the record itself was repaired. What is derived from records is not in the log.
+local function log_repairs(subject)
+  if repaired[1] then log_other("repaired", "", subject, unpack(repaired)) end
 end
 
 -- Expects a key to expire at an instant (unix milliseconds), or before.

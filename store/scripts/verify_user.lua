@@ -26,4 +26,5 @@ for _, member in ipairs(redis.call("ZRANGE", TIMELINE .. name, 0, -1)) do
 end
 expect_number(account, "karma", stored, karma)
 if written then expect_member(NEWEST_POSTS, written, newest) end
+log_repairs("user:" .. name)
 return reply

@@ -35,7 +35,10 @@ article.down = article.down - math.min(vote, 0) + math.min(earlier, 0)
 redis.call("HSET", ARTICLE .. article.number, "up", article.up, "down", article.down)
 update_indexes(article, before)
 add_karma(article, vote - earlier)
-publish_event("voted", article, article.groups)
+local id = append_log(
+  "voted", voter, "article:" .. article.number, "value", ARGV[8], "up", article.up, "down", article.down
+)
+publish_event("voted", article, article.groups, id)
 
 for i = 1, #article.flat, 2 do
   local field = article.flat[i]

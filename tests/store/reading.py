@@ -75,7 +75,7 @@ def everything(redis: "Redis") -> dict[str, Any]:
 
 
 def contents(redis: "Redis") -> dict[str, Any]:
-    """All keys of the store with their values; unlike `everything`, independent of encodings."""
+    """All keys but the log, to which repairs add, with their values; unlike `everything`, independent of encodings."""
     reads = {
         "hash": redis.hgetall,
         "set": redis.smembers,
@@ -83,7 +83,8 @@ def contents(redis: "Redis") -> dict[str, Any]:
         "string": redis.get,
         "zset": lambda key: redis.zrange(key, 0, -1, withscores=True),
     }
-    return {key: reads[redis.type(key)](key) for key in redis.scan_iter()}
+    types = {key: redis.type(key) for key in redis.scan_iter()}
+    return {key: reads[type](key) for key, type in types.items() if type != "stream"}
 
 
 async def verified(store: Store, *, repair: bool = False) -> list[Finding]:

@@ -9,7 +9,7 @@ from itertools import count
 
 from redis import Redis
 
-from store import keys, links, listings
+from store import keys, links, listings, log
 from store.articles import Draft
 from store.errors import Refusal
 from store.maintenance import reindex
@@ -103,7 +103,10 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
 
 
 async def fill_other_kinds(scene: Scene) -> None:
-    """Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, a pin, rate limits."""
+    """
+    Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, a pin, rate limits, a
+    consumer of the log.
+    """
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
@@ -112,6 +115,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
     await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=10).take({"alice": 1})
+    await log.advance(site, "reader", scene.p, log.START)
 
 
 async def fill_kinds_of_operations(scene: Scene) -> None:

@@ -18,6 +18,7 @@ from store.store import Store
 from tests.conftest import clients, kill, servers_of
 from tests.servers import until
 from tests.store.reading import post
+from tests.store.replaying import entries
 
 pytestmark = pytest.mark.routed
 
@@ -59,13 +60,16 @@ async def test_every_change_is_published_with_its_groups(store, alice, bob, publ
     await store.articles.regroup(number, alice, ["new"], ["ask"])
     await store.articles.delete(number, alice)
 
-    assert published() == [
+    messages = [message.split() for message in published()]
+    assert [" ".join([*words[:3], *words[4:]]) for words in messages] == [
         f"posted {number} Alice ask show",
         f"voted {number} Alice ask show",
         f"edited {number} Alice ask show",
         f"regrouped {number} Alice new ask",
         f"deleted {number} Alice new show",
     ]
+    kinds = {entry.id: entry.kind for entry in await entries(store)}
+    assert [kinds[words[3]] for words in (messages[1], messages[3])] == ["voted", "regrouped"]
 
 
 async def test_import_is_an_event_of_listings_and_not_of_posts(store, clock, received):

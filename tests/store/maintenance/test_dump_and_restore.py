@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from store import key_kinds, keys, listings
+from store import key_kinds, keys, listings, log
 from store.articles import Draft
 from store.errors import StoreMismatch
 from store.key_kinds import Backup
@@ -88,6 +88,8 @@ async def test_restored_store_is_the_same_but_for_sessions_pins_and_limits(scene
     store = await restored(place, scene, await dumped(scene.store))
 
     assert kept(copied) == kept(scene.redis)
+    assert await log.identity(store.site) != await log.identity(scene.store.site)
+    assert await log.newest(store.site) == [log.START] * store.site.partitions
     assert lives(copied) == pytest.approx(lives(scene.redis), rel=0, abs=60)
     assert await verified(store) == []
     await store.close()

@@ -1,0 +1,196 @@
+"""
+The log of each partition: a stream with an entry for each change, which the script that makes the change appends. Here
+entries are read, consumers keep their positions, and entries that nobody needs are removed.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import NoReturn
+
+from store import keys, records
+from store.client import Command
+from store.errors import StoreUnavailable
+from store.scripts.registry import LOG_RANKED, TRIM_LOG
+from store.site import Site
+
+START = "0-0"  # the position before the first entry
+IDENTITY_FIELD = "log"  # of the settings of the store: a random text, another one after a restore or a move
+TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No consumer has this name
+CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
+ENTRY_ID = re.compile(r"(\d+)-(\d+)", re.ASCII)
+TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
+READ_AT_ONCE = 1_000  # entries
+TRIM_INTERVAL = 10.0  # seconds
+
+logger = logging.getLogger("upvote")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """
+    A change. `p` and `id` are its partition and its place there, `at` is in unix milliseconds.
+
+    `actor` is a username, or "". `subject` is the id of an article or a user, or "". `values` are new values, as text.
+    """
+
+    p: int
+    id: str
+    kind: str
+    at: int
+    actor: str
+    subject: str
+    values: dict[str, str]
+
+
+async def read(site: Site, p: int, after: str, count: int) -> list[Entry]:
+    """The next entries of a partition after a position. One round trip."""
+    found = await site.redis.run(_range(p, after, count))
+    return [_entry(p, id, flat) for id, flat in found]
+
+
+async def newest(site: Site) -> list[str]:
+    """The position after all entries, for each partition. One round trip."""
+    partitions = range(site.partitions)
+    replies = await site.redis.pipeline(
+        [("XREVRANGE", keys.log(p), "+", "-", "COUNT", 1) for p in partitions]
+        + [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in partitions]
+    )
+    return [
+        last[0][0] if last else trimmed or START
+        for last, trimmed in zip(replies[: site.partitions], replies[site.partitions :], strict=True)
+    ]
+
+
+async def identity(site: Site) -> str:
+    """What tells this log from that of another store, or of the same store before a restore. One round trip."""
+    stored: str = await site.redis.run(("HGET", keys.store(), IDENTITY_FIELD))
+    return stored
+
+
+async def has(site: Site, p: int, id: str) -> bool:
+    """
+    Whether the log has all entries after a position, so that a consumer can go on from there.
+
+    It has not if some were removed, or if the position is unknown: the store may have lost its last entries in a crash.
+    One round trip; more if the entry at the position was removed because its article was deleted.
+    """
+    trimmed, at = await site.redis.pipeline(
+        [("HGET", keys.consumers(p), TRIMMED_FIELD), ("XRANGE", keys.log(p), id, id)]
+    )
+    if id == (trimmed or START) or at:
+        return True
+    return order(id) > order(trimmed or START) and await _was_deleted(site, p, id)
+
+
+async def advance(site: Site, name: str, p: int, id: str) -> None:
+    """
+    Record the last entry that a consumer has taken, and register the consumer if it is new. One round trip.
+
+    Raises:
+        ValueError: the name is no name of a consumer.
+    """
+    if name == TRIMMED_FIELD or not CONSUMER.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a consumer")
+    await site.redis.run(("HSET", keys.consumers(p), name, id))
+
+
+async def forget(site: Site, name: str) -> bool:
+    """Remove a consumer, so that no entries are kept for it. Returns whether there was one. One round trip."""
+    if name == TRIMMED_FIELD:
+        return False
+    return any(await site.redis.pipeline([("HDEL", keys.consumers(p), name) for p in range(site.partitions)]))
+
+
+async def positions(site: Site) -> dict[str, dict[int, str]]:
+    """The last entry that each consumer has taken, by partition. One round trip."""
+    found: dict[str, dict[int, str]] = {}
+    replies = await site.redis.pipeline([("HGETALL", keys.consumers(p)) for p in range(site.partitions)])
+    for p, fields in enumerate(replies):
+        for name, id in fields.items():
+            if name != TRIMMED_FIELD:
+                found.setdefault(name, {})[p] = id
+    return found
+
+
+async def trim(site: Site, kept_ms: int, max_entries: int) -> int:
+    """
+    Remove entries that are older than `kept_ms` milliseconds and that all consumers have taken. Of each partition, also
+    remove the oldest ones beyond `max_entries`, whether they were taken or not. Returns how many were removed.
+
+    One round trip for each `TRIMMED_AT_ONCE` entries of a partition.
+    """
+    removed, pending = 0, list(range(site.partitions))
+    while pending:
+        replies = await site.redis.pipeline([_trim(p, kept_ms, max_entries) for p in pending])
+        removed += sum(count for _, count in replies)
+        pending = [p for p, (_, count) in zip(pending, replies, strict=True) if count == TRIMMED_AT_ONCE]
+    return removed
+
+
+@asynccontextmanager
+async def kept_trimmed(site: Site, kept_ms: int, max_entries: int) -> AsyncIterator[None]:
+    """Trim the log every `TRIM_INTERVAL` seconds, as long as the context is open. Several processes may do so."""
+    task = asyncio.create_task(_trim_for_ever(site, kept_ms, max_entries))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def ranked(site: Site, p: int) -> Command:
+    """The command that says in a log, and to all processes, that the orders or weights of the store have changed."""
+    return LOG_RANKED.command([keys.log(p), keys.events(p)], site.clock())
+
+
+def order(id: str) -> tuple[int, int]:
+    """
+    The sort key of the id of an entry.
+
+    Raises:
+        ValueError: the text is no such id.
+    """
+    if not (match := ENTRY_ID.fullmatch(id)):
+        raise ValueError(f"{id!r} is no id of an entry")
+    return int(match[1]), int(match[2])
+
+
+async def _trim_for_ever(site: Site, kept_ms: int, max_entries: int) -> NoReturn:
+    while True:
+        await asyncio.sleep(TRIM_INTERVAL)
+        try:
+            await trim(site, kept_ms, max_entries)
+        except StoreUnavailable:
+            pass  # it is trimmed later
+        except Exception:  # the task must not end
+            logger.exception("trimming the log failed")
+
+
+async def _was_deleted(site: Site, p: int, id: str) -> bool:
+    """Whether a later deletion of an article has removed an entry."""
+    entries: Sequence[Entry] = await read(site, p, id, READ_AT_ONCE)
+    while entries:
+        if any(entry.kind == "deleted" and id in entry.values["entries"].split() for entry in entries):
+            return True
+        entries = await read(site, p, entries[-1].id, READ_AT_ONCE)
+    return False
+
+
+def _trim(p: int, kept_ms: int, max_entries: int) -> Command:
+    script_keys = [keys.log(p), keys.consumers(p), keys.logged(p)]
+    return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE)
+
+
+def _range(p: int, after: str, count: int) -> Command:
+    return ("XRANGE", keys.log(p), f"({after}", "+", "COUNT", count)
+
+
+def _entry(p: int, id: str, flat: list[str]) -> Entry:
+    values = records.pairs(flat)
+    kind, at, actor, subject = (values.pop(name) for name in ("kind", "at", "actor", "subject"))
+    return Entry(p, id, kind, int(at), actor, subject, values)

@@ -1,0 +1,121 @@
+"""Applies entries of the log to a plain model, and reads the same state from a store."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from store import log
+from store.log import Entry
+from store.maintenance import dump
+from store.store import Store
+
+DERIVED_FIELDS = ("link_digest", "karma", "password")
+
+
+class Replay:
+    """The state of a store as its entries tell it."""
+
+    def __init__(self) -> None:
+        self.articles: dict[int, dict[str, str]] = {}
+        self.votes: dict[int, dict[str, int]] = {}
+        self.users: dict[str, dict[str, str]] = {}
+        self.follows: dict[str, dict[str, str]] = {}
+        self.stories: dict[str, int] = {}
+
+    def apply(self, entries: Sequence[Entry]) -> "Replay":
+        for entry in entries:
+            type, _, id = entry.subject.partition(":")
+            if entry.kind in ("posted", "imported") or type != "article" or int(id) in self.articles:
+                getattr(self, f"_{entry.kind}")(entry, int(id) if type == "article" else id, dict(entry.values))
+        return self
+
+    def _posted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        self.articles[number] = {"poster": entry.actor, **_without_empty(values, "link", "content")}
+        self.votes[number] = {entry.actor: 1}
+
+    def _imported(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        self.stories[values.pop("story")] = number
+        voters = values.pop("voters").split()
+        self.articles[number] = {"poster": entry.actor, **_without_empty(values, "link", "content")}
+        if values["imported"] == "0":
+            del self.articles[number]["imported"]
+        self.votes[number] = dict.fromkeys(voters, 1)
+
+    def _voted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        self.votes[number][entry.actor] = int(values.pop("value"))
+        self.articles[number].update(values)
+
+    def _edited(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        self.articles[number] = _without_empty({**self.articles[number], **values}, "link", "content")
+
+    def _regrouped(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        self.articles[number]["groups"] = values["groups"]
+
+    def _deleted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        del self.articles[number], self.votes[number]
+
+    def _registered(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.users.setdefault(name, {}).update(values)
+
+    def _followed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.follows.setdefault(entry.actor, {})[values["followee"]] = values["since"]
+
+    def _unfollowed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.follows[entry.actor].pop(values["followee"], None)
+
+    def _seen(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.users[name].update(values)
+
+    def _password_changed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        assert values == {}
+
+    def _ranked(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        assert values.keys() == {"group"}
+
+    def _repaired(self, entry: Entry, id: int | str, values: dict[str, str]) -> None:
+        values.pop("karma", None)
+        if isinstance(id, int):
+            self.votes[id].update(dict.fromkeys(values.pop("upvoters", "").split(), 1))
+            self.articles[id].update(values)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "articles": self.articles,
+            "users": self.users,
+            "follows": {name: followees for name, followees in self.follows.items() if followees},
+        }
+
+    def up_and_down(self, number: int) -> tuple[set[str], set[str]]:
+        """Who has voted on an article, up and down."""
+        votes = self.votes[number]
+        return {name for name, vote in votes.items() if vote == 1}, {name for name, vote in votes.items() if vote == -1}
+
+
+async def entries(store: Store) -> list[Entry]:
+    """All entries of the log, partition by partition."""
+    return [entry for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 100_000)]
+
+
+async def stored(store: Store) -> dict[str, Any]:
+    """What `Replay.state` gives, read from the store."""
+    state: dict[str, Any] = {"articles": {}, "users": {}, "follows": {}}
+    for kind, *record in await records(store):
+        if kind == "article":
+            state["articles"][record[0]] = {name: text for name, text in record[1].items() if name != "link_digest"}
+        if kind == "user":
+            state["users"][record[0]["name"].lower()] = _without(record[0], "karma", "password")
+        if kind == "follows":
+            state["follows"][record[0]] = {followee: str(since) for followee, since in record[1].items()}
+    return state
+
+
+async def records(store: Store) -> list[dump.Record]:
+    found = dump.records_of(store.site, lambda count: None, lambda key: None)
+    return [record async for some in found for record in some]
+
+
+def _without(fields: dict[str, str], *names: str) -> dict[str, str]:
+    return {name: text for name, text in fields.items() if name not in names}
+
+
+def _without_empty(fields: dict[str, str], *names: str) -> dict[str, str]:
+    return {name: text for name, text in fields.items() if text or name not in names}
