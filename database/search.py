@@ -1,0 +1,235 @@
+"""
+Full-text search: the index of articles and users, and what is found in it. FTS5 on SQLite, `tsvector` on PostgreSQL.
+
+The words are made by `database.words`, for both in the same way. The index is changed in the transaction that changes
+the tables.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from database.words import Phrase, words
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+MAX_FOUND = 10_000  # matches of a search
+FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
+BATCH = 500  # rows that are indexed at once
+TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
+MAX_POSITION = 16_383  # that a `tsvector` can hold
+SEPARATOR = "/"  # no word has it
+
+
+class Kind(Enum):
+    """What is searched."""
+
+    ARTICLE = "article"
+    COMMENT = "comment"
+    USER = "user"
+
+
+class Order(Enum):
+    """The order of matches, highest first. Of equal ones users come first, then the articles with higher numbers."""
+
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+    VOTES = "votes"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is searched for: all phrases. `group` and `poster` are names in lower case; with one only articles match."""
+
+    phrases: tuple[Phrase, ...]
+    kinds: frozenset[Kind] = frozenset(Kind)
+    group: str | None = None
+    poster: str | None = None
+    order: Order = Order.RELEVANCE
+
+    @property
+    def tags(self) -> list[str]:
+        return _tags(self.poster, [self.group] if self.group else [])
+
+    @property
+    def ids(self) -> tuple[int, int]:
+        """The lowest and the highest id of rows of these kinds."""
+        has_users = Kind.USER in self.kinds and not self.tags
+        return 0 if Kind.ARTICLE in self.kinds else FIRST_USER, 2 * FIRST_USER if has_users else FIRST_USER - 1
+
+
+class Found(NamedTuple):
+    """All matches as (value, id of the row), highest first, and the names of the users among them by id."""
+
+    places: list[tuple[float, int]]
+    usernames: dict[int, str]
+
+
+class Document(NamedTuple):
+    """A row of the index."""
+
+    id: int
+    title: Sequence[str]
+    content: Sequence[str]
+    tags: Sequence[str]
+
+
+def index(connection: "Connection", numbers: Iterable[int] = (), usernames: Iterable[str] = ()) -> None:
+    """
+    Index these articles and users as they are in the tables now; what is not there is removed. May be repeated.
+
+    Call it after the tables have changed, in the same transaction. Usernames may be in any case of letters.
+    """
+    waiting, names = iter(dict.fromkeys(numbers)), iter(dict.fromkeys(name.lower() for name in usernames))
+    while batch := list(islice(waiting, BATCH)):
+        _replace(connection, batch, _articles(connection, batch))
+    while users := list(islice(names, BATCH)):
+        _replace(connection, *_users(connection, users))
+
+
+def rebuild(connection: "Connection") -> None:
+    """Index all articles and users anew."""
+    connection.exec_driver_sql("DELETE FROM search_index")
+    index(connection, numbers=[number for (number,) in connection.exec_driver_sql("SELECT number FROM articles")])
+    index(connection, usernames=[name for (name,) in connection.exec_driver_sql("SELECT username FROM users")])
+
+
+def find(connection: "Connection", search: Search) -> Found:
+    """
+    The matches of a search, at most `MAX_FOUND`: users, and then the articles with the highest numbers.
+
+    One statement, and one more if there are users among them.
+    """
+    lowest, highest = search.ids
+    if not search.phrases or lowest > highest:
+        return Found([], {})
+    matching, parameters = _dialect(connection).matching(search)
+    rows = connection.exec_driver_sql(VALUES[search.order].format(matching), parameters).fetchall()
+    places = sorted([(float(value or 0), id) for id, value in rows], reverse=True)
+    users = [id for _, id in places if id >= FIRST_USER]
+    names = "SELECT search_users.id, name FROM search_users JOIN users USING (username) WHERE search_users.id {among}"
+    return Found(places, dict(_rows(connection, names, users)) if users else {})
+
+
+VALUES = {  # the id and the value of each match that {} selects
+    Order.RELEVANCE: "{}",
+    Order.NEWEST: f"""SELECT id, CASE WHEN id < {FIRST_USER}
+        THEN (SELECT posted_ms FROM articles WHERE number = found.id)
+        ELSE (SELECT joined_ms FROM search_users JOIN users USING (username) WHERE search_users.id = found.id) END
+        FROM ({{}}) AS found""",
+    Order.VOTES: f"""SELECT id, CASE WHEN id < {FIRST_USER}
+        THEN (SELECT up - down FROM articles WHERE number = found.id)
+        ELSE (SELECT sum(up - down - 1) FROM search_users JOIN users USING (username) JOIN articles ON poster = name
+              WHERE search_users.id = found.id) END
+        FROM ({{}}) AS found""",
+}
+
+
+class Sqlite:
+    """An FTS5 table, whose tokenizer has nothing to do but to split the words at spaces."""
+
+    among = "IN (SELECT value FROM json_each(?))"
+    remove = "DELETE FROM search_index WHERE rowid {among}"
+    put = "INSERT INTO search_index (rowid, title, content, tags) VALUES (?, ?, ?, ?)"
+    add_user = "INSERT INTO search_users (username) VALUES (?) ON CONFLICT DO NOTHING"
+
+    def keys(self, keys: Sequence[Any]) -> object:
+        return json.dumps(keys)
+
+    def row(self, document: Document) -> tuple[Any, ...]:
+        id, title, content, tags = document
+        return id, " ".join(title), " ".join(content), " ".join(tags)
+
+    def matching(self, search: Search) -> tuple[str, tuple[Any, ...]]:
+        """A statement for the id and the relevance of each match, with its parameters."""
+        ranked = f"-bm25(search_index, {TITLE_WEIGHT}, 1, 0)" if search.order is Order.RELEVANCE else "0"
+        wanted = [*map(" ".join, search.phrases), *search.tags]
+        return (
+            f"""SELECT rowid AS id, {ranked} FROM search_index WHERE search_index MATCH ? AND rowid BETWEEN ? AND ?
+            ORDER BY rowid DESC LIMIT {MAX_FOUND}""",
+            (" AND ".join(f'"{text}"' for text in wanted), *search.ids),
+        )
+
+
+class Postgresql:
+    """
+    A table with a GIN index of `tsvector`. Phrases are compared with the text itself: a `tsvector` has at most 256
+    places of a word.
+    """
+
+    among = "= ANY(%s)"
+    remove = "DELETE FROM search_index WHERE id {among}"
+    put = "INSERT INTO search_index (id, words, vector) VALUES (%s, %s, CAST(%s AS tsvector))"
+    add_user = "INSERT INTO search_users (username) VALUES (%s) ON CONFLICT DO NOTHING"
+
+    def keys(self, keys: Sequence[Any]) -> object:
+        return keys
+
+    def row(self, document: Document) -> tuple[Any, ...]:
+        id, title, content, tags = document
+        places = enumerate([*title, SEPARATOR, *content], 1)
+        weights = ((word, place, "A" if place <= len(title) else "D") for place, word in places if word != SEPARATOR)
+        positioned = [f"'{word}':{min(place, MAX_POSITION)}{weight}" for word, place, weight in weights]
+        vector = " ".join([*positioned, *(f"'{tag}'" for tag in tags)])
+        return id, f" {' '.join([*title, SEPARATOR, *content])} ", vector
+
+    def matching(self, search: Search) -> tuple[str, tuple[Any, ...]]:
+        """A statement for the id and the relevance of each match, with its parameters."""
+        each_word = " & ".join(f"'{word}'" for word in dict.fromkeys(chain(*search.phrases)))
+        wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
+        phrases = [f" {' '.join(phrase)} " for phrase in search.phrases if len(phrase) > 1]
+        is_ranked = search.order is Order.RELEVANCE
+        ranked = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if is_ranked else "0"
+        return (
+            f"""SELECT id, {ranked} FROM search_index WHERE vector @@ CAST(%s AS tsquery) AND id BETWEEN %s AND %s
+            {"AND strpos(words, %s) > 0 " * len(phrases)} ORDER BY id DESC LIMIT {MAX_FOUND}""",
+            (*[each_word] * is_ranked, wanted, *search.ids, *phrases),
+        )
+
+
+DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}
+
+
+def _dialect(connection: "Connection") -> Sqlite | Postgresql:
+    return DIALECTS[connection.dialect.name]
+
+
+def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document]:
+    groups: dict[int, list[str]] = {}
+    for number, name in _rows(connection, "SELECT number, name FROM article_groups WHERE number {among}", numbers):
+        groups.setdefault(number, []).append(name)
+    articles = "SELECT number, title, content, poster FROM articles WHERE number {among}"
+    return [
+        Document(number, words(title), words(content or ""), _tags(poster, groups.get(number, ())))
+        for number, title, content, poster in _rows(connection, articles, numbers)
+    ]
+
+
+def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int], list[Document]]:
+    """The ids of the rows of users, and the documents of those who are in the table."""
+    connection.exec_driver_sql(_dialect(connection).add_user, [(name,) for name in usernames])
+    users = "SELECT search_users.id, name FROM search_users LEFT JOIN users USING (username) WHERE username {among}"
+    rows = _rows(connection, users, usernames)
+    return [id for id, _ in rows], [Document(id, words(name), [], ()) for id, name in rows if name is not None]
+
+
+def _replace(connection: "Connection", ids: Sequence[int], documents: Sequence[Document]) -> None:
+    dialect = _dialect(connection)
+    connection.exec_driver_sql(dialect.remove.format(among=dialect.among), (dialect.keys(ids),))
+    if documents:
+        connection.exec_driver_sql(dialect.put, list(map(dialect.row, documents)))
+
+
+def _rows(connection: "Connection", statement: str, keys: Sequence[Any]) -> Sequence[Any]:
+    """The rows of a statement that has `{among}` in the place of the keys."""
+    dialect = _dialect(connection)
+    return connection.exec_driver_sql(statement.format(among=dialect.among), (dialect.keys(keys),)).fetchall()
+
+
+def _tags(poster: str | None, groups: Iterable[str]) -> list[str]:
+    """What an article is filtered by. No word of a text is equal to a tag."""
+    return [*([f"p{SEPARATOR}{poster.lower()}"] if poster else []), *(f"g{SEPARATOR}{name}" for name in groups)]

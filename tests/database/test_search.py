@@ -1,0 +1,209 @@
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, delete, insert, update
+
+from database import search
+from database.engines import Engines
+from database.search import FIRST_USER, Kind, Order, Search
+from database.tables import ARTICLE_GROUPS, ARTICLES, USERS
+from database.words import matches, parse
+
+ARTICLE = {"poster": "Alice", "content": None, "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
+WORDS = ["Redis", "redis in action", "lists", "node.js", "Café", "日本語", "日", "서울에서", "👍", "in", "and", "a'b"]
+ANY_TEXT = st.text(st.characters(), max_size=500) | st.text(
+    st.sampled_from("ab日👍\"'*()^:-{}+|&!\\\x00\ud800 \ufdfa"), max_size=500
+)
+SENTENCES = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+QUERIES = SENTENCES | SENTENCES.map('"{}"'.format) | st.tuples(SENTENCES, SENTENCES).map('{0[0]} "{0[1]}"'.format)
+
+
+@pytest.fixture
+def run(each_database):
+    return each_database.write
+
+
+@pytest.fixture
+def engines(database_url) -> Iterator[Engines]:
+    opened = Engines.open(database_url)
+    yield opened
+    opened.close()
+
+
+def write(connection: Connection, number: int, title: str, groups: Sequence[str] = ("show",), **values) -> None:
+    """Add an article, and index it."""
+    values = {**ARTICLE, "number": number, "title": title, "archived": False, **values}
+    connection.execute(insert(ARTICLES).values(**values))
+    for place, name in enumerate(groups):
+        connection.execute(insert(ARTICLE_GROUPS).values(number=number, name=name, place=place))
+    search.index(connection, [number])
+
+
+def register(connection: Connection, *names: str) -> None:
+    """Add users, who joined one after the other, and index them."""
+    for place, name in enumerate(names):
+        connection.execute(insert(USERS).values(username=name.lower(), name=name, joined_ms=1000 + place))
+    search.index(connection, usernames=names)
+
+
+def found(connection: Connection, query: str, **search_for) -> list[int | str]:
+    """The numbers and the names of what is found, in its order."""
+    result = search.find(connection, Search(parse(query), **search_for))
+    assert result.places == sorted(result.places, reverse=True)
+    return [result.usernames[id] if id >= FIRST_USER else id for _, id in result.places]
+
+
+async def test_articles_are_found_by_words_of_title_and_content(run):  # S1
+    await run(write, 1024, "Redis in Action", content="Lists, sets and <b>hashes</b>")
+    await run(write, 2048, "Something else")
+
+    for query in ("redis", "ACTION redis", "hashes in", '"in action"', '"sets and"', "in\x00action"):
+        assert await run(found, query) == [1024], query
+    for query in ('"redis action"', '"action lists"', "redis else", "red", "", "?!", '""'):
+        assert await run(found, query) == [], query
+
+
+async def test_texts_without_spaces_are_found_by_their_parts(run):
+    await run(write, 1024, "日本語のテスト")
+    await run(write, 2048, "本日")
+
+    assert await run(found, "日本") == [1024]
+    assert sorted(await run(found, "本")) == [1024, 2048]
+    assert await run(found, "テスト 日本語") == [1024]
+
+
+async def test_long_texts_are_found_by_their_last_words(run):
+    """A `tsvector` has 256 positions of a word, and none above 16,383."""
+    long = " ".join(["的 一 是"] * 13_000)
+    await run(write, 1024, "Chinese", content=f"{long}不在")
+    await run(write, 2048, "a word", content="x" * 40_000)
+
+    assert await run(found, "是不在") == [1024]
+    assert await run(found, "是在") == []
+    assert await run(found, "x" * 500) == [2048]
+
+
+async def test_users_are_found_by_their_names(run):
+    await run(register, "Alice", "bob_smith", "al-ice", "Alice-2")
+    await run(write, 1024, "alice")
+
+    assert await run(found, "ALICE", kinds=frozenset({Kind.USER}), order=Order.NEWEST) == ["Alice-2", "Alice"]
+    assert await run(found, "smith") == ["bob_smith"]
+    assert await run(found, "al ice") == ["al-ice"]
+    assert await run(found, "alice", kinds=frozenset({Kind.ARTICLE})) == [1024]
+    assert await run(found, "alice", kinds=frozenset({Kind.COMMENT})) == []
+    assert await run(found, "alice", kinds=frozenset()) == []
+    assert set(await run(found, "alice")) == {1024, "Alice", "Alice-2"}
+
+
+async def test_titles_weigh_more_than_content(run):
+    await run(write, 1024, "Redis", content="this is about lists")
+    await run(write, 2048, "Lists", content="this is about redis")
+    for number in range(3, 9):
+        await run(write, number * 1024, "other")
+
+    assert await run(found, "redis") == [1024, 2048]
+    assert await run(found, "lists") == [2048, 1024]
+
+
+async def test_matches_are_ordered_by_time_and_by_votes(run):
+    await run(register, "Redis", "redis_2")
+    await run(write, 1024, "redis", posted_ms=5000, up=7, down=2)
+    await run(write, 2048, "redis", posted_ms=500, up=8, down=1, poster="redis_2")
+    await run(write, 3072, "redis", posted_ms=5000, up=1, down=9)
+
+    assert await run(found, "redis", order=Order.NEWEST) == [3072, 1024, "redis_2", "Redis", 2048]
+    assert await run(found, "redis", order=Order.VOTES) == [2048, "redis_2", 1024, "Redis", 3072]
+
+
+async def test_matches_are_those_of_a_group_and_of_a_poster(run):
+    await run(register, "Redis")
+    await run(write, 1024, "redis", ["show", "ask-me_2"], poster="Alice")
+    await run(write, 2048, "redis", ["show"], poster="bob")
+
+    assert await run(found, "redis", group="show") == [2048, 1024]
+    assert await run(found, "redis", group="ask-me_2") == [1024]
+    assert await run(found, "redis", group="ask") == []
+    assert await run(found, "redis", poster="alice", group="show") == [1024]
+    assert await run(found, "redis", poster="alice", kinds=frozenset({Kind.USER})) == []
+    assert await run(found, "show") == await run(found, "alice") == await run(found, "g/show") == []
+
+
+async def test_index_follows_the_tables(run):
+    await run(write, 1024, "Redis in Action")
+    await run(register, "Alice")
+
+    def change(connection):
+        connection.execute(update(ARTICLES).values(title="Valkey"))
+        connection.execute(update(ARTICLE_GROUPS).values(name="ask"))
+        search.index(connection, [1024])
+
+    def remove(connection):
+        connection.execute(delete(ARTICLES))
+        connection.execute(delete(USERS))
+        search.index(connection, [1024, 2048], ["ALICE", "nobody"])
+
+    await run(change)
+    assert await run(found, "redis") == []
+    assert await run(found, "valkey", group="ask") == [1024]
+    await run(remove)
+    assert await run(found, "valkey") == await run(found, "alice") == []
+
+
+async def test_rebuilt_index_equals_the_running_one(run):
+    await run(register, "Alice", "bob")
+    for number in range(1, 600):
+        await run(write, number * 1024, f"redis {number % 7} alice", [f"group-{number % 3}"])
+
+    searches = [(query, group) for query in ("redis", "alice 3", "bob") for group in (None, "group-1")]
+    before = [await run(found, query, group=group) for query, group in searches]
+    await run(search.rebuild)
+
+    assert [await run(found, query, group=group) for query, group in searches] == before
+    assert list(map(len, before)) == [599, 200, 86, 29, 1, 0]
+
+
+async def test_newest_matches_are_found_of_too_many(run, monkeypatch):
+    monkeypatch.setattr(search, "MAX_FOUND", 3)
+    await run(register, "Redis")
+    for number in range(1, 6):
+        await run(write, number * 1024, "redis", posted_ms=-number)
+
+    assert await run(found, "redis", order=Order.NEWEST) == ["Redis", 4096, 5120]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=ANY_TEXT, title=ANY_TEXT, order=st.sampled_from(Order))
+def test_any_text_is_a_query(engines, query, title, order):  # S2
+    def find(connection: Connection) -> None:
+        connection.execute(delete(ARTICLES))
+        connection.execute(delete(ARTICLE_GROUPS))
+        write(connection, 1024, "title", content=printable(title))
+        for phrases in (parse(query), parse(title)):
+            result = search.find(connection, Search(phrases, order=order, group="show"))
+            assert bool(result.places) == (phrases != () and matches(phrases, ["title", printable(title)]))
+
+    engines.write(find)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.tuples(SENTENCES, SENTENCES), max_size=12), queries=st.lists(QUERIES, min_size=5, max_size=20))
+def test_both_databases_find_what_matches(engines, texts, queries):
+    def find(connection: Connection) -> None:
+        connection.execute(delete(ARTICLES))
+        connection.execute(delete(ARTICLE_GROUPS))
+        connection.exec_driver_sql("DELETE FROM search_index")
+        for place, (title, content) in enumerate(texts, 1):
+            write(connection, place, title, content=content)
+        for query in queries:
+            expected = [n for n, text in enumerate(texts, 1) if parse(query) and matches(parse(query), text)]
+            assert sorted(found(connection, query)) == expected, query
+
+    engines.write(find)
+
+
+def printable(text: str) -> str:
+    """What may be stored: no article has other characters."""
+    return "".join(each for each in text if each != "\x00" and not 0xD800 <= ord(each) < 0xE000)

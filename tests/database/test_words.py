@@ -1,0 +1,120 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from database.words import EXCERPT_LENGTH, LEAD, MATCH_END, MATCH_START, excerpt, matches, parse, words
+
+TEXTS = st.text(st.characters()) | st.text(
+    st.sampled_from("aAáß日本ー서ไทй\u0301\u200d\ufe0f👍🏽\"' .-\x00\ud800\ue000")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Redis in Action, 2nd ed.", ["redis", "in", "action", "2nd", "ed"]),
+        ("node.js foo_bar C++ don't", ["node", "js", "foo", "bar", "c", "don", "t"]),
+        ("Café CAFE\u0301 Straße ﬁn Ünï", ["cafe", "cafe", "strasse", "fin", "uni"]),
+        ("Ёлка Москва Άνθρωπος", ["елка", "москва", "ανθρωποσ"]),
+        ("日本語 テスト", ["日", "本", "語", "テ", "ス", "ト"]),
+        ("か\u3099 が", ["が", "が"]),
+        ("서울에서", ["서", "울", "에", "서"]),
+        ("Redis入門", ["redis", "入", "門"]),
+        ("ไทย", ["ไ", "ท", "ย"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("שָׁלוֹם עֲלֵיכֶם", ["שלום", "עליכם"]),
+        ("سَلَام", ["سلام"]),
+        ("a\u200bb c\u200dd e\u00adf \u200fg", ["a", "b", "cd", "ef", "g"]),
+        ("🎉👍🏽 ❤️", ["🎉", "👍", "❤"]),
+        ("\x00 \ud800 \uffff !?", []),
+        ("x" * 150, ["x" * 100]),
+    ],
+)
+def test_words_have_no_case_and_no_accents_in_any_script(text, expected):
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ()),
+        ("  ?! -- ", ()),
+        ("Redis action", (("redis",), ("action",))),
+        ('say "in  action" "out', (("say",), ("in", "action"), ("out",))),
+        ("“in action”", (("in", "action"),)),
+        ("«in action»", (("in", "action"),)),
+        ('"" "a"b', (("a",), ("b",))),
+        ("node.js 日本", (("node", "js"), ("日", "本"))),
+        ("a A á", (("a",),)),
+        ("a AND b OR NOT c* NEAR(d) title:e ^f", (*(((x,)) for x in ("a", "and", "b", "or", "not", "c")),
+         ("near", "d"), ("title", "e"), ("f",))),
+        ("-word", (("word",),)),
+    ],
+)  # fmt: skip
+def test_queries_have_words_and_quoted_phrases_and_no_other_syntax(query, expected):
+    assert parse(query) == expected
+
+
+@given(text=TEXTS)
+def test_words_are_letters_digits_and_symbols(text):
+    for word in words(text):
+        assert {unicodedata.category(character)[0] for character in word} <= set("LMNS")
+        assert word == word.strip()
+        assert words(word) == [word]
+
+
+@given(query=TEXTS, texts=st.lists(TEXTS, min_size=1, max_size=3))
+def test_excerpt_marks_what_matches_and_nothing_else(query, texts):
+    phrases = parse(query)
+    found = excerpt(phrases, texts)
+
+    assert len(found) <= EXCERPT_LENGTH + LEAD + len(phrases) * 2 + sum(
+        len(part) for part in found.split(MATCH_START)[1:]
+    )
+    outside, *parts = found.split(MATCH_START)
+    for part in parts:
+        marked, end, _ = part.partition(MATCH_END)
+        assert end and MATCH_END not in part[len(marked) + 1 :]
+        assert any(matches([phrase], [marked]) for phrase in phrases)
+    assert MATCH_END not in outside
+    if phrases and matches(phrases, texts[:1]) and len(texts[0]) < EXCERPT_LENGTH:
+        assert parts
+
+
+def shown(query: str, *texts: str) -> str:
+    return excerpt(parse(query), texts).replace(MATCH_START, "[").replace(MATCH_END, "]")
+
+
+def test_excerpt_is_of_the_text_with_the_most_phrases():
+    assert shown("redis action", "Redis in Action", "redis redis") == "[Redis] in [Action]"
+    assert shown("redis lists", "Redis in Action", "Lists of\n redis,  and sets") == "[Lists] of [redis], and sets"
+    assert shown("redis", "Redis", "redis redis") == "[Redis]"
+    assert shown("nothing", "A title", "content") == "A title"
+
+
+def test_excerpt_of_a_long_text_is_around_its_matches():
+    text = f"{'one two three ' * 50}Café, das 日本語 ist Cafe\u0301{' four five six' * 50} cafe"
+
+    found = shown("cafe 日本 本語", "", text)
+
+    assert "three [Café], das [日本語] ist [Café] four" in found
+    assert found[0] == found[-1] == "…"
+    assert len(found) <= EXCERPT_LENGTH + len("…[][][]…")
+
+
+def test_excerpt_marks_words_without_spaces_near():
+    assert shown("y", f"{'x' * 900} y {'z' * 900}").startswith("…[y] zzz")
+    assert shown("x" * 150, f"{'a ' * 200}{'X' * 400}").endswith(f"a [{'X' * 400}]")
+
+
+def test_characters_that_mark_matches_are_left_out_of_texts():
+    assert shown("b", "a\ue000b\ue001c") == "a [b] c"
+
+
+def test_phrases_stand_in_one_text():
+    assert matches(parse('"b c"'), ["a b c", ""])
+    assert not matches(parse('"b c"'), ["a b", "c"])
+    assert matches(parse("b c"), ["a b", "c"])
+    assert not matches(parse("b d"), ["a b", "c"])
