@@ -39,7 +39,7 @@ from server.observability.logs import Counting, Logs, LogStream, install_stream
 from server.observability.metrics import Metrics
 from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, forwarding_warnings
-from store import events, log
+from store import effects, events, log
 from store.client.tracking_cache import TrackingCaches
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
@@ -300,7 +300,8 @@ async def _lifespan(
     async with (
         events.connect(settings.redis_url or "", store.site.partitions) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
-        log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries),
+        effects.completing(store.site),
+        log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.settled),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
     ):

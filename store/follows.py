@@ -1,10 +1,17 @@
-"""Follows. Each has two sides: the followers of the followee, written first, and the followees of the follower."""
+"""
+Follows. Each has two sides: the followees of the follower, which decide, and the followers of the followee.
 
+`follow.lua` changes both if the two users are in one partition. Else the followers change as an effect in another
+partition (`effects`).
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store import keys
+from store import effects, keys
 from store.client import Command
 from store.errors import NotFound, SelfFollow, Unauthenticated
+from store.log import Entry
 from store.records import INSTANTS, Position
 from store.scripts.registry import FOLLOW, MARK_SEEN
 from store.sessions import Actor, Session, Sessions, actor_slot
@@ -19,18 +26,15 @@ class Followed:
 
 
 class Follows:
-    """
-    Commands on follows. Each side is written in its own partition by an idempotent script. If the second write is lost,
-    repeating the command completes it; `verify` finds and repairs it.
-    """
-
     def __init__(self, site: Site, sessions: Sessions) -> None:
         self._site = site
         self._sessions = sessions
 
     async def follow(self, follower: Actor, followee: str) -> Followed:
         """
-        Follow a user. Safe to repeat. Three round trips, four with a session.
+        Follow a user. Safe to repeat. Two round trips, one more with a session, one more to another partition.
+
+        If the followee's partition does not answer, the followers change as soon as it does.
 
         Raises:
             NotFound: there is no such user.
@@ -38,12 +42,12 @@ class Follows:
             Unauthenticated: the session has ended.
         """
         follower, followee = await self._stored_names(follower, followee)
-        return await self._set(follower, followee, self._site.clock())
+        return await self._set("followed", follower, followee)
 
     async def unfollow(self, follower: Actor, followee: str) -> Followed:
         """Stop following a user. Costs and raises the same as `follow`."""
         follower, followee = await self._stored_names(follower, followee)
-        return await self._set(follower, followee, "")
+        return await self._set("unfollowed", follower, followee)
 
     async def mark_seen(self, viewer: Actor, position: Position) -> str:
         """
@@ -74,20 +78,36 @@ class Follows:
             raise SelfFollow
         return follower, name
 
-    async def _set(self, follower: str, followee: str, since: int | str) -> Followed:
-        await self._site.redis.run(followers_side(self._site, follower, followee, since))
-        (status,) = await self._site.redis.run(following_side(self._site, follower, followee, since))
-        return Followed(follower, followee, status == "changed")
+    async def _set(self, kind: str, follower: str, followee: str) -> Followed:
+        (changed,) = await set_all(self._site, kind, [(follower, followee)])
+        return Followed(follower, followee, changed)
 
 
-def followers_side(site: Site, follower: str, followee: str, since: int | str) -> Command:
-    """Add a follower to those of a followee, or with `since` "" remove it. Instants are unix milliseconds."""
-    p = site.home_of_user(followee)
-    return FOLLOW.command([keys.followers(p, followee), keys.closed(p)], follower, since)
+async def set_all(site: Site, kind: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """
+    Begin or end follows, given as pairs of follower and followee, and return which of them have changed.
+
+    `kind` is that of their entries in the log: followed or unfollowed. One round trip, one more if a follow is between
+    two partitions.
+    """
+    now = site.clock()
+    replies = await site.redis.pipeline([_command(site, kind, *pair, now) for pair in pairs])
+    entries: list[tuple[Entry, str]] = []
+    for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
+        p, q = site.home_of_user(follower), site.home_of_user(followee)
+        if status == "changed" and last:
+            values = {"followee": followee, "since": str(now)}
+            entries.append((Entry(p, last, kind, now, follower, f"user:{followee.lower()}", values), before))
+        elif last:  # the process that changed it may have died then, or the first reply was lost
+            await effects.settle(site, p, q, last)
+    if entries:
+        await effects.apply(site, entries)
+    return [status == "changed" for status, _, _ in replies]
 
 
-def following_side(site: Site, follower: str, followee: str, since: int | str) -> Command:
-    """Add a followee to those of a follower, or remove it, with an entry in the log of the follower's partition."""
-    p = site.home_of_user(follower)
-    script_keys = [keys.following(p, follower), keys.closed(p), keys.log(p), keys.events(p)]
-    return FOLLOW.command(script_keys, followee, since, follower, site.clock())
+def _command(site: Site, kind: str, follower: str, followee: str, now: int) -> Command:
+    p, q = site.home_of_user(follower), site.home_of_user(followee)
+    script_keys = [keys.following(p, follower), keys.closed(p), keys.log(p), keys.events(p), keys.effects(p)]
+    if p == q:
+        script_keys.append(keys.followers(q, followee))
+    return FOLLOW.command(script_keys, kind, follower, followee, now, q)

@@ -386,6 +386,20 @@ DECLARED = (
         written_by="consumers, the trimming of the log",
     ),
     KeyKind(
+        keys.effects,
+        "hash",
+        NOTHING,
+        "id of the last entry of this partition's log with an effect in another partition, by that partition",
+        written_by="follow, unfollow, import",
+    ),
+    KeyKind(
+        keys.applied,
+        "hash",
+        NOTHING,
+        "id of the last entry of another partition's log whose effect is applied in this partition, by that partition",
+        written_by="follow, unfollow, import, and a task of every server",
+    ),
+    KeyKind(
         keys.events,
         "channel",
         None,

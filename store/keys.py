@@ -153,6 +153,14 @@ def log(p: int) -> str:
     return f"log:{{{p}}}"
 
 
+def effects(p: int) -> str:
+    return f"effects:{{{p}}}"
+
+
+def applied(p: int) -> str:
+    return f"applied:{{{p}}}"
+
+
 def logged(p: int) -> str:
     return f"logged:{{{p}}}"
 

@@ -6,14 +6,14 @@ entries are read, consumers keep their positions, and entries that nobody needs 
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
 from store import keys, records
 from store.client import Command
-from store.errors import StoreUnavailable
+from store.errors import StoreError, StoreUnavailable
 from store.scripts.registry import LOG_RANKED, TRIM_LOG
 from store.site import Site
 
@@ -26,7 +26,13 @@ TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 READ_AT_ONCE = 1_000  # entries
 TRIM_INTERVAL = 10.0  # seconds
 
+Settled = Callable[[Site], Awaitable[Sequence[str] | None]]
+
 logger = logging.getLogger("upvote")
+
+
+class EntriesRemoved(StoreError):
+    """The log has a hole after a position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,29 @@ async def read(site: Site, p: int, after: str, count: int) -> list[Entry]:
     """The next entries of a partition after a position. One round trip."""
     found = await site.redis.run(_range(p, after, count))
     return [_entry(p, id, flat) for id, flat in found]
+
+
+async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
+    """
+    The next entries of some partitions, of each after a position. One round trip.
+
+    Raises:
+        EntriesRemoved: entries after one of the positions were removed.
+    """
+    entries = [_range(p, after, count) for p, after in positions.items()]
+    removed = [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in positions]  # read after the entries
+    replies = await site.redis.pipeline([*entries, *removed])
+    for after, trimmed in zip(positions.values(), replies[len(positions) :], strict=True):
+        if order(trimmed or START) > order(after):
+            raise EntriesRemoved
+    found = zip(positions, replies, strict=False)
+    return {p: [_entry(p, id, flat) for id, flat in reply] for p, reply in found}
+
+
+async def oldest(site: Site) -> list[str]:
+    """The position before all entries that are left, for each partition. One round trip."""
+    commands = [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in range(site.partitions)]
+    return [trimmed or START for trimmed in await site.redis.pipeline(commands)]
 
 
 async def newest(site: Site) -> list[str]:
@@ -116,25 +145,33 @@ async def positions(site: Site) -> dict[str, dict[int, str]]:
     return found
 
 
-async def trim(site: Site, kept_ms: int, max_entries: int) -> int:
+async def trim(site: Site, kept_ms: int, max_entries: int, settled: Sequence[str] | None = None) -> int:
     """
     Remove entries that are older than `kept_ms` milliseconds and that all consumers have taken. Of each partition, also
     remove the oldest ones beyond `max_entries`, whether they were taken or not. Returns how many were removed.
+
+    `settled` is the last entry of each partition that may be removed at all.
 
     One round trip for each `TRIMMED_AT_ONCE` entries of a partition.
     """
     removed, pending = 0, list(range(site.partitions))
     while pending:
-        replies = await site.redis.pipeline([_trim(p, kept_ms, max_entries) for p in pending])
+        replies = await site.redis.pipeline(
+            [_trim(p, kept_ms, max_entries, settled[p] if settled else "") for p in pending]
+        )
         removed += sum(count for _, count in replies)
         pending = [p for p, (_, count) in zip(pending, replies, strict=True) if count == TRIMMED_AT_ONCE]
     return removed
 
 
 @asynccontextmanager
-async def kept_trimmed(site: Site, kept_ms: int, max_entries: int) -> AsyncIterator[None]:
-    """Trim the log every `TRIM_INTERVAL` seconds, as long as the context is open. Several processes may do so."""
-    task = asyncio.create_task(_trim_for_ever(site, kept_ms, max_entries))
+async def kept_trimmed(site: Site, kept_ms: int, max_entries: int, settled: Settled) -> AsyncIterator[None]:
+    """
+    Trim the log every `TRIM_INTERVAL` seconds, as long as the context is open. Several processes may do so.
+
+    `settled` says for each partition which entry is the last that may be removed; it returns None if all may be.
+    """
+    task = asyncio.create_task(_trim_for_ever(site, kept_ms, max_entries, settled))
     try:
         yield
     finally:
@@ -160,11 +197,11 @@ def order(id: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-async def _trim_for_ever(site: Site, kept_ms: int, max_entries: int) -> NoReturn:
+async def _trim_for_ever(site: Site, kept_ms: int, max_entries: int, settled: Settled) -> NoReturn:
     while True:
         await asyncio.sleep(TRIM_INTERVAL)
         try:
-            await trim(site, kept_ms, max_entries)
+            await trim(site, kept_ms, max_entries, await settled(site))
         except StoreUnavailable:
             pass  # it is trimmed later
         except Exception:  # the task must not end
@@ -181,9 +218,9 @@ async def _was_deleted(site: Site, p: int, id: str) -> bool:
     return False
 
 
-def _trim(p: int, kept_ms: int, max_entries: int) -> Command:
+def _trim(p: int, kept_ms: int, max_entries: int, settled: str) -> Command:
     script_keys = [keys.log(p), keys.consumers(p), keys.logged(p)]
-    return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE)
+    return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE, settled)
 
 
 def _range(p: int, after: str, count: int) -> Command:

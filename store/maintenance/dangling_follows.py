@@ -1,8 +1,8 @@
 """
-Finds and repairs follows that are stored on one side only. `following` decides: `follow` and `unfollow` write it last.
+Finds and repairs follows that are stored on one side only. `following` decides: the other side is derived from it.
 
 The two sides may be in two partitions, so that no script reads both. A follow that is written at this moment looks like
-a dangling one, so only those that are unchanged after a pause are reported.
+a dangling one, so only those that are unchanged after a pause are reported. Pending effects have to be applied before.
 """
 
 import asyncio

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store import keys, links
+from store import follows, keys, links
 from store.client import Command
-from store.follows import followers_side, following_side
 from store.scripts.registry import CREATE_USER, IMPORT_STORY
 from store.store import Store
 
@@ -94,7 +93,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
     """
     Make each user follow the next `count` users by name, in a circle, and return the number of users.
 
-    Like `Follows.follow`, it writes `followers` before `following`. It can be repeated.
+    It can be repeated.
     """
     folded = sorted({poster.lower() for poster in posters})
     users = [("HGET", keys.user(store.site.home_of_user(name), name), "name") for name in folded]
@@ -105,9 +104,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
             for i, name in enumerate(names[start : start + FOLLOWERS_AT_ONCE], start)
             for followee in _after(names, i, count)
         ]
-        now = store.site.clock()
-        await store.site.redis.pipeline([followers_side(store.site, *pair, now) for pair in pairs])
-        await store.site.redis.pipeline([following_side(store.site, *pair, now) for pair in pairs])
+        await follows.set_all(store.site, "followed", pairs)
     return len(names)
 
 

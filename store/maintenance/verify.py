@@ -13,14 +13,15 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
 
 `key_kinds` says how keys of each kind are checked. What is compared is in one partition, where a script compares and
 repairs it atomically: servers may write meanwhile, and no write in progress is reported. Only follows are in two
-partitions: these are read twice.
+partitions: pending effects are applied first, and these are read twice.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from store import key_kinds, keys, links, log, records, server_keys
-from store.client import Argument, Command
+from store import effects, key_kinds, keys, links, log, records, server_keys
+from store.client import Argument, Command, StoreUnavailable
 from store.key_kinds import Check, Key
 from store.maintenance import dangling_follows, scan
 from store.maintenance.scan import Progress
@@ -116,6 +117,8 @@ class _Verification:
             await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, given) for key, given in pairs])
 
     async def others(self) -> None:
+        with suppress(StoreUnavailable):  # a store that takes no writes can be verified, too
+            await effects.complete(self._site)
         async for found in scan.known_keys(self._site, self._progress):
             await self._run([call for key in found if (call := _call(key))])
             await self._follows([key for key in found if key.kind.check is Check.FOLLOWS])

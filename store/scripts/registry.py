@@ -40,6 +40,7 @@ LOG_RANKED = Script("log_entry", "log_ranked")
 TRIM_LOG = Script("trim_log")
 
 FOLLOW = Script("log_entry", "follow")
+APPLY_EFFECT = Script("apply_effect")
 CREATE_USER = Script("log_entry", "create_user")
 REGISTER = Script("log_entry", "register")
 OPEN_SESSION = Script("open_session")

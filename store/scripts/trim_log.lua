@@ -3,6 +3,7 @@
 -- KEYS  1 log:{p}   2 consumers:{p}   3 logged:{p}
 -- ARGV  1 how long entries are kept at least (milliseconds)   2 how many entries are kept at most
 --       3 how many entries to remove at most, as the script blocks the server
+--       4 id of the last entry that may be removed, or ""
 -- Reply {"trimmed", number of entries that were removed}
 local TEXTS = {posted = true, imported = true, edited = true}
 
@@ -40,6 +41,7 @@ local trimmed, removed
 for i, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ARGV[3])) do
   local id, fields = entry[1], entry[2]
   local is_needed = is_after(id, oldest) or slowest and is_after(id, slowest)
+  if ARGV[4] ~= "" and is_after(id, ARGV[4]) then break end
   if is_needed and i > length - tonumber(ARGV[2]) then break end
   if TEXTS[fields[2]] then forget(id, fields[8]) end
   trimmed, removed = id, i

@@ -119,7 +119,9 @@ async def fill_other_kinds(scene: Scene) -> None:
 
 
 async def fill_kinds_of_operations(scene: Scene) -> None:
-    """Add keys of the kinds that exist only during an operation: a change of weights, a move, a confirmed write."""
+    """
+    Add keys of the kinds that exist only during an operation, such as a move, or only in a store of several partitions.
+    """
 
     def interrupt(count: int) -> None:
         if count:
@@ -130,6 +132,8 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await WriteLock(site).acquire()
+    for key in (keys.effects(scene.p), keys.applied(scene.p)):
+        await site.redis.run(("HSET", key, scene.p, "1-0"))
 
 
 def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:

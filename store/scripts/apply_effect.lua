@@ -1,0 +1,25 @@
+-- Apply the effect of an entry of another partition's log, once and in the order of that log.
+-- KEYS  1 applied:{q}   2 closed:{q}   3 the key that the effect changes
+-- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
+--       4 command of the effect, and from 5 on its arguments after the key; without them the entry is skipped
+-- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
+local function parse(id)
+  local time, sequence = string.match(id, "^(%d+)-(%d+)$")
+  return tonumber(time), tonumber(sequence)
+end
+
+local function is_before(id, other)
+  if id == "" then return true end
+  local time, sequence = parse(id)
+  local other_time, other_sequence = parse(other)
+  return time < other_time or time == other_time and sequence < other_sequence
+end
+
+local applied = redis.call("HGET", KEYS[1], ARGV[1]) or ""
+if not is_before(applied, ARGV[3]) then return {"already"} end
+if applied ~= ARGV[2] then return {"behind"} end
+if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
+
+if ARGV[4] then redis.call(ARGV[4], KEYS[3], unpack(ARGV, 5)) end
+redis.call("HSET", KEYS[1], ARGV[1], ARGV[3])
+return {"applied"}

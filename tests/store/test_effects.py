@@ -1,0 +1,241 @@
+"""Effects in other partitions: once, in order, and by another process if the one that made the change dies."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+
+import pytest
+
+from store import effects, keys, log
+from store.errors import StoreUnavailable
+from store.maintenance import dangling_follows
+from store.maintenance.verify import verify
+from store.store import Store
+from tests.conftest import registered
+
+pytestmark = pytest.mark.parametrize("partitions", [1, 16], indirect=True)
+PEOPLE = [f"user-{number}" for number in range(12)]
+
+
+@pytest.fixture
+async def others(redis_url, partitions, policy, clock) -> AsyncIterator[list[Store]]:
+    """Two stores of other processes."""
+    opened = [await Store.open(redis_url, policy, partitions, clock=clock) for _ in range(2)]
+    yield opened
+    for each in opened:
+        await each.close()
+
+
+@pytest.fixture
+async def people(store) -> list[str]:
+    return [await registered(store, name) for name in PEOPLE]
+
+
+@pytest.fixture
+def dying(monkeypatch):
+    """Effects are not applied by those who make them, as if each process died after the first step."""
+
+    async def die(*arguments):
+        pass
+
+    monkeypatch.setattr(effects, "apply", die)
+    monkeypatch.setattr(effects, "settle", die)
+
+
+def sides(redis, store) -> tuple[set, set]:
+    """All follows with their times, as the followers and as the followees have them."""
+    site, followed, following = store.site, set(), set()
+    for name in PEOPLE:
+        home = site.home_of_user(name)
+        pairs = redis.zrange(keys.following(home, name), 0, -1, withscores=True)
+        following |= {(name, other, since) for other, since in pairs}
+        pairs = redis.zrange(keys.followers(home, name), 0, -1, withscores=True)
+        followed |= {(other, name, since) for other, since in pairs}
+    return followed, following
+
+
+async def change_at_random(stores, clock, times, seed) -> None:
+    chance = random.Random(seed)
+    for _ in range(times):
+        clock.advance(1)
+        follower, followee = chance.sample(PEOPLE, 2)
+        store = chance.choice(stores)
+        await (store.follows.follow if chance.random() < 0.6 else store.follows.unfollow)(follower, followee)
+
+
+async def test_sides_agree_after_concurrent_changes_by_several_processes(store, others, people, redis, clock):  # F2
+    stores = [store, *others]
+    await asyncio.gather(*(change_at_random(stores, clock, 40, seed) for seed in range(8)))
+
+    followed, following = sides(redis, store)
+    assert followed == following != set()
+    assert await effects.pending(store.site) == []
+
+
+async def test_change_is_complete_when_its_command_returns(store, others, people, redis, clock):  # F2
+    for name in PEOPLE[1:]:
+        await store.follows.follow(name, PEOPLE[0])
+        followed, following = sides(redis, store)
+        assert followed == following
+    await others[0].follows.unfollow(PEOPLE[1], PEOPLE[0])
+
+    followed, following = sides(redis, store)
+    assert followed == following and len(followed) == len(PEOPLE) - 2
+
+
+async def test_next_change_applies_what_a_dead_process_left(store, others, people, redis, clock, monkeypatch):  # F2
+    follower = PEOPLE[0]
+    with monkeypatch.context() as patched:
+        for name in ("apply", "settle"):
+            patched.setattr(effects, name, nothing)
+        for followee in PEOPLE[1:]:
+            await store.follows.follow(follower, followee)
+        await store.follows.unfollow(follower, PEOPLE[1])
+    for followee in PEOPLE[1:]:
+        clock.advance(1)
+        await others[0].follows.follow(follower, followee)
+
+    followed, following = sides(redis, store)
+    assert followed == following and len(followed) == len(PEOPLE) - 1
+
+
+async def test_repeating_a_change_applies_what_a_dead_process_left(store, people, redis, monkeypatch):  # F2
+    with monkeypatch.context() as patched:
+        for name in ("apply", "settle"):
+            patched.setattr(effects, name, nothing)
+        for followee in PEOPLE[1:]:
+            await store.follows.follow(PEOPLE[0], followee)
+    for followee in PEOPLE[1:]:
+        assert not (await store.follows.follow(PEOPLE[0], followee)).changed
+
+    followed, following = sides(redis, store)
+    assert followed == following and len(followed) == len(PEOPLE) - 1
+
+
+async def test_other_processes_complete_what_dead_ones_left(
+    store, others, people, redis, clock, dying, monkeypatch
+):  # F2
+    await change_at_random([store], clock, 200, seed=1)
+    followed, following = sides(redis, store)
+    assert (followed == following) == (store.site.partitions == 1)
+    monkeypatch.setattr(effects, "INTERVAL", 0.02)
+    async with effects.completing(others[0].site), effects.completing(others[1].site):
+        await change_at_random([store], clock, 100, seed=2)
+        async with asyncio.timeout(10):
+            while await effects.pending(store.site):  # noqa: ASYNC110 - tasks of other stores complete it
+                await asyncio.sleep(0.02)
+
+    followed, following = sides(redis, store)
+    assert followed == following != set()
+
+
+async def test_cancelled_changes_are_completed(store, others, people, redis, clock):  # F2
+    chance = random.Random(3)
+    for _ in range(60):
+        clock.advance(1)
+        task = asyncio.create_task(store.follows.follow(*chance.sample(PEOPLE, 2)))
+        for _ in range(chance.randrange(40)):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    await store.site.redis.ping()
+    await effects.complete(others[0].site)
+
+    followed, following = sides(redis, store)
+    assert followed == following != set()
+
+
+async def test_effect_is_applied_once(store, people, redis):
+    """A repeated command that arrives late changes nothing: the unfollow after it has been applied."""
+    if store.site.partitions == 1:
+        return
+    follower, followee = next(pair for pair in pairs() if homes(store, pair) == 2)
+    sent: list = []
+    run = type(store.site.redis).pipeline
+
+    async def recording(client, commands, *rest):
+        sent.extend(commands)
+        return await run(client, commands, *rest)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(type(store.site.redis), "pipeline", recording)
+        await store.follows.follow(follower, followee)
+    await store.follows.unfollow(follower, followee)
+    late = [command for command in sent if "ZADD" in command]
+
+    assert [await store.site.redis.run(command) for command in late] == [["already"]]
+    assert sides(redis, store) == (set(), set())
+
+
+async def test_closed_partition_gets_its_effects_when_it_opens(store, people, redis):
+    """The follow counts: its follower's partition is open."""
+    follower, followee = next(pair for pair in pairs() if homes(store, pair) == min(2, store.site.partitions))
+    q = store.site.home_of_user(followee)
+    if store.site.partitions == 1:
+        redis.set(keys.closed(q), 1)
+        with pytest.raises(StoreUnavailable):
+            await store.follows.follow(follower, followee)
+        return
+    redis.set(keys.closed(q), 1)
+    assert (await store.follows.follow(follower, followee)).changed
+    with pytest.raises(StoreUnavailable):
+        await effects.complete(store.site)
+    redis.delete(keys.closed(q))
+    await effects.complete(store.site)
+
+    followed, following = sides(redis, store)
+    assert followed == following and len(followed) == 1
+
+
+async def test_verify_completes_pending_effects_first(store, people, redis, clock, dying):
+    await change_at_random([store], clock, 60, seed=4)
+    found: list = []
+    await verify(store.site, found.append)
+
+    assert found == []
+    followed, following = sides(redis, store)
+    assert followed == following != set()
+
+
+async def test_log_keeps_entries_whose_effects_are_pending(store, others, people, redis, clock):
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("apply", "settle"):
+            patched.setattr(effects, name, nothing)
+        await change_at_random([store], clock, 60, seed=7)
+    while await log.trim(store.site, 0, 0, await effects.settled(store.site)):
+        pass
+    kept = sum(redis.xlen(keys.log(p)) for p in range(store.site.partitions))
+    await effects.complete(others[0].site)
+    followed, following = sides(redis, store)
+
+    assert (kept > 0) == (store.site.partitions > 1)
+    assert followed == following != set()
+    await log.trim(store.site, 0, 0, await effects.settled(store.site))
+    assert sum(redis.xlen(keys.log(p)) for p in range(store.site.partitions)) == 0
+
+
+async def test_effects_go_on_after_the_log_was_deleted(store, people, redis, clock, dying, caplog, monkeypatch):
+    monkeypatch.setattr(dangling_follows, "PAUSE", 0)
+    await change_at_random([store], clock, 60, seed=5)
+    for p in range(store.site.partitions):
+        redis.delete(keys.log(p))
+    await effects.complete(store.site)
+    assert ("are lost" in caplog.text) == (store.site.partitions > 1)
+    await verify(store.site, lambda finding: None, repair=True)
+    await change_at_random([store], clock, 60, seed=6)
+    await effects.complete(store.site)
+
+    followed, following = sides(redis, store)
+    assert followed == following != set()
+
+
+async def nothing(*arguments) -> None:
+    pass
+
+
+def pairs():
+    return [(follower, followee) for follower in PEOPLE for followee in PEOPLE if follower != followee]
+
+
+def homes(store, pair) -> int:
+    return len({store.site.home_of_user(name) for name in pair})
