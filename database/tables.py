@@ -4,7 +4,7 @@ The tables. docs/database.md describes them for people who ask with SQL.
 Instants are unix milliseconds, in columns that end in `_ms`; each table has a view in which they are timestamps.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, SmallInteger, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, MetaData, SmallInteger, Table, Text
 
 METADATA = MetaData()
 NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row numbers are of the type INTEGER only
@@ -91,4 +91,37 @@ POSITIONS = Table(
     Column("log", Text, nullable=False),
     Column("entry", Text, nullable=False),
     Column("at_ms", NUMBER, nullable=False),
+)
+
+# The archive: docs/database.md leaves these out, as the formats of their values are internal.
+LISTINGS = Table(
+    "listings",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("votes_class", Integer, nullable=False),
+    Column("weights", Text, nullable=False),
+    Column("size", NUMBER, nullable=False),
+    Index("listings_by_name", "name", "votes_class", unique=True),
+)
+
+PLACES = Table(
+    "places",
+    METADATA,
+    Column("listing", NUMBER, primary_key=True, autoincrement=False),
+    Column("value", Double, primary_key=True, autoincrement=False),
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("extra", NUMBER),
+    Index("places_by_number", "number", "listing"),
+    sqlite_with_rowid=False,
+)
+
+PLACE_COUNTS = Table(
+    "place_counts",
+    METADATA,
+    Column("listing", NUMBER, primary_key=True, autoincrement=False),
+    Column("value", Double, primary_key=True, autoincrement=False),
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("size", NUMBER, nullable=False),
+    sqlite_with_rowid=False,
 )

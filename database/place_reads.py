@@ -1,0 +1,252 @@
+"""
+Reads of the places of archived articles, each of one statement: a part of a listing, parts of many listings, and ranks.
+
+Every statement is a range of the primary key of `places`, or of that of `place_counts`, whose rows count about 1 000
+places each.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from math import inf
+from typing import NamedTuple
+
+from sqlalchemy import Connection, TextClause, bindparam, text
+
+from store import keys
+from store.records import Position
+
+Key = tuple[float, int]  # the value and the number of a place
+
+LAST_NUMBER = 2**63 - 1
+LOWEST: Key = (-inf, -1)
+HIGHEST: Key = (inf, LAST_NUMBER)
+EARLIEST: Key = (-(2**62), -1)  # below and above all times and numbers of votes
+LATEST: Key = (2**62, LAST_NUMBER)
+NAMES_PER_STATEMENT = 500
+
+
+class Index(NamedTuple):
+    """
+    A listing of archived articles as stored: how many places it has, and the weights that their values depend on.
+
+    GRAVITY has one for each class of votes (see `gravity`), whose places are ordered by time. The others have class 0.
+    """
+
+    id: int
+    name: str
+    votes_class: int
+    size: int
+    weights: str
+
+
+class Range(NamedTuple):
+    """The places of an index, given by its id, above `low` and below `high`, both excluded."""
+
+    listing: int
+    low: Key
+    high: Key
+
+
+class Place(NamedTuple):
+    """`extra` is the number of votes in an index by time, the posting time in one by votes, else None."""
+
+    value: float
+    number: int
+    extra: int | None
+
+    @property
+    def key(self) -> Key:
+        return self.value, self.number
+
+
+def position(value: float, number: int) -> Position:
+    return Position(value, keys.member(number))
+
+
+def key_of(position: Position) -> Key:
+    return position.value, position.number
+
+
+def before(key: Key) -> Key:
+    """The key just below another one."""
+    return key[0], key[1] - 1
+
+
+def indexes(connection: Connection, names: Collection[str]) -> list[Index]:
+    """The stored indexes of listings, by class within a listing."""
+    listed, found = list(names), []
+    for start in range(0, len(listed), NAMES_PER_STATEMENT):
+        rows = connection.execute(INDEXES, {"names": listed[start : start + NAMES_PER_STATEMENT]})
+        found += [Index(*row) for row in rows]
+    return found
+
+
+def index(connection: Connection, name: str) -> Index | None:
+    """The index of a listing whose order is not GRAVITY; None if nothing is archived in it."""
+    return next(iter(indexes(connection, [name])), None)
+
+
+def places(connection: Connection, part: Range, count: int, upwards: bool) -> list[Place]:
+    """The highest places of a range, highest first, or the lowest ones, lowest first."""
+    (low, low_number), (high, high_number) = part.low, part.high
+    named = {
+        "listing": part.listing,
+        "low": low,
+        "low_number": low_number,
+        "high": high,
+        "high_number": high_number,
+        "count": count,
+    }
+    return [Place(*row) for row in connection.execute(PLACES_UP if upwards else PLACES_DOWN, named)]
+
+
+def places_of_many(connection: Connection, parts: Sequence[Range], count: int, upwards: bool) -> list[list[Place]]:
+    """Like `places`, for ranges of indexes whose values are integers: at most `count` places of each."""
+    if not parts:
+        return []
+    statement = _of_many(connection.dialect.name, _MANY_UP if upwards else _MANY_DOWN)
+    rows = connection.execute(statement, {"parts": _as_json(parts), "count": count})
+    found = [json.loads(flat) if isinstance(flat, str) else flat or [] for (flat,) in rows]
+    return [[Place(*place) for place in places] for places in found]
+
+
+def values(connection: Connection, part: Range, count: int, upwards: bool) -> list[float]:
+    """The highest values of a range, each once, highest first, or the lowest ones, lowest first."""
+    (low, low_number), (high, high_number) = part.low, part.high
+    named = {
+        "listing": part.listing, "low": low, "low_number": low_number, "high": high, "high_number": high_number,
+        "count": count,
+    }  # fmt: skip
+    named["beyond"] = LAST_NUMBER if upwards else -1
+    return list(connection.execute(VALUES_UP if upwards else VALUES_DOWN, named).scalars())
+
+
+def rank(connection: Connection, index: Index, key: Key) -> int:
+    """The number of places of an index above a key."""
+    if key[0] == inf:
+        return 0
+    if key[0] == -inf:
+        return index.size
+    named = {"listing": index.id, "value": key[0], "number": key[1], "infinity": inf}
+    above: int = connection.execute(RANK, named).scalar_one()
+    return above
+
+
+def ranks_of_many(connection: Connection, keys: Sequence[tuple[int, Key]]) -> list[int]:
+    """Like `rank`, for pairs of an index and a key, whose values are integers."""
+    if not keys:
+        return []
+    statement = _of_many(connection.dialect.name, _MANY_RANKS)
+    parts = json.dumps([[index, value, number] for index, (value, number) in keys])
+    return [number for (number,) in connection.execute(statement, {"parts": parts, "infinity": inf})]
+
+
+def at_rank(connection: Connection, index: Index, rank: int) -> Key | None:
+    """The key with this many places of the index above it; None if there are not as many."""
+    if not 0 <= rank < index.size:
+        return None
+    found = connection.execute(COUNT_AT_RANK, {"listing": index.id, "rank": rank}).first()
+    (value, number), above = (found[:2], found[2]) if found else (HIGHEST, 0)
+    named = {"listing": index.id, "value": value, "number": number, "skipped": rank - above}
+    row = connection.execute(PLACE_BELOW, named).first()
+    return (row[0], row[1]) if row else None
+
+
+def places_of(connection: Connection, index: Index | None, numbers: Collection[int]) -> list[Place]:
+    """The places that articles have in an index."""
+    if not numbers or not index:
+        return []
+    rows = connection.execute(PLACES_OF, {"listing": index.id, "numbers": list(numbers)})
+    return [Place(*row) for row in rows]
+
+
+def _as_json(parts: Sequence[Range]) -> str:
+    return json.dumps([[listing, *low, *high] for listing, low, high in parts])
+
+
+INDEXES = text(
+    "SELECT id, name, votes_class, size, weights FROM listings WHERE name IN :names ORDER BY name, votes_class"
+).bindparams(bindparam("names", expanding=True))
+
+_PLACES = """
+SELECT value, number, extra FROM places
+WHERE listing = :listing AND (value, number) > (:low, :low_number) AND (value, number) < (:high, :high_number)
+"""
+PLACES_UP = text(f"{_PLACES} ORDER BY value, number LIMIT :count")
+PLACES_DOWN = text(f"{_PLACES} ORDER BY value DESC, number DESC LIMIT :count")
+PLACES_OF = text(
+    "SELECT value, number, extra FROM places WHERE listing = :listing AND number IN :numbers ORDER BY value, number"
+).bindparams(bindparam("numbers", expanding=True))
+
+# From each value the next one is found by a search in the primary key.
+_VALUES = f"""
+WITH RECURSIVE found (value) AS (
+  SELECT value FROM ({_PLACES} ORDER BY value {{0}}, number {{0}} LIMIT 1) AS first
+  UNION ALL
+  SELECT (
+    SELECT value FROM places
+    WHERE listing = :listing AND {{1}} ORDER BY value {{0}}, number {{0}} LIMIT 1
+  ) FROM found WHERE found.value IS NOT NULL
+)
+SELECT value FROM found WHERE value IS NOT NULL LIMIT :count"""
+VALUES_UP = text(
+    _VALUES.format("ASC", "(value, number) > (found.value, :beyond) AND (value, number) < (:high, :high_number)")
+)
+VALUES_DOWN = text(
+    _VALUES.format("DESC", "(value, number) < (found.value, :beyond) AND (value, number) > (:low, :low_number)")
+)
+
+# Of the ranges above the key, whole ones are counted by `place_counts`; the one that contains the key is counted here.
+_RANK = """
+SELECT (
+  SELECT coalesce(sum(size), 0) FROM place_counts
+  WHERE listing = {listing} AND (value, number) > ({value}, {number})
+) + (
+  SELECT count(*) FROM places
+  WHERE listing = {listing} AND (value, number) > ({value}, {number}) AND (value, number) < (
+    coalesce((
+      SELECT value FROM place_counts WHERE listing = {listing} AND (value, number) > ({value}, {number})
+      ORDER BY value, number LIMIT 1), :infinity),
+    coalesce((
+      SELECT number FROM place_counts WHERE listing = {listing} AND (value, number) > ({value}, {number})
+      ORDER BY value, number LIMIT 1), 0)
+  )
+)"""
+RANK = text(_RANK.format(listing=":listing", value=":value", number=":number"))
+_MANY_RANKS = f"""
+SELECT ({_RANK.format(listing="{0}", value="{1}", number="{2}")}) FROM {{parts}} ORDER BY parts.key"""
+
+# The lower end of the range of places above the one that contains the rank, and how many places are above that.
+COUNT_AT_RANK = text("""
+SELECT value, number, through FROM (
+  SELECT value, number, sum(size) OVER (ORDER BY value DESC, number DESC) AS through
+  FROM place_counts WHERE listing = :listing
+) AS counts WHERE through <= :rank ORDER BY value, number LIMIT 1""")
+PLACE_BELOW = text("""
+SELECT value, number FROM places WHERE listing = :listing AND (value, number) < (:value, :number)
+ORDER BY value DESC, number DESC LIMIT 1 OFFSET :skipped""")
+
+_MANY = """
+SELECT (
+  SELECT {{array}} FROM (
+    SELECT value, number, extra FROM places
+    WHERE listing = {{0}} AND (value, number) > ({{1}}, {{2}}) AND (value, number) < ({{3}}, {{4}})
+    ORDER BY value {0}, number {0} LIMIT :count
+  ) AS place
+) FROM {{parts}} ORDER BY parts.key"""
+_MANY_UP, _MANY_DOWN = _MANY.format("ASC"), _MANY.format("DESC")
+
+
+@lru_cache
+def _of_many(dialect: str, statement: str) -> TextClause:
+    """A statement that is evaluated for each row of the parameter `parts`, a JSON array of arrays of numbers."""
+    if dialect == "sqlite":
+        columns = [f"json_extract(parts.value, '$[{i}]')" for i in range(5)]
+        array = "json_group_array(json_array(CAST(value AS BIGINT), number, extra))"
+        return text(statement.format(*columns, array=array, parts="json_each(:parts) AS parts"))
+    types = ("BIGINT", "DOUBLE PRECISION", "BIGINT", "DOUBLE PRECISION", "BIGINT")
+    columns = [f"CAST(parts.value ->> {i} AS {type})" for i, type in enumerate(types)]
+    array = "json_agg(json_build_array(CAST(value AS BIGINT), number, extra))"
+    rows = "jsonb_array_elements(CAST(:parts AS jsonb)) WITH ORDINALITY AS parts(value, key)"
+    return text(statement.format(*columns, array=array, parts=rows))
