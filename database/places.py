@@ -152,7 +152,7 @@ def _page(
         shown.reverse()
     top = reads.rank(connection, index, reads.before(high)) if high < HIGHEST else 0
     total = reads.rank(connection, index, low) - top - len(hidden)
-    first = (shown[0] if shown else high) if window.upwards else reads.before(end)
+    first = (shown[0] if shown else high) if window.upwards else max(low, reads.before(end))
     above = 0
     if first < reads.before(high):
         above = reads.rank(connection, index, first) - top - sum(key > first for key in hidden)

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from sqlalchemy import text
@@ -177,7 +178,7 @@ def check_counts(connection):
             continue
         assert ends[0][:2] == place_reads.LOWEST
         lows = [end[:2] for end in ends] + [place_reads.HIGHEST]
-        for (low, high), (*_, counted_places) in zip(zip(lows, lows[1:], strict=False), ends, strict=True):
+        for (low, high), (*_, counted_places) in zip(pairwise(lows), ends, strict=True):
             assert counted_places == sum(low <= key < high for key in own) <= place_writes.MOST_COUNTED
 
 
