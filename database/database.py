@@ -5,13 +5,18 @@ SQLAlchemy is imported when the database is opened, in a thread, so that a serve
 """
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from time import monotonic
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
+from store import log
 from store.errors import StoreError
+from store.site import Site
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -21,10 +26,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
-NONE = "none"  # the URL that says that there is no database
+CONSUMER = "database"  # the name under which the log knows the mirror
 SQLITE, POSTGRESQL = "sqlite:///", "postgresql://"
 READERS = 4  # threads, each with a connection
 READ_TIMEOUT = 5.0  # seconds that a read may take, with the time it waits for a thread
+PING_TIMEOUT = 1.0  # seconds
+RETRY_PAUSES = (0.2, 5.0)  # seconds: after the first fault of the mirror, and at most
+
+logger = logging.getLogger("upvote")
 
 
 class DatabaseUnavailable(StoreError):
@@ -99,6 +108,22 @@ class Database:
         """
         return await self._in(self._writer, self._opened().write, function, *arguments, **named)
 
+    async def ping(self) -> str | None:
+        """Why the database does not answer; None if it does."""
+        try:
+            await asyncio.wait_for(self.run(_ping), PING_TIMEOUT)
+        except TimeoutError:
+            self.fault = "it does not answer in time"
+        except DatabaseUnavailable:
+            pass
+        return self.fault
+
+    async def lag(self, site: Site) -> log.Lag:
+        """How far the database is behind a store, in all partitions together. Two round trips, none to the database."""
+        taken = (await log.positions(site)).get(CONSUMER, {})
+        lags = await log.lags(site, taken)
+        return log.Lag(sum(lag.entries for lag in lags), max(lag.seconds for lag in lags))
+
     async def close(self) -> None:
         """End what runs, and close all connections."""
         engines, self._engines = self._engines, None
@@ -106,7 +131,7 @@ class Database:
         for executor in (self._readers, self._writer):
             executor.shutdown(wait=False, cancel_futures=True)
         if engines:
-            engines.interrupt()
+            await asyncio.to_thread(engines.interrupt)
         for executor in (self._readers, self._writer):
             await asyncio.to_thread(executor.shutdown)
         if engines:
@@ -132,6 +157,56 @@ class Database:
         return result
 
 
+@asynccontextmanager
+async def mirroring(database: Database | None, site: Site) -> AsyncIterator[None]:
+    """
+    Open a database and keep it equal to a store, in the background, and close it in the end. A database that does not
+    answer is tried again: it never ends the process.
+    """
+    if database is None:
+        yield
+        return
+    task = asyncio.create_task(_mirror(database, site))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await database.close()
+
+
+async def _mirror(database: Database, site: Site) -> NoReturn:
+    mirror: Any = None
+    fault, pause = "", RETRY_PAUSES[0]
+    try:
+        while True:
+            try:
+                await database.open()
+                if mirror is None:
+                    module = await asyncio.to_thread(import_module, "database.mirror")  # slow
+                    mirror = module.Mirror(site, database)
+                pause_after_turn = await mirror.turn()
+                if fault:
+                    logger.info("the database is kept up to date again")
+                fault, pause = "", RETRY_PAUSES[0]
+                await asyncio.sleep(pause_after_turn)
+            except Exception as error:
+                if fault != (fault := _describe(error)):
+                    is_expected = isinstance(error, StoreError)
+                    logger.warning("the database is not kept up to date: %s", fault, exc_info=not is_expected)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, RETRY_PAUSES[1])
+    finally:
+        if mirror:
+            with suppress(StoreError, TimeoutError):
+                await asyncio.wait_for(mirror.close(), PING_TIMEOUT)
+
+
+def _describe(error: Exception) -> str:
+    return f"{error}: {error.__cause__}" if error.__cause__ else str(error) or type(error).__name__
+
+
 def check_url(url: str) -> str:
     """
     The URL, if it is one of a database.
@@ -147,6 +222,10 @@ def check_url(url: str) -> str:
         if parts.path.strip("/"):
             return url
     raise ValueError("must be sqlite:///PATH, postgresql://USER:PASSWORD@HOST/NAME, or none")
+
+
+def _ping(connection: "Connection") -> None:
+    connection.exec_driver_sql("SELECT 1")
 
 
 def _open(url: str) -> "Engines":

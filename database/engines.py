@@ -19,6 +19,7 @@ from database.database import POSTGRESQL, READ_TIMEOUT, READERS, SQLITE, Databas
 T = TypeVar("T")
 
 BUSY_TIMEOUT = 10.0  # seconds to wait for another process that writes to SQLite
+CANCEL_TIMEOUT = 1.0  # seconds
 SQLITE_CACHE_KB = 16_000  # of each connection
 STEPS_BETWEEN_CHECKS = 20_000  # of SQLite's virtual machine: well under a millisecond
 MIGRATION_LOCK = 7_811_605  # of PostgreSQL: any number that no other program takes
@@ -72,7 +73,10 @@ class Engines:
         """End all statements that run."""
         for connection in list(self.running):
             with suppress(Exception):  # it may have ended meanwhile
-                connection.interrupt() if isinstance(connection, sqlite3.Connection) else connection.cancel()
+                if isinstance(connection, sqlite3.Connection):
+                    connection.interrupt()
+                else:
+                    connection.cancel_safe(timeout=CANCEL_TIMEOUT)
 
     def close(self) -> None:
         self.reader.dispose()

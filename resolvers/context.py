@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from strawberry.dataloader import DataLoader
 
+from database.database import Database
 from resolvers.dataloader import Reads
 from resolvers.live import Live
 from resolvers.rate_limits import RateLimit, WriteRates
@@ -32,7 +33,8 @@ class Context:
     `now` is the time of a request in unix milliseconds.
 
     Without `live` subscriptions receive no events. Without `address`, the client's, writes are not rate-limited.
-    `is_shareable` becomes False when the response has a value for this client only.
+    `database` is None if UPVOTE_DATABASE_URL is `none`. `is_shareable` becomes False when the response has a value for
+    this client only.
     """
 
     def __init__(
@@ -43,8 +45,10 @@ class Context:
         address: str | None = None,
         rates: WriteRates | None = None,
         read_rate_limit: Callable[[], RateLimit] | None = None,
+        database: Database | None = None,
     ) -> None:
         self.store = store
+        self.database = database
         self.live = live or Live(store)
         self.address = address
         self.rates = rates or DEFAULT_RATES

@@ -21,6 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import CacheBudget
+from database.database import Database, DatabaseUnavailable, mirroring
 from engine import BackendUsage, Client, Endpoint, Limits, Observation, Options, RateLimiter, read_trusted_documents
 from engine.interfaces import STOPPING
 from engine.limits.cost import Weights
@@ -36,7 +37,7 @@ from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_answers import UnreadAnswers
 from server.observability.logs import Counting, Logs, LogStream, install_stream
-from server.observability.metrics import Metrics
+from server.observability.metrics import DatabaseGauges, Metrics
 from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, forwarding_warnings
 from store import effects, events, log
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
     BadInput: "BAD_USER_INPUT",
+    DatabaseUnavailable: "UNAVAILABLE",
     NotFound: "NOT_FOUND",
     StoreUnavailable: "UNAVAILABLE",
     SubscriberTooSlow: "SUBSCRIBER_TOO_SLOW",
@@ -91,13 +93,13 @@ class Contexts:
     def __init__(self, rates: WriteRates | None, rate_limiter: RateLimiter | None) -> None:
         self._rates, self._rate_limiter = rates, rate_limiter
 
-    def begin(self, store: Store, live: Live) -> None:
-        self._store, self._live = store, live
+    def begin(self, store: Store, live: Live, database: Database | None) -> None:
+        self._store, self._live, self._database = store, live, database
 
     def open(self, client: Client) -> Context:
         address = client.address if self._rates else None
         points = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
-        return Context(self._store, client.token, self._live, address, self._rates, points)
+        return Context(self._store, client.token, self._live, address, self._rates, points, self._database)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,7 @@ async def _lifespan(
     settings: Settings, tracking_caches: TrackingCaches, app: Starlette
 ) -> AsyncIterator[dict[str, asyncio.Event]]:
     app.state.store = store = await open_store(settings, tracking_caches)
+    app.state.database = database = Database(settings.database) if settings.database else None
     async with (
         events.connect(settings.redis_url or "", store.site.partitions) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
@@ -304,8 +307,9 @@ async def _lifespan(
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.settled),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
+        mirroring(database, store.site),
     ):
-        app.state.contexts.begin(store, Live(store, received, settings.rate_ranking_places))
+        app.state.contexts.begin(store, Live(store, received, settings.rate_ranking_places), database)
         _collect_garbage_less_often()
         yield {STOPPING: asyncio.Event()}
     await store.close()
@@ -379,10 +383,33 @@ async def readyz(request: Request) -> Response:
     writes = {"writes": "refused", "reason": refusal} if refusal else {}
     log: LogStream = request.app.state.log
     note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
+    note |= await _database_note(request.app)
     return JSONResponse({"status": "ok", "store": "answers", **writes, **note})  # refused writes do not make it unready
+
+
+async def _database_note(app: Starlette) -> dict[str, str]:
+    database: Database | None = app.state.database
+    if database is None:
+        return {}
+    if fault := await database.ping():
+        return {"database": f"does not answer: {fault}"}
+    lag = await database.lag(app.state.store.site)
+    return {"database": f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"}
 
 
 async def metrics(request: Request) -> Response:
     metrics: Metrics = request.app.state.observer.metrics
-    metrics.writes_refused = await request.app.state.store.site.write_error() is not None
+    store, database = request.app.state.store, request.app.state.database
+    metrics.writes_refused = await store.site.write_error() is not None
+    metrics.database = await _database_gauges(database, store) if database else None
     return await asyncio.to_thread(metrics.scrape)  # it reads two files for each process
+
+
+async def _database_gauges(database: Database, store: Store) -> DatabaseGauges | None:
+    """How far the database is behind; None if the store does not answer."""
+    is_up = await database.ping() is None
+    try:
+        lag = await database.lag(store.site)
+    except StoreUnavailable:
+        return None
+    return DatabaseGauges(is_up, lag.entries, lag.seconds)

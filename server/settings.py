@@ -18,6 +18,9 @@ from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # of a bucket, and a second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY
+WITH_PASSWORDS = (f"{PREFIX}REDIS_URL", f"{PREFIX}DATABASE_URL")
+NO_DATABASE = "none"
+DATABASE_FILE = "upvote.db"  # in the data directory
 MAX_SHOWN = 100  # characters of an invalid value
 
 
@@ -56,6 +59,14 @@ def _redis_url(url: str) -> str:
     return url
 
 
+def _database_url(url: str) -> str:
+    if url == NO_DATABASE:
+        return url
+    from database.database import check_url  # slow, and not needed for the default
+
+    return check_url(url)
+
+
 class WrongSetting(CommandError):
     """A setting is unknown or has an invalid value. The message names it."""
 
@@ -69,6 +80,11 @@ class Settings(BaseModel):
     port: int = Field(8000, ge=0, le=65_535, description="Port to listen on; 0 chooses a free one.")
     redis_url: Annotated[str, AfterValidator(_redis_url)] | None = Field(
         None, description="URL of a running Redis or Valkey, instead of the managed Valkey."
+    )
+    database_url: Annotated[str, AfterValidator(_database_url)] | None = Field(
+        None,
+        description="SQL database that mirrors the store: `sqlite:///PATH`, `postgresql://USER:PASSWORD@HOST/NAME`, or "
+        "`none`. By default `upvote.db` in the data directory, and `none` with `UPVOTE_REDIS_URL`.",
     )
     confirming_replicas: int = Field(
         0,
@@ -234,6 +250,13 @@ class Settings(BaseModel):
         return [order for order in Order if order.name in names] if names else list(Order)
 
     @property
+    def database(self) -> str | None:
+        """The URL of the database; None if there is none."""
+        if self.database_url is not None:
+            return None if self.database_url == NO_DATABASE else self.database_url
+        return None if self.redis_url else f"sqlite:///{(self.data_dir / DATABASE_FILE).absolute()}"
+
+    @property
     def compresses(self) -> bool:
         return self.compress == "on" if self.compress else not self.trusted_proxies
 
@@ -267,9 +290,7 @@ def read_settings(**given: Any) -> Settings:
     except ValidationError as error:
         fault = error.errors()[0]
         name = PREFIX + str(fault["loc"][0]).upper()
-        shown = (
-            "" if name == f"{PREFIX}REDIS_URL" else f"={str(fault['input'])[:MAX_SHOWN]}"
-        )  # it may contain a password
+        shown = "" if name in WITH_PASSWORDS else f"={str(fault['input'])[:MAX_SHOWN]}"  # it may contain a password
         raise WrongSetting(f"{name}{shown}: {reason(fault)}") from error
 
 

@@ -18,6 +18,7 @@ USERNAME = re.compile(r"[a-z0-9_-]{2,20}")
 GROUP_ORDER = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,49}}:({'|'.join(ORDERS)})")
 SINCE = "(?::since:(?:0|[1-9][0-9]{0,15}))?"
 PIN = re.compile(rf"(?:group:{GROUP_ORDER.pattern}|({'|'.join(ORDERS)})){SINCE}:(0|[1-9][0-9]{{0,15}})")
+LEASE_NAME = re.compile(r"[a-z]+")
 LINK_DIGEST = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
@@ -350,6 +351,14 @@ DECLARED = (
         "1: the partition takes no writes, because the store is being moved or was moved",
         lifetime="a minute; no limit once it was moved",
         written_by="move",
+    ),
+    KeyKind(
+        keys.lease,
+        "string",
+        LEASE_NAME,
+        "a random text of the one process that does a task for all; in partition 0",
+        lifetime="seconds",
+        written_by="the server's tasks",
     ),
     KeyKind(
         keys.links,

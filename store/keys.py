@@ -141,6 +141,10 @@ def closed(p: int) -> str:
     return f"closed:{{{p}}}"
 
 
+def lease(p: int, name: str) -> str:
+    return f"lease:{{{p}}}:{name}"
+
+
 def links(p: int, link_digest: str) -> str:
     return f"links:{{{p}}}:{link_digest}"
 

@@ -14,7 +14,7 @@ from typing import NoReturn
 from store import keys, records
 from store.client import Command
 from store.errors import StoreError, StoreUnavailable
-from store.scripts.registry import LOG_RANKED, TRIM_LOG
+from store.scripts.registry import LOG_LAG, LOG_RANKED, TRIM_LOG
 from store.site import Site
 
 START = "0-0"  # the position before the first entry
@@ -23,6 +23,7 @@ TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No
 CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 ENTRY_ID = re.compile(r"(\d+)-(\d+)", re.ASCII)
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
+MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
 TRIM_INTERVAL = 10.0  # seconds
 
@@ -50,6 +51,14 @@ class Entry:
     actor: str
     subject: str
     values: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How many entries a consumer has not taken, up to `MAX_LAG`, and how old the first of them is, in seconds."""
+
+    entries: int
+    seconds: float
 
 
 async def read(site: Site, p: int, after: str, count: int) -> list[Entry]:
@@ -143,6 +152,14 @@ async def positions(site: Site) -> dict[str, dict[int, str]]:
             if name != TRIMMED_FIELD:
                 found.setdefault(name, {})[p] = id
     return found
+
+
+async def lags(site: Site, positions: Mapping[int, str]) -> list[Lag]:
+    """How far each partition of a consumer with these positions is behind. One round trip."""
+    replies = await site.redis.pipeline(
+        [LOG_LAG.command([keys.log(p)], positions.get(p, START), MAX_LAG) for p in range(site.partitions)]
+    )
+    return [Lag(entries, age / 1000) for entries, age in replies]
 
 
 async def trim(site: Site, kept_ms: int, max_entries: int, settled: Sequence[str] | None = None) -> int:

@@ -28,7 +28,16 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(sh|graphql)\n(.*?)^```\n+(?:```json\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
 PACKAGES = ("caches", "database", "engine", "resolvers", "server", "store")
-NOT_RUN_HERE = ("json", "nginx", "python", "text", "ts", "tsx", "yaml")  # languages of blocks that are only shown
+NOT_RUN_HERE = (
+    "json",
+    "nginx",
+    "python",
+    "sql",
+    "text",
+    "ts",
+    "tsx",
+    "yaml",
+)  # languages of blocks that are only shown
 ADDRESS, REDIS = "http://127.0.0.1:8000", "redis://127.0.0.1:6379"
 SHOWN = "article:3676697395200749"
 LIVE = ROOT / "docs" / "live.md"

@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     settings = read_settings()
     with listening(settings) as listener, TemporaryDirectory(prefix="upvote-demo-") as folder:
-        own = {"data_dir": Path(folder), "redis_url": None}
+        own = {"data_dir": Path(folder), "redis_url": None, "database_url": None}
         origins = {"allowed_origins": settings.allowed_origins or LOCAL_ORIGINS}
         temporary = settings.model_copy(update=own | origins)
         with session.running_store(temporary) as opened:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from server.managed_valkey import server
-from server.settings import Settings, WrongSetting
+from server.settings import NO_DATABASE, Settings, WrongSetting
 from store.store import Store
 
 T = TypeVar("T")
@@ -61,4 +61,4 @@ def running_store(
     )
     start = server.joined if join else server.running
     with start(settings.data_dir, options) as url:
-        yield settings.model_copy(update={"redis_url": url})
+        yield settings.model_copy(update={"redis_url": url, "database_url": settings.database or NO_DATABASE})

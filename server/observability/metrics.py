@@ -59,6 +59,12 @@ CACHES = {
 }
 CACHE_SECONDS = 1.0  # between two measurements of the caches
 
+DATABASE = {
+    "up": "1 while the database answers.",
+    "lag_entries": "Entries of the log that the database does not have yet, counted up to 10 000 for each partition.",
+    "lag_seconds": "Age of the oldest entry of the log that the database does not have yet.",
+}
+
 Name = tuple[str, ...]  # of a counter: its kind and the values of its labels
 Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
 
@@ -74,6 +80,14 @@ class Series(NamedTuple):
     sum_of_seconds: int
 
 
+class DatabaseGauges(NamedTuple):
+    """Whether the database answers, and how far it is behind the store."""
+
+    up: bool
+    lag_entries: int
+    lag_seconds: float
+
+
 class Metrics(Collector):
     def __init__(self, budget: CacheBudget | None = None) -> None:
         self._budget = budget or CacheBudget()
@@ -85,6 +99,7 @@ class Metrics(Collector):
         self._dropped = self._counters.index("log_lines_dropped")
         self._known: dict[str, Series] = {}
         self.writes_refused = False  # set before each scrape
+        self.database: DatabaseGauges | None = None  # likewise
         self._other = self._new_series(OTHER)
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -168,6 +183,8 @@ class Metrics(Collector):
         yield _labelled(GaugeMetricFamily(f"upvote_{kind}", description, labels=["worker"]), kind, totals)
         for kind, description in CACHES.items():
             yield _labelled(GaugeMetricFamily(f"upvote_{kind}", description, labels=["cache"]), kind, totals)
+        for kind, value in self.database._asdict().items() if self.database else ():
+            yield GaugeMetricFamily(f"upvote_database_{kind}", DATABASE[kind], value)
 
     def _series(self, observation: Observation) -> Series:
         name = observation.request.operation.name or ""

@@ -37,7 +37,11 @@ FILL_INDEXES = Script("prelude", "fill_indexes")
 ACTIVATE_INDEXES = Script("prelude", "activate_indexes")
 PIN = Script("pin")
 LOG_RANKED = Script("log_entry", "log_ranked")
+LOG_LAG = Script("log_lag", is_read_only=True)
 TRIM_LOG = Script("trim_log")
+
+LEASE = Script("lease")
+END_LEASE = Script("end_lease")
 
 FOLLOW = Script("log_entry", "follow")
 APPLY_EFFECT = Script("apply_effect")

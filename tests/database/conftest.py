@@ -5,12 +5,17 @@ migrated and empty; `mirrored` brings one up to date with a store.
 
 import itertools
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from database.database import Database
+from database.database import SQLITE, Database
+from database.engines import Engines
+from database.mirror import Mirror
+from store.store import Store
 from tests.servers import Postgres, postgres_folder, running_postgres
 
 NUMBERS = itertools.count(1)
@@ -30,10 +35,12 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def postgres_url(postgres: Postgres) -> Iterator[str]:
-    """The URL of an empty PostgreSQL database."""
+def postgres_url(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[str]:
+    """The URL of a PostgreSQL database, which is empty unless the test uses `each_database`."""
     name = f"test_{next(NUMBERS)}"
-    postgres.execute(f"CREATE DATABASE {name}")
+    has_tables = "each_database" in request.fixturenames
+    template = f" TEMPLATE {request.getfixturevalue('migrated_database')}" if has_tables else ""
+    postgres.execute(f"CREATE DATABASE {name}{template}")
     yield postgres.url(name)
     postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -41,6 +48,26 @@ def postgres_url(postgres: Postgres) -> Iterator[str]:
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/upvote.db"
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with empty tables, to be copied: this takes less time than migrations."""
+    path = tmp_path_factory.mktemp("database") / "migrated.db"
+    migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgres: Postgres) -> str:
+    """The name of a PostgreSQL database with empty tables, to be copied."""
+    postgres.execute("CREATE DATABASE migrated")
+    migrate(postgres.url("migrated"))
+    return "migrated"
+
+
+def migrate(url: str) -> None:
+    Engines.open(url).close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -51,19 +78,40 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def database(sqlite_url: str) -> AsyncIterator[Database]:
-    async for database in opened(sqlite_url):
+async def database(sqlite_url: str, migrated_file: Path) -> AsyncIterator[Database]:
+    shutil.copy(migrated_file, sqlite_url.removeprefix(SQLITE))
+    async with opened(sqlite_url) as database:
         yield database
 
 
 @pytest.fixture
-async def each_database(database_url: str) -> AsyncIterator[Database]:
-    async for database in opened(database_url):
+async def each_database(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Database]:
+    if database_url.startswith(SQLITE):
+        shutil.copy(request.getfixturevalue("migrated_file"), database_url.removeprefix(SQLITE))
+    async with opened(database_url) as database:
         yield database
 
 
+@asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Database]:
+    """An open database."""
     database = Database(url)
     await database.open()
-    yield database
-    await database.close()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def mirrored(store: Store, database: Database) -> None:
+    """Apply all entries of a store's log to a database, as a server does."""
+    mirror = Mirror(store.site, database)
+    await mirror.catch_up()
+    await mirror.close()
+
+
+async def rebuilt(store: Store, database: Database) -> None:
+    """Make all tables of a database again, as the command does."""
+    mirror = Mirror(store.site, database)
+    await mirror.rebuild()
+    await mirror.close()

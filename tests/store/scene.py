@@ -12,6 +12,7 @@ from redis import Redis
 from store import keys, links, listings, log
 from store.articles import Draft
 from store.errors import Refusal
+from store.leases import Lease
 from store.maintenance import reindex
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
@@ -131,6 +132,7 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     with suppress(InterruptedError):
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
+    await Lease(site, "task", 60_000).extend()
     await WriteLock(site).acquire()
     for key in (keys.effects(scene.p), keys.applied(scene.p)):
         await site.redis.run(("HSET", key, scene.p, "1-0"))

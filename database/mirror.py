@@ -1,0 +1,142 @@
+"""
+Keeps a database equal to a store: reads the log of each partition and writes its changes into the tables.
+
+Rows and the position in the log are written in one transaction, on condition that the position is still the one before
+these entries. So each entry is applied once, in order, also if two processes do this at the same time or are killed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from database.changes import Changes
+from database.database import CONSUMER, Database
+from database.rebuild import Rebuild
+from database.tables import POSITIONS
+from store import log
+from store.leases import Lease
+from store.log import Entry
+from store.maintenance.dump import Skipped
+from store.maintenance.scan import Progress
+from store.site import Site
+
+LEASE, LEASE_TIME = "mirror", 3_000  # milliseconds after which another process takes over
+BATCH = 1_000  # entries in a transaction
+IDLE = 0.2  # seconds between two looks for new entries
+WAITING = 1.0  # likewise, while another process does this
+
+MOVE = (
+    update(POSITIONS)
+    .where(
+        POSITIONS.c.partition == bindparam("p"),
+        POSITIONS.c.log == bindparam("identity"),
+        POSITIONS.c.entry == bindparam("after"),
+    )
+    .values(entry=bindparam("id"), at_ms=bindparam("at"))
+)
+
+logger = logging.getLogger("upvote")
+
+
+def ignore(_: object) -> None:
+    """The default of what is called with progress."""
+
+
+class Overtaken(Exception):
+    """Another process has applied these entries."""
+
+
+class Mirror:
+    def __init__(self, site: Site, database: Database) -> None:
+        self._site = site
+        self._database = database
+        self._lease = Lease(site, LEASE, LEASE_TIME)
+        self._identity = ""
+        self._positions: dict[int, str] = {}  # in each partition, of the log with this identity
+
+    async def turn(self) -> float:
+        """
+        Apply all new entries, unless another process does, and return after how many seconds to look again.
+
+        Two round trips if there are none.
+        """
+        if not await self._lease.extend():
+            self._positions.clear()
+            return WAITING
+        await self.catch_up()
+        return IDLE
+
+    async def catch_up(self) -> None:
+        """Apply all entries that the logs have now. A database that cannot go on from its positions is rebuilt."""
+        identity, ends = await asyncio.gather(log.identity(self._site), log.newest(self._site))
+        if not self._positions or identity != self._identity:
+            await self._find_positions(identity)
+        try:
+            for p, end in enumerate(ends):
+                while self._positions[p] != end and await self._apply_some(p):
+                    await self._lease.extend()
+        except Overtaken:
+            self._positions.clear()
+
+    async def rebuild(self, progress: Progress = ignore, skipped: Skipped = ignore) -> None:
+        """
+        Make all tables again from the store and the log, while no other process mirrors the store.
+
+        `progress` is called with the number of keys that were seen, `skipped` with each key that is damaged.
+        """
+        self._positions.clear()
+        await self._lease.take_over()
+        await Rebuild(self._site, self._database, CONSUMER, self._lease, progress, skipped).run()
+        self._identity, self._positions = await self._database.run(stored_positions)
+
+    async def close(self) -> None:
+        await self._lease.end()
+
+    async def _find_positions(self, identity: str) -> None:
+        """Read the positions of the database, and rebuild it if they are not of this log."""
+        self._identity, self._positions = await self._database.run(stored_positions)
+        if not self._positions:
+            await self.rebuild()  # it is new, or a rebuild was interrupted
+        elif self._identity != identity or len(self._positions) != self._site.partitions:
+            logger.warning("the database is rebuilt: it is of another store, or of this one before a restore or a move")
+            await self.rebuild()
+
+    async def _apply_some(self, p: int) -> bool:
+        """Apply the next entries of a partition. False if there is none, or if the database was rebuilt."""
+        after = self._positions[p]
+        entries = await log.read(self._site, p, after, BATCH)
+        if not await log.has(self._site, p, after):
+            logger.warning("the database is rebuilt: the log of partition %d lacks entries after %s", p, after)
+            await self.rebuild()
+            return False
+        if not entries:
+            return False
+        await self._database.write(apply, self._identity, after, entries)
+        self._positions[p] = entries[-1].id
+        await log.advance(self._site, CONSUMER, p, entries[-1].id)
+        return True
+
+
+def apply(connection: Connection, identity: str, after: str, entries: Sequence[Entry]) -> None:
+    """
+    Apply the entries of a partition that follow a position, and set the position to the last of them.
+
+    Raises:
+        Overtaken: the position is another one by now.
+    """
+    last = entries[-1]
+    move = {"p": last.p, "identity": identity, "after": after, "id": last.id, "at": last.at}
+    if connection.execute(MOVE, move).rowcount != 1:
+        raise Overtaken
+    Changes().add(entries).write(connection)
+
+
+def stored_positions(connection: Connection) -> tuple[str, dict[int, str]]:
+    """The identity of the log that the database follows, and the last entry of each partition that it has."""
+    rows = connection.execute(select(POSITIONS.c.partition, POSITIONS.c.log, POSITIONS.c.entry)).all()
+    identities = {row.log for row in rows}
+    if len(identities) != 1:
+        return "", {}
+    return identities.pop(), {row.partition: row.entry for row in rows}

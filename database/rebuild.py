@@ -1,0 +1,260 @@
+"""
+Makes the tables again: from the records of the store, and then from all entries that the log still has.
+
+Rows of what the store does not have are removed, but for what only the database has: archived articles, votes whose
+voters the store has forgotten, when a vote was cast, and edits. Every step may be repeated, and a database without
+positions is one whose rebuild has not ended.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, or_, select, tuple_
+
+from database.changes import (
+    OF_AN_ARTICLE,
+    Changed,
+    Changes,
+    derive,
+    follow_row,
+    remove_articles,
+    replace_groups,
+    slices,
+    upsert,
+    user_row,
+    vote_row,
+)
+from database.database import Database
+from database.tables import ARTICLES, FOLLOWS, POSITIONS, USERS, VOTES
+from store import keys, log, records
+from store.client import Command
+from store.leases import Lease
+from store.maintenance import dump
+from store.maintenance.dump import Record, Skipped
+from store.maintenance.scan import Progress
+from store.site import Site
+
+RECORDS_AT_ONCE = 500  # in a transaction
+VOTERS_AT_ONCE = 50_000
+ROWS_AT_ONCE = 1_000
+ENTRIES_AT_ONCE = 1_000
+
+
+class LogCutOff(Exception):
+    """Entries that a rebuild had not read yet were removed from the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """`consumer` is the name under which the log keeps entries meanwhile."""
+
+    site: Site
+    database: Database
+    consumer: str
+    lease: Lease
+    progress: Progress
+    skipped: Skipped
+
+    async def run(self) -> None:
+        """Make all tables again. Costs a dump of the store, and a look for each row that the store may not have."""
+        while True:
+            try:
+                await self._run()
+                return
+            except LogCutOff:
+                continue
+
+    async def _run(self) -> None:
+        identity, ends = await log.identity(self.site), await log.newest(self.site)
+        for p in range(self.site.partitions):
+            await log.advance(self.site, self.consumer, p, log.START)
+        await self.database.write(forget_positions)
+        await self._copy_records()
+        await self._remove_others()
+        for p, end in enumerate(ends):
+            await self._replay(p, end)
+        await self.database.write(set_positions, identity, ends)
+        for p, end in enumerate(ends):
+            await log.advance(self.site, self.consumer, p, end)
+
+    async def _copy_records(self) -> None:
+        batch: list[Record] = []
+        voters = 0
+        async for some in dump.records_of(self.site, self.progress, self.skipped):
+            batch += [record for record in some if record[0] in ("article", "follows", "user")]
+            voters += sum(len(record[3]) + len(record[4]) for record in some if record[0] == "article")
+            if len(batch) >= RECORDS_AT_ONCE or voters >= VOTERS_AT_ONCE:
+                await self._copy(batch)
+                batch, voters = [], 0
+        await self._copy(batch)
+
+    async def _copy(self, batch: list[Record]) -> None:
+        await self.lease.extend()
+        await self.database.write(copy, batch)
+
+    async def _remove_others(self) -> None:
+        """Remove the rows of what the store does not have."""
+        is_hot = ARTICLES.c.archived.is_(False)
+        await self._sweep(ARTICLES, self._article_keys, remove_rows_of_articles, is_hot)
+        for table in OF_AN_ARTICLE[1:]:
+            await self.database.write(remove_orphans, table)
+        await self._sweep(USERS, self._user_keys, remove_users)
+        await self._sweep(FOLLOWS, self._follow_members, remove_follows)
+
+    async def _sweep(
+        self,
+        table: Table,
+        looks: Callable[[Row[Any]], Command],
+        remove: Callable[[Connection, list[Row[Any]]], None],
+        *conditions: ColumnElement[bool],
+    ) -> None:
+        """Look for each row of a table in the store, and remove those that it does not have."""
+        last: Row[Any] | None = None
+        while rows := await self.database.run(next_rows, table, last, conditions):
+            found = await self.site.redis.pipeline([looks(row) for row in rows])
+            await self.lease.extend()
+            absent = [row for row, reply in zip(rows, found, strict=True) if reply in (0, None)]
+            if absent:
+                await self.database.write(remove, absent)
+            last = rows[-1]
+
+    def _article_keys(self, row: Row[Any]) -> Command:
+        return ("EXISTS", keys.article(self.site.home_of_article(row.number), row.number))
+
+    def _user_keys(self, row: Row[Any]) -> Command:
+        return ("EXISTS", keys.user(self.site.home_of_user(row.username), row.username))
+
+    def _follow_members(self, row: Row[Any]) -> Command:
+        return ("ZSCORE", keys.following(self.site.home_of_user(row.follower), row.follower), row.followee)
+
+    async def _replay(self, p: int, end: str) -> None:
+        """Apply the entries that the log still has, up to a position."""
+        after = log.START
+        while log.order(after) < log.order(end):
+            entries = await log.read(self.site, p, after, ENTRIES_AT_ONCE)
+            if after != log.START and not await log.has(self.site, p, after):
+                raise LogCutOff
+            entries = [entry for entry in entries if log.order(entry.id) <= log.order(end)]
+            if not entries:
+                return
+            await self.lease.extend()
+            await self.database.write(replay, entries)
+            after = entries[-1].id
+
+
+def forget_positions(connection: Connection) -> None:
+    connection.execute(delete(POSITIONS))
+
+
+def set_positions(connection: Connection, identity: str, ends: Sequence[str]) -> None:
+    connection.execute(delete(POSITIONS))
+    rows = [{"partition": p, "log": identity, "entry": end, "at_ms": log.order(end)[0]} for p, end in enumerate(ends)]
+    connection.execute(insert(POSITIONS), rows)
+
+
+def replay(connection: Connection, entries: Sequence[log.Entry]) -> None:
+    Changes().add(entries).write(connection)
+
+
+def copy(connection: Connection, batch: Sequence[Record]) -> None:
+    """Write the rows of some records of a dump."""
+    articles = [record[1:] for record in batch if record[0] == "article"]
+    upsert(connection, ARTICLES, [article_row(number, fields) for number, fields, _, _ in articles], keep=("archived",))
+    replace_groups(connection, {number: fields["groups"].split() for number, fields, _, _ in articles})
+    replace_votes(connection, articles)
+    users = [fields for kind, fields, *_ in batch if kind == "user"]
+    upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
+    follows = [record[1:] for record in batch if record[0] == "follows"]
+    pairs = [follow_row(name, other, since) for name, others in follows for other, since in others.items()]
+    upsert(connection, FOLLOWS, pairs)
+    derive(connection, Changed({each[0] for each in articles}, {each["name"].lower() for each in users}, set()))
+
+
+def article_row(number: int, fields: dict[str, str]) -> dict[str, Any]:
+    return {
+        "number": number,
+        "poster": fields["poster"],
+        "title": fields["title"],
+        "link": fields.get("link"),
+        "content": fields.get("content"),
+        "posted_ms": int(fields["time"]),
+        "edited_ms": int(fields["edited"]) if "edited" in fields else None,
+        "up": int(fields["up"]),
+        "down": int(fields["down"]),
+        "imported_votes": int(fields.get("imported", 0)),
+        "archived": False,
+    }
+
+
+def replace_votes(connection: Connection, articles: Sequence[Sequence[Any]]) -> None:
+    """
+    Set the votes of articles, and keep when equal votes were cast. Of articles whose voters the store has forgotten,
+    all votes are kept; it had that of the poster for sure.
+    """
+    stored = stored_votes(connection, [number for number, *_ in articles])
+    gone: list[tuple[int, str]] = []
+    rows = []
+    for number, fields, up, down in articles:
+        poster, known = fields["poster"], stored.get(number, {})
+        votes = {poster: 1, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
+        cast = {poster: own_vote_cast(number, int(fields["time"]))}
+        rows += [
+            vote_row(number, voter, vote, cast.get(voter)) for voter, vote in votes.items() if known.get(voter) != vote
+        ]
+        gone += [(number, voter) for voter in known.keys() - votes.keys() if up]
+    upsert(connection, VOTES, rows)
+    for some in slices(gone):
+        connection.execute(delete(VOTES).where(tuple_(VOTES.c.number, VOTES.c.voter).in_(some)))
+
+
+def own_vote_cast(number: int, posted: int) -> int | None:
+    """When the poster of an article voted on it: at once. None for a story of another site, or if this is unknown."""
+    sequence = records.sequence_of(number)
+    return posted if sequence >= records.FIRST_STORY_SEQUENCE and not records.is_of_story(sequence) else None
+
+
+def stored_votes(connection: Connection, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
+    """The votes that the table has, by article and voter."""
+    found: dict[int, dict[str, int]] = {}
+    for some in slices(numbers):
+        rows = connection.execute(select(VOTES.c.number, VOTES.c.voter, VOTES.c.value).where(VOTES.c.number.in_(some)))
+        for number, voter, value in rows:
+            found.setdefault(number, {})[voter] = value
+    return found
+
+
+def next_rows(
+    connection: Connection, table: Table, last: Row[Any] | None, conditions: Sequence[ColumnElement[bool]]
+) -> list[Row[Any]]:
+    """The keys of the rows after one, in the order of the primary key."""
+    key = list(table.primary_key)
+    statement = select(*key).where(*conditions).order_by(*key).limit(ROWS_AT_ONCE)
+    if last is not None:
+        statement = statement.where(tuple_(*key) > tuple_(*last) if len(key) > 1 else key[0] > last[0])
+    return list(connection.execute(statement))
+
+
+def remove_rows_of_articles(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    found = [row.number for row in rows]
+    hot = select(ARTICLES.c.number).where(ARTICLES.c.number.in_(found), ARTICLES.c.archived.is_(False))
+    numbers = set(connection.scalars(hot))  # one that was archived meanwhile is no longer in the store
+    remove_articles(connection, numbers)
+    derive(connection, Changed(set(), set(), numbers))
+
+
+def remove_orphans(connection: Connection, table: Table) -> None:
+    """Remove the rows of articles that are not in the table of articles."""
+    connection.execute(delete(table).where(table.c.number.not_in(select(ARTICLES.c.number))))
+
+
+def remove_users(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    names = [row.username for row in rows]
+    connection.execute(delete(USERS).where(USERS.c.username.in_(names)))
+    derive(connection, Changed(set(), set(names), set()))
+
+
+def remove_follows(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    pairs = [and_(FOLLOWS.c.follower == row.follower, FOLLOWS.c.followee == row.followee) for row in rows]
+    for some in slices(pairs, 100):
+        connection.execute(delete(FOLLOWS).where(or_(*some)))

@@ -1,0 +1,78 @@
+"""The command `database`: `status` prints how far the database is behind the store, `rebuild` makes it again."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Awaitable, Callable
+
+from database.database import Database
+from server.cli import session
+from server.cli.progress import bar
+from server.settings import Settings, WrongSetting, read_settings
+from store import log
+from store.maintenance import dump
+from store.store import Store
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="status | rebuild")
+    status = actions.add_parser("status", help="print the position in each log, and how far the database is behind")
+    status.set_defaults(action=show)
+    again = actions.add_parser(
+        "rebuild", help="make all tables again from the store and its log; servers may be running"
+    )
+    again.set_defaults(action=rebuild)
+
+
+def run(arguments: Namespace) -> int:
+    return run_action(read_settings(), arguments.action)
+
+
+def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable[None]]) -> int:
+    """
+    Raises:
+        DatabaseUnavailable: the database does not answer.
+        WrongSetting: there is none.
+    """
+    if settings.database is None:
+        raise WrongSetting("UPVOTE_DATABASE_URL=none: there is no database")
+    database = Database(settings.database)
+
+    async def act(store: Store) -> None:
+        try:
+            await database.open()
+            await action(store, database)
+        finally:
+            await database.close()
+
+    session.run(settings, act, strict=False)
+    return 0
+
+
+async def show(store: Store, database: Database) -> None:
+    from database.mirror import stored_positions  # slow
+
+    identity, positions = await database.run(stored_positions)
+    is_of_this_log = identity == await log.identity(store.site)
+    print(f"database  {database.name}")
+    if not is_of_this_log:
+        print("it has no position in the log of this store: a server rebuilds it")
+        return
+    for p, lag in enumerate(await log.lags(store.site, positions)):
+        behind = f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"
+        print(f"partition {p}: {positions.get(p, log.START)}, {behind}")
+
+
+async def rebuild(store: Store, database: Database) -> None:
+    from database.mirror import Mirror  # slow
+
+    mirror = Mirror(store.site, database)
+    with bar("rebuild", await dump.size(store.site)) as walked:
+        try:
+            await mirror.rebuild(walked, _report_skipped)
+        finally:
+            await mirror.close()
+    print(f"rebuilt {database.name}")
+
+
+def _report_skipped(key: str) -> None:
+    print(f"left out {key}: it is damaged; `verify` says more", file=sys.stderr)

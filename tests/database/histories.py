@@ -1,0 +1,173 @@
+"""Random histories of a store, and the rows that a database has of a store."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from database.database import Database
+from database.tables import ARTICLE_GROUPS, ARTICLES, EDITS, FOLLOWS, METADATA, USERS, VOTES
+from store import keys
+from store.articles import Draft
+from store.errors import NotFound, Refusal
+from store.maintenance import dump
+from store.maintenance.import_stories import Story, import_batch
+from store.records import Position, Vote
+from store.store import Store
+from tests.conftest import Clock, registered
+
+PEOPLE = ("Alice", "bob", "Carol", "dave", "Erin")
+GROUPS = ("ask", "show", "new")
+COMMANDS = (
+    "post",
+    "post",
+    "vote",
+    "vote",
+    "vote",
+    "vote",
+    "edit",
+    "regroup",
+    "delete",
+    "load",
+    "follow",
+    "see",
+    "wait",
+)
+HOUR = 3_600_000  # milliseconds
+
+Rows = dict[str, list[tuple[Any, ...]]]
+
+
+@dataclass
+class History:
+    """Runs random commands on a store, and notes each vote, and who posted what."""
+
+    store: Store
+    clock: Clock
+    chance: random.Random
+    posters: dict[int, str] = field(default_factory=dict)
+    votes: dict[tuple[int, str], int] = field(default_factory=dict)
+    stories: int = 0
+
+    async def run(self, steps: int) -> None:
+        if self.chance.random() < 0.9:
+            await registered(self.store, self.chance.choice(PEOPLE))
+        for _ in range(steps):
+            try:
+                await getattr(self, self.chance.choice(COMMANDS))()
+            except Refusal:
+                continue
+
+    async def post(self) -> None:
+        person = await registered(self.store, self.chance.choice(PEOPLE))
+        link = f"https://example.com/{self.chance.randrange(5)}" if self.chance.random() < 0.7 else ""
+        draft = Draft(f"title {self.chance.random()}", link, "some text", self._groups())
+        posted = (await self.store.articles.post(person, draft)).article
+        self.posters[posted.number] = person
+        self.votes[posted.number, person] = 1
+
+    async def vote(self) -> None:
+        number, voter = self._number(), self.chance.choice([*PEOPLE, "nobody", "somebody"])
+        vote = self.chance.choice([Vote.UP, Vote.DOWN, Vote.NONE])
+        if (await self.store.articles.vote(number, voter, vote)).changed:
+            self.votes[number, voter] = vote.value
+
+    async def edit(self) -> None:
+        number = self._number()
+        changes = [{"title": f"edited {self.chance.random()}"}, {"link": ""}, {"content": ""}, {"content": "another"}]
+        await self.store.articles.edit(number, self.posters[number], self.chance.choice(changes))
+
+    async def regroup(self) -> None:
+        number = self._number()
+        await self.store.articles.regroup(number, self.posters[number], self._groups(), self._groups())
+
+    async def delete(self) -> None:
+        number = self._number()
+        await self.store.articles.delete(number, self.posters.pop(number))
+        self.votes = {key: value for key, value in self.votes.items() if key[0] != number}
+
+    async def load(self) -> None:
+        """Import a story. Its poster is among the voters; older ones lose theirs at once."""
+        person, self.stories = self.chance.choice(PEOPLE), self.stories + 1
+        at = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR
+        story = Story(str(self.stories), "a story", "", person, at, 20, self._groups())
+        await import_batch(self.store, [story])
+        name, number = await self._imported(person, str(self.stories))
+        self.posters[number] = name
+        self.votes[number, name] = 1
+
+    async def _imported(self, person: str, story: str) -> tuple[str, int]:
+        p = self.store.site.home_of_user(person)
+        name = await self.store.site.redis.run(("HGET", keys.user(p, person), "name"))
+        return name, int(await self.store.site.redis.run(("HGET", keys.imported(p), story)))
+
+    async def follow(self) -> None:
+        one, other = [await registered(self.store, name) for name in self.chance.sample(PEOPLE, 2)]
+        command = self.store.follows.follow if self.chance.random() < 0.7 else self.store.follows.unfollow
+        await command(one, other.lower())
+
+    async def see(self) -> None:
+        person = await registered(self.store, self.chance.choice(PEOPLE))
+        await self.store.follows.mark_seen(person, Position(self.chance.randrange(1_000), keys.member(7)))
+
+    async def wait(self) -> None:
+        self.clock.advance(self.chance.choice([1, 3_600, 40_000]))
+
+    def _number(self) -> int:
+        if not self.posters:
+            raise NotFound("nothing was posted yet")
+        return self.chance.choice(list(self.posters))
+
+    def _groups(self) -> tuple[str, ...]:
+        return tuple(self.chance.sample(GROUPS, self.chance.randrange(3)))
+
+
+async def rows_of(database: Database) -> Rows:
+    """All rows of all tables, but for the positions."""
+    return await database.run(all_rows)
+
+
+def all_rows(connection: Connection) -> Rows:
+    tables = [table for table in METADATA.sorted_tables if table.name != "positions"]
+    return {
+        table.name: [tuple(row) for row in connection.execute(select(table).order_by(*key(table)))] for table in tables
+    }
+
+
+def key(table: Any) -> list[Any]:
+    return list(table.primary_key)
+
+
+async def rows_of_store(history: History) -> Rows:
+    """The rows that the database of a store should have, without edits and without when votes were cast."""
+    rows: Rows = {table.name: [] for table in (ARTICLES, ARTICLE_GROUPS, USERS, FOLLOWS)}
+    async for records in dump.records_of(history.store.site, lambda count: None, lambda key: None):
+        for kind, *record in records:
+            if kind == "article":
+                number, fields, *_ = record
+                rows["articles"].append(article(number, fields))
+                rows["article_groups"] += [(number, name, place) for place, name in enumerate(fields["groups"].split())]
+            if kind == "user":
+                name, seen = record[0]["name"], record[0].get("seen")
+                rows["users"].append((name.lower(), name, int(record[0]["joined"]), seen))
+            if kind == "follows":
+                rows["follows"] += [(record[0], followee, since) for followee, since in record[1].items()]
+    votes = [(number, voter, value) for (number, voter), value in history.votes.items() if value]
+    return {name: sorted(some) for name, some in {**rows, "votes": votes}.items()}
+
+
+def article(number: int, fields: dict[str, str]) -> tuple[Any, ...]:
+    edited, counts = fields.get("edited"), (fields["up"], fields["down"], fields.get("imported", "0"))
+    texts = (fields["poster"], fields["title"], fields.get("link"), fields.get("content"))
+    return (number, *texts, int(fields["time"]), edited and int(edited), *map(int, counts), False)
+
+
+def comparable(rows: Rows) -> Rows:
+    """Rows of a database without what no store has."""
+    votes = [vote[:3] for vote in rows[VOTES.name]]
+    others = {name: sorted(some) for name, some in rows.items() if name not in (VOTES.name, EDITS.name)}
+    return {
+        **{name: others[name] for name in ("articles", "article_groups", "users", "follows")},
+        "votes": sorted(votes),
+    }

@@ -1,0 +1,274 @@
+import asyncio
+import random
+
+import pytest
+from sqlalchemy import text
+
+from database import changes, mirror
+from database.database import Database
+from database.mirror import Mirror
+from store import keys, log
+from store.articles import Draft
+from store.records import Vote
+from store.store import Store
+from tests.conftest import registered
+from tests.database.conftest import mirrored, rebuilt
+from tests.database.histories import History, comparable, rows_of, rows_of_store
+
+pytestmark = pytest.mark.routed
+
+
+class Crash(Exception):
+    """Raised within a transaction, as if the process ended there."""
+
+
+@pytest.fixture
+def history(store, clock) -> History:
+    return History(store, clock, random.Random(random.randrange(10**6)))
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_database_equals_the_store(store, clock, each_database, seed):  # D1
+    history = History(store, clock, random.Random(seed))
+    for _ in range(6):
+        await history.run(40)
+        await mirrored(store, each_database)
+
+    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_two_mirrors_and_crashes_double_nothing(
+    store, clock, each_database, database_url, monkeypatch, seed
+):  # D1
+    """Both take entries at once, in small batches, and each third transaction is lost before it is committed."""
+    monkeypatch.setattr(mirror, "BATCH", 7)
+    chance, write, second = random.Random(seed), changes.Changes.write, Database(database_url)
+    await second.open()
+    await mirrored(store, each_database)
+
+    def crash_at_times(self, connection):
+        write(self, connection)
+        if chance.random() < 0.3:
+            raise Crash
+
+    monkeypatch.setattr(changes.Changes, "write", crash_at_times)
+    history = History(store, clock, chance)
+    for _ in range(4):
+        await history.run(60)
+        await asyncio.gather(until_equal(store, each_database), until_equal(store, second))
+    await second.close()
+
+    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+    appended = [
+        entry.id for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 10**6)
+    ]
+    edits = [row[1] for row in (await rows_of(each_database))["edits"]]
+    assert len(edits) == len(set(edits)) and set(edits) <= set(appended)
+
+
+async def until_equal(store, database):
+    """Mirror without the lease, as a process that was stopped for longer than it lasts."""
+    ends = dict(enumerate(await log.newest(store.site)))
+    while True:
+        each = Mirror(store.site, database)
+        try:
+            await each.catch_up()
+        except Crash:
+            continue
+        if (await database.run(mirror.stored_positions))[1] == ends:
+            return
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_rebuilt_database_equals_the_running_one(store, clock, each_database, database_url, tmp_path, seed):
+    history = History(store, clock, random.Random(seed))
+    for _ in range(4):
+        await history.run(50)
+        await mirrored(store, each_database)
+    running = await rows_of(each_database)
+    other = Database(f"sqlite:///{tmp_path}/other.db")
+    await other.open()
+    await mirrored(store, other)
+
+    await rebuilt(store, each_database)
+
+    assert await rows_of(each_database) == running
+    assert await rows_of(other) == running
+    await other.close()
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_rebuild_keeps_what_the_store_has_forgotten(store, clock, each_database, redis, seed):
+    """The entries are gone from the log, and so are the voters of old articles from the store."""
+    history = History(store, clock, random.Random(seed))
+    await history.run(150)
+    await mirrored(store, each_database)
+    clock.advance(store.site.policy.voting_window * 2)
+    for number in history.posters:
+        redis.delete(*(key(store.site.home_of_article(number), number) for key in (keys.voted, keys.downvoted)))
+    running = await rows_of(each_database)
+    await log.trim(store.site, 0, 0)
+
+    await rebuilt(store, each_database)
+
+    assert await rows_of(each_database) == running
+    await history.run(20)
+    await mirrored(store, each_database)
+    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+
+
+async def test_rebuild_repairs_rows(store, history, each_database):
+    await history.run(100)
+    await mirrored(store, each_database)
+    running = await rows_of(each_database)
+    await each_database.write(damage)
+    assert await rows_of(each_database) != running
+
+    await rebuilt(store, each_database)
+
+    assert await rows_of(each_database) == running
+
+
+def damage(connection):
+    for statement in (
+        "UPDATE articles SET up = up + 1, title = 'x'",
+        "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false)",
+        "INSERT INTO votes VALUES (7, 'x', 1, 1, true)",
+        "INSERT INTO votes SELECT number, 'stranger', 1, 1, true FROM articles WHERE posted_ms > 1470000000000",
+        "INSERT INTO users VALUES ('x', 'x', 1, NULL)",
+        "INSERT INTO follows VALUES ('x', 'y', 1), ('Alice', 'y', 1)",
+        "DELETE FROM article_groups WHERE name = 'show'",
+        "UPDATE users SET seen = 'x'",
+    ):
+        connection.execute(text(statement))
+
+
+async def test_writes_during_a_rebuild_are_kept(store, clock, each_database, monkeypatch):
+    monkeypatch.setattr("database.rebuild.RECORDS_AT_ONCE", 3)
+    history = History(store, clock, random.Random(5))
+    await history.run(80)
+    rebuilding = asyncio.create_task(rebuilt(store, each_database))
+    while not rebuilding.done():
+        await history.run(1)
+        await asyncio.sleep(0)
+    await rebuilding
+
+    await mirrored(store, each_database)
+
+    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+
+
+async def test_interrupted_rebuild_begins_again(store, history, each_database, monkeypatch):
+    await history.run(60)
+    await mirrored(store, each_database)
+    running = await rows_of(each_database)
+    with monkeypatch.context() as patch, pytest.raises(Crash):
+        patch.setattr("database.rebuild.replay", crash)
+        await rebuilt(store, each_database)
+
+    await mirrored(store, each_database)
+
+    assert await rows_of(each_database) == running
+
+
+def crash(connection, entries):
+    raise Crash
+
+
+async def test_hole_in_the_log_rebuilds_the_database(store, history, each_database, caplog):
+    await history.run(60)
+    await mirrored(store, each_database)
+    await history.run(60)
+    await log.trim(store.site, 0, 0)
+
+    await mirrored(store, each_database)
+    await mirrored(store, each_database)
+
+    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+    assert {record.getMessage().partition(":")[0] for record in caplog.records} == {"the database is rebuilt"}
+
+
+async def test_database_of_another_store_is_rebuilt(store, history, each_database, redis, redis_url, clock, policy):
+    await history.run(60)
+    await mirrored(store, each_database)
+    redis.flushall()
+    async with opened(redis_url, store, clock) as other:
+        await registered(other, "zoe")
+        await mirrored(other, each_database)
+
+    found = await rows_of(each_database)
+    assert [row[1] for row in found["users"]] == ["zoe"]
+    assert [name for name, rows in found.items() if rows] == ["users"]
+
+
+def opened(redis_url, store, clock):
+    from contextlib import asynccontextmanager
+
+    @asynccontextmanager
+    async def open():
+        other = await Store.open(redis_url, store.site.policy, store.site.partitions, clock=clock)
+        yield other
+        await other.close()
+
+    return open()
+
+
+async def test_rows_that_people_read(store, alice, bob, database, clock):
+    number = (
+        await store.articles.post(alice, Draft("a title", "https://example.com/", "", ("show", "ask")))
+    ).article.number
+    clock.advance(60)
+    await store.articles.vote(number, bob, Vote.UP)
+    await store.articles.edit(number, alice, {"title": "another", "link": "", "content": "some text"})
+    await store.follows.follow(bob, "alice")
+    await mirrored(store, database)
+
+    def read(connection):
+        names = ("articles_view", "votes_view", "users_view", "follows_view", "edits_view", "groups")
+        return {name: [tuple(row) for row in connection.execute(text(f"SELECT * FROM {name}"))] for name in names}
+
+    posted, later = "2016-08-04 11:52:00.000", "2016-08-04 11:53:00.000"
+    assert await database.run(read) == {
+        "articles_view": [
+            (number, f"article:{number}", "another", None, "some text", "Alice", posted, later, 2, 2, 0, 0, 0)
+        ],
+        "votes_view": [(number, "Alice", 1, posted, 1), (number, "bob", 1, later, 1)],
+        "users_view": [("alice", "Alice", posted, 1), ("bob", "bob", posted, 0)],
+        "follows_view": [("bob", "Alice", later)],
+        "edits_view": [(number, "Alice", later, "another", "", "some text")],
+        "groups": [("ask", 1), ("show", 1)],
+    }
+
+
+async def test_deleted_article_leaves_no_row(store, alice, bob, database):
+    number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
+    await store.articles.vote(number, bob, Vote.UP)
+    await store.articles.edit(number, alice, {"title": "another"})
+    await mirrored(store, database)
+    await store.articles.delete(number, alice)
+
+    await mirrored(store, database)
+
+    found = await rows_of(database)
+    assert [name for name, rows in found.items() if rows] == ["users"]
+
+
+async def test_one_process_of_many_mirrors(store, alice, database):
+    first, second = Mirror(store.site, database), Mirror(store.site, database)
+    assert [await first.turn(), await second.turn()] == [mirror.IDLE, mirror.WAITING]
+
+    await first.close()
+
+    assert await second.turn() == mirror.IDLE
+
+
+async def test_look_for_new_entries_takes_two_round_trips(store, alice, database, redis_url):
+    from store.client.client import RedisUsage, current_usage
+
+    each = Mirror(store.site, database)
+    await each.turn()
+    current_usage.set(usage := RedisUsage())
+    await each.turn()
+
+    assert usage.round_trips == 3

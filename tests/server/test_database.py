@@ -1,0 +1,144 @@
+"""The database of a running server: where it is, what it has, and what happens while it does not answer."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from server.cli.main import main
+from server.settings import Settings, WrongSetting, read_settings
+from tests.database.conftest import postgres, postgres_url  # noqa: F401  # fixtures
+from tests.server.conftest import POST, REGISTER, ROOT, Live, environment, serving
+from tests.servers import until
+
+pytestmark = pytest.mark.one_server
+
+
+def rows(folder: Path, statement: str) -> list[tuple[object, ...]]:
+    with sqlite3.connect(folder / "upvote.db") as connection:
+        return connection.execute(statement).fetchall()
+
+
+def posted(live: Live, title: str) -> None:
+    token = live.ask(REGISTER)["data"]["register"]["token"]
+    assert live.ask(POST, token, title=title)["data"]["post"]["article"]
+
+
+def ready(live: Live) -> dict[str, str]:
+    return httpx.get(f"{live.url}/readyz").raise_for_status().json()
+
+
+def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
+    program = [sys.executable, "-m", "server", "database", *arguments]
+    return subprocess.run(program, cwd=ROOT, env=environment(**settings), capture_output=True, text=True)
+
+
+def test_server_has_a_database_in_its_data_directory(tmp_path):  # D1
+    with serving(tmp_path, workers=2) as live:
+        posted(live, "a title")
+        until(lambda: ready(live).get("database") == "up to date")
+
+        assert rows(tmp_path, "SELECT title, poster, votes FROM articles_view") == [("a title", "alice", 1)]
+        shown = live.metrics()
+        assert shown["upvote_database_up"] == 1.0
+        assert shown["upvote_database_lag_entries"] == shown["upvote_database_lag_seconds"] == 0.0
+        assert live.stop() == 0
+        assert live.logged(level="warning") == []
+
+
+def test_server_goes_on_where_it_was_killed(tmp_path):
+    with serving(tmp_path, durability="always") as live:
+        posted(live, "a title")
+        live.stop(by=signal.SIGKILL)
+    with serving(tmp_path) as live:
+        until(lambda: ready(live)["database"] == "up to date")
+
+        assert rows(tmp_path, "SELECT title FROM articles") == [("a title",)]
+
+
+def test_server_with_a_store_of_others_has_no_database(redis_url, tmp_path):
+    with serving(tmp_path, redis_url=redis_url) as live:
+        assert "database" not in ready(live)
+        assert [name for name in live.metrics() if "database" in name] == []
+
+    assert list(tmp_path.iterdir()) == []
+    done = command("status", redis_url=redis_url)
+    assert (done.returncode, done.stderr) == (2, "upvote: UPVOTE_DATABASE_URL=none: there is no database\n")
+
+
+def test_server_serves_without_a_database_that_answers(redis_url, tmp_path):
+    url = f"sqlite:///{tmp_path}/missing/upvote.db"
+    with serving(tmp_path, redis_url=redis_url, database_url=url) as live:
+        posted(live, "a title")
+
+        until(lambda: live.logged(level="warning"))
+        assert ready(live)["database"] == "does not answer: unable to open database file"
+        assert live.metrics()["upvote_database_up"] == 0.0
+        (line,) = live.logged(level="warning")
+        assert line["event"] == (
+            "the database is not kept up to date: the database does not answer: unable to open database file"
+        )
+        (tmp_path / "missing").mkdir()
+        until(lambda: ready(live)["database"] == "up to date")
+        assert rows(tmp_path / "missing", "SELECT title FROM articles") == [("a title",)]
+        assert live.stop() == 0
+
+
+def test_server_waits_for_a_database_that_was_killed(redis_url, tmp_path, postgres, postgres_url):  # noqa: F811
+    def database():
+        return ready(live)["database"]
+
+    with serving(tmp_path, redis_url=redis_url, database_url=postgres_url) as live:
+        until(lambda: database() == "up to date")
+        postgres.kill()
+        until(lambda: database().startswith("does not answer"))
+        posted(live, "a title")
+        postgres.start()
+        until(lambda: database() == "up to date")
+
+        assert postgres.execute("SELECT title FROM articles", re.search(r"test_\d+", postgres_url)[0]) == [("a title",)]
+        assert live.stop() == 0
+
+
+def test_commands_of_the_database(tmp_path):
+    with serving(tmp_path) as live:
+        posted(live, "a title")
+        until(lambda: ready(live)["database"] == "up to date")
+        with sqlite3.connect(tmp_path / "upvote.db", timeout=10) as connection:
+            connection.execute("UPDATE articles SET title = 'damaged'")
+        done = command("rebuild", data_dir=tmp_path)
+
+        assert (done.returncode, done.stdout) == (0, f"rebuilt sqlite:///{tmp_path}/upvote.db\n"), done.stderr
+        assert rows(tmp_path, "SELECT title FROM articles") == [("a title",)]
+        first, second = command("status", data_dir=tmp_path).stdout.splitlines()
+        assert first == f"database  sqlite:///{tmp_path}/upvote.db"
+        assert second.startswith("partition 0: ") and second.endswith(", up to date")
+
+
+@pytest.mark.parametrize(
+    ("given", "database"),
+    [
+        ({}, f"sqlite:///{Path('data/upvote.db').absolute()}"),
+        ({"data_dir": "/srv/upvote"}, "sqlite:////srv/upvote/upvote.db"),
+        ({"redis_url": "redis://127.0.0.1"}, None),
+        ({"database_url": "none"}, None),
+        ({"redis_url": "redis://127.0.0.1", "database_url": "postgresql://db/upvote"}, "postgresql://db/upvote"),
+    ],
+)
+def test_default_of_the_setting(given, database):
+    assert Settings(**given).database == database
+
+
+def test_url_of_no_database_stops_the_start_without_its_password(monkeypatch, capsys):
+    monkeypatch.setitem(os.environ, "UPVOTE_DATABASE_URL", "mysql://me:secret@db/upvote")
+
+    with pytest.raises(WrongSetting, match=r"UPVOTE_DATABASE_URL: must be sqlite:///PATH, postgresql://.*, or none$"):
+        read_settings()
+    assert main(["database", "status"]) == 2
+    assert "secret" not in capsys.readouterr().err
