@@ -32,7 +32,7 @@ test-slow: .venv/dev.stamp  ## three minutes of random operations beside a model
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster
 
-soak: .venv/dev.stamp  ## random operations beside a model; SEED=1 again, MINUTES=60 longer, PART=chaos or PART=memory
+soak: .venv/dev.stamp  ## random operations beside a model; SEED=1 again, MINUTES=60 longer, PART=chaos, kills or memory
 	$(BIN)/python -m tests.soak$(if $(PART),.$(PART)) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
 bench: .venv/dev.stamp  ## compare with other servers, with Node 20 also with those of Node; takes most of an hour

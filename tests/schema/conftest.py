@@ -15,7 +15,7 @@ from resolvers.context import Context
 from resolvers.live import Live
 from schema.schema import SCHEMA
 from server.app import CODES, STATS_HEADER
-from store import event_connection
+from store import events
 from store.store import Store
 from tests.engine.sample import until
 from tests.schema.subscribers import Subscriber, answered, listeners, subscribed
@@ -51,7 +51,7 @@ async def token(store: Store) -> str:
 
 @pytest.fixture
 async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[Live]:
-    async with event_connection.connect(redis_url, store.site) as listener:
+    async with events.connect(redis_url, partitions) as listener:
         yield Live(store, listener)
 
 

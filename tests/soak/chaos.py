@@ -211,9 +211,7 @@ def run(seconds: float, seed: int, only: Sequence[str] = FAULTS) -> Counter[str]
         try:
             asyncio.run(chaos.run(seconds))
         finally:
-            if chaos.server.process and chaos.server.process.poll() is None:
-                chaos.server.process.terminate()
-                chaos.server.process.wait()
+            chaos.server.terminate()
         return chaos.writers.counts + chaos.faults
 
 

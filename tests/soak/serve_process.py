@@ -28,10 +28,14 @@ class WrongAnswer(AssertionError):
 
 
 class ServeProcess:
-    """The log of the server goes into a pipe, which is read unless `stop_reading_log` is called."""
+    """
+    The log of the server goes into a pipe, which is read unless `stop_reading_log` is called. Without `database_url`
+    its database is a file in the data folder.
+    """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, database_url: str | None = None) -> None:
         self.data_dir = data_dir
+        self.database_url = database_url or f"sqlite:///{data_dir}/upvote.db"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
@@ -41,6 +45,7 @@ class ServeProcess:
         settings = {
             "UPVOTE_PORT": str(self.port),
             "UPVOTE_DATA_DIR": str(self.data_dir),
+            "UPVOTE_DATABASE_URL": self.database_url,
             "UPVOTE_WORKERS": "2",
             "UPVOTE_DURABILITY": "always",
             "UPVOTE_RATE_LIMITS": "off",
@@ -106,6 +111,16 @@ class ServeProcess:
             await asyncio.sleep(0.05)
         await self.close_log()
         return code
+
+    def terminate(self) -> None:
+        """End the server if it still runs, whatever has become of it."""
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+        self._log_is_read = False
+        if self._log_reader:
+            self._log_reader.join()
+        self._log.close()
 
     def workers(self) -> list[Process]:
         assert self.process is not None

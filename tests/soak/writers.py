@@ -23,6 +23,8 @@ POST = """mutation($key: String!) { post(input: {title: $key, content: "a text",
   article { id } userErrors { code } } }"""
 VOTE = """mutation($id: ID!, $value: VoteValue!) { vote(input: {articleId: $id, value: $value}) {
   article { id } userErrors { code } } }"""
+EDIT = """mutation($id: ID!, $content: String!) { editArticle(input: {articleId: $id, content: $content}) {
+  article { id } userErrors { code } } }"""
 FOLLOW = "mutation($id: ID!) { followUser(input: {userId: $id}) { user { id } userErrors { code } } }"
 UNFOLLOW = "mutation($id: ID!) { unfollowUser(input: {userId: $id}) { user { id } userErrors { code } } }"
 PAGE = "{ articles { totalCount nodes { id title votes } } }"
@@ -39,6 +41,7 @@ class Person:
     name: str
     token: str = ""
     posts: dict[str, str] = field(default_factory=dict)  # article ids by title
+    edits: dict[str, list[str]] = field(default_factory=dict)  # contents by article id, in their order
     votes: dict[str, str] = field(default_factory=dict)  # vote values by article id
     following: set[str] = field(default_factory=set)
 
@@ -73,7 +76,7 @@ class Writers:
     async def _write(self, person: Person) -> None:
         async with self._client(person) as client:
             while not self._is_over:
-                await self.random.choice([self._post, self._vote, self._vote, self._follow])(client, person)
+                await self.random.choice([self._post, self._edit, self._vote, self._vote, self._follow])(client, person)
 
     async def _post(self, client: httpx.AsyncClient, person: Person) -> None:
         title = f"{person.name} {len(person.posts)}"
@@ -92,6 +95,17 @@ class Writers:
         await self._send(client, VOTE, id=id, value=value)
         person.votes[id] = value
         self.counts["votes"] += 1
+
+    async def _edit(self, client: httpx.AsyncClient, person: Person) -> None:
+        """Edit one of the person's newest articles."""
+        if not person.posts:
+            return
+        id = self.random.choice(list(person.posts.values())[-3:])
+        edits = person.edits.setdefault(id, [])
+        content = f"edit {len(edits)}"
+        await self._send(client, EDIT, id=id, content=content)
+        edits.append(content)
+        self.counts["edits"] += 1
 
     async def _follow(self, client: httpx.AsyncClient, person: Person) -> None:
         other = self.random.choice([each for each in self.people if each is not person])

@@ -1,0 +1,28 @@
+"""The database while its server, Valkey and PostgreSQL are killed. `python -m tests.soak.kills` does it for longer."""
+
+import secrets
+
+import pytest
+
+from tests.programs import missing
+from tests.servers import postgres_folder
+from tests.soak import kills
+
+KILLS = 15
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_database_has_each_change_once_whatever_is_killed(database):  # D1
+    if database == "postgresql":
+        try:
+            postgres_folder()
+        except FileNotFoundError as error:
+            missing(str(error))
+    seed = secrets.randbelow(2**32)
+    print(f"seed {seed}: python -m tests.soak.kills --kills {KILLS} --seed {seed}")
+
+    reached = kills.run(KILLS, seed, database == "postgresql")
+
+    assert reached["posts"] > 0 and reached["votes"] > 0 and reached["follows"] > 0
+    assert reached["worker"] + reached["valkey"] + reached["postgres"] + reached["server"] == KILLS

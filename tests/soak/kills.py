@@ -1,0 +1,185 @@
+"""
+Kills at random moments while people write: of the processes of the server, of Valkey and of PostgreSQL. The database
+ends up with every acknowledged change, once and in order.
+
+Run it alone with `python -m tests.soak.kills --kills 1000 --seed 1`, with PostgreSQL with `--postgres`.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import signal
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+import sqlalchemy
+from sqlalchemy import Connection, text
+
+from tests.servers import Postgres, running_postgres
+from tests.soak.serve_process import PATIENCE, ServeProcess, WrongAnswer
+from tests.soak.writers import Writers
+
+WEIGHTS = {"worker": 4, "valkey": 4, "postgres": 4, "server": 1}  # how often each is killed
+KILLS_BETWEEN_COMPARISONS = 20
+
+
+class Rows(NamedTuple):
+    """What a database has, or should have."""
+
+    articles: dict[int, tuple[str, str, int, int]]  # title, poster, up, down
+    votes: dict[tuple[int, str], int]
+    follows: set[tuple[str, str]]
+    edits: dict[int, list[str]]  # contents, in their order
+
+    def difference(self, other: "Rows") -> str:
+        for name, mine, others in zip(self._fields, self, other, strict=True):
+            if mine != others:
+                one, two = (set(map(repr, each.items() if isinstance(each, dict) else each)) for each in (mine, others))
+                return f"{name}: {sorted(one - two)[:5]}, and should be {sorted(two - one)[:5]}"
+        return ""
+
+
+class Kills:
+    def __init__(self, server: ServeProcess, postgres: Postgres | None, seed: int) -> None:
+        self.server = server
+        self.postgres = postgres
+        self.random = random.Random(seed)
+        self.writers = Writers(server, seed)
+        self.counts: Counter[str] = Counter()
+        self._engine = sqlalchemy.create_engine(server.database_url.replace("postgresql:", "postgresql+psycopg:"))
+
+    async def run(self, kills: int) -> None:
+        await self.server.start()
+        await self.writers.register()
+        began = time.monotonic()
+        while (done := self.counts.total()) < kills:
+            print(f"{time.monotonic() - began:6.1f} s  {done} kills", flush=True)
+            writing = asyncio.create_task(self.writers.write())
+            try:
+                for _ in range(min(KILLS_BETWEEN_COMPARISONS, kills - done)):
+                    await asyncio.sleep(self.random.uniform(0.05, 1.0))
+                    await self._kill()
+                await self.server.until_ready()
+            finally:
+                self.writers.stop()
+            await asyncio.wait_for(writing, PATIENCE)
+            await self.writers.compare()
+            await self._compare()
+        code = await self.server.end(signal.SIGTERM)
+        if code != 0:
+            raise WrongAnswer(f"SIGTERM ended the server with {code}")
+
+    async def _kill(self) -> None:
+        victims = [victim for victim in WEIGHTS if victim != "postgres" or self.postgres]
+        (victim,) = self.random.choices(victims, [WEIGHTS[victim] for victim in victims])
+        if victim == "server":
+            await self.server.end(signal.SIGKILL)
+            await self.server.start()
+        elif victim == "postgres":
+            assert self.postgres is not None
+            self.postgres.kill()
+            await asyncio.sleep(self.random.uniform(0.0, 1.0))
+            await asyncio.to_thread(self.postgres.start)
+        elif victim == "valkey":
+            await self.server.until_ready()
+            os.kill(self.server.valkey(), signal.SIGKILL)
+        elif workers := self.server.workers():
+            os.kill(self.random.choice(workers).pid, signal.SIGKILL)
+        else:
+            return
+        self.counts[victim] += 1
+
+    async def _compare(self) -> None:
+        """Wait until the database has what was acknowledged, and nothing else."""
+        expected = self._expected()
+        deadline = time.monotonic() + PATIENCE
+        while difference := (await asyncio.to_thread(self._stored)).difference(expected):
+            if time.monotonic() > deadline:
+                raise WrongAnswer(f"the database has {difference}")
+            await asyncio.sleep(0.1)
+
+    def _stored(self) -> Rows:
+        with self._engine.connect() as connection:
+            return stored(connection)
+
+    def _expected(self) -> Rows:
+        posters = {id: (title, person.name) for person in self.writers.people for title, id in person.posts.items()}
+        votes = {(number_of(id), name): 1 for id, (_, name) in posters.items()}
+        for person in self.writers.people:
+            for id, value in person.votes.items():
+                if value != "NONE":
+                    votes[number_of(id), person.name] = 1 if value == "UP" else -1
+        up, down = (Counter(number for (number, _), value in votes.items() if value == sign) for sign in (1, -1))
+        articles = {
+            (number := number_of(id)): (title, name, up[number], down[number]) for id, (title, name) in posters.items()
+        }
+        follows = {(person.name, id.removeprefix("user:")) for person in self.writers.people for id in person.following}
+        edits = {number_of(id): texts for person in self.writers.people for id, texts in person.edits.items() if texts}
+        return Rows(articles, votes, follows, edits)
+
+
+def stored(connection: Connection) -> Rows:
+    """The rows of a database. An edit that was sent twice, because its response was lost, counts once."""
+    articles = connection.execute(text("SELECT number, title, poster, up, down FROM articles"))
+    found = {number: (title, poster, up, down) for number, title, poster, up, down in articles}
+    votes = {
+        (number, voter): value
+        for number, voter, value in connection.execute(text("SELECT number, voter, value FROM votes"))
+    }
+    follows = {
+        (follower, followee)
+        for follower, followee in connection.execute(text("SELECT follower, followee FROM follows"))
+    }
+    edits: defaultdict[int, list[str]] = defaultdict(list)
+    rows = connection.execute(text("SELECT entry, number, content FROM edits")).all()
+    for _, number, content in sorted(rows, key=lambda row: tuple(map(int, row.entry.split("-")))):
+        if edits[number][-1:] != [content]:
+            edits[number].append(content)
+    return Rows(found, votes, follows, dict(edits))
+
+
+def number_of(id: str) -> int:
+    return int(id.removeprefix("article:"))
+
+
+@contextmanager
+def database(is_postgres: bool) -> Iterator[Postgres | None]:
+    with running_postgres() if is_postgres else nullcontext() as postgres:
+        yield postgres
+
+
+def run(kills: int, seed: int, is_postgres: bool) -> Counter[str]:
+    """
+    Kill so many processes. Returns how often each was killed, and what was written.
+
+    Raises:
+        WrongAnswer: something acknowledged is lost, doubled or out of order, or the server does not recover.
+    """
+    with database(is_postgres) as postgres, tempfile.TemporaryDirectory() as folder:
+        each = Kills(ServeProcess(Path(folder), postgres.url() if postgres else None), postgres, seed)
+        try:
+            asyncio.run(each.run(kills))
+        finally:
+            each.server.terminate()
+        return each.counts + each.writers.counts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    chosen = parser.parse_args()
+    print(f"seed {chosen.seed}", flush=True)
+    for name, number in sorted(run(chosen.kills, chosen.seed, chosen.postgres).items()):
+        print(f"{number:>9,}  {name}")
+
+
+if __name__ == "__main__":
+    main()
