@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from sys import getsizeof
 from typing import ClassVar, NamedTuple
 
 from caches import memo
@@ -223,11 +222,12 @@ def is_of_story(sequence: int) -> bool:
 
 def size_of(articles: Sequence[Article | None]) -> int:
     """The memory that records of articles take, in bytes."""
-    size = ARTICLE_BYTES * len(articles)
-    for article in articles:
-        if article:
-            size += getsizeof(article.title) + getsizeof(article.link) + getsizeof(article.content)
-    return size
+    texts = [
+        text_bytes(article.title) + text_bytes(article.link or "") + text_bytes(article.content or "")
+        for article in articles
+        if article
+    ]
+    return ARTICLE_BYTES * len(articles) + sum(texts)
 
 
 def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
@@ -245,6 +245,7 @@ def parse_seen_mark(text: str) -> Position | None:
     return Position(float(match[1]), match[2])
 
 
+text_bytes = str.__sizeof__  # as `sys.getsizeof`, in a third of the time; a page of 25 calls it 75 times
 make_tuple = tuple.__new__  # creates a named tuple without a call of Python code; a page creates hundreds
 
 

@@ -101,7 +101,7 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
             "timeout_keep_alive_handler timeout_keep_alive_task transport url"
         ),
         "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
-            "disconnected keep_alive message_event response_complete response_started"
+            "disconnected keep_alive message_event response_complete response_started transport"
         ),
         "uvicorn.protocols.websockets.websockets_sansio_impl": "WebSocketsSansIOProtocol",
         "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (

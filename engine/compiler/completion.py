@@ -8,7 +8,7 @@ JSON of immutable records is cached as templates, with placeholders for values t
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, repeat
+from itertools import chain, count, repeat, zip_longest
 from math import isfinite
 from typing import Any
 
@@ -34,6 +34,7 @@ from engine.compiler.plan import (
 )
 
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
+Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]  # with the columns of these fields
 INTS = range(-(2**31), 2**31)
 MAX_TEMPLATES = 32_000_000  # bytes of all templates, unless a cache budget says otherwise
 TEMPLATE_SIZE = 600  # bytes of a template beside its text and its record, and of each of its placeholders
@@ -164,25 +165,31 @@ class ListCompletion:
 
 
 class JsonTemplate:
-    """The JSON of an object. `pieces` alternates text and the numbers of the fields whose values are inserted."""
+    """
+    The JSON of an object. Between each two of its `texts` the value of a field is inserted, whose number is in `order`.
 
-    __slots__ = ("fragment", "length", "order", "pieces", "placeholders", "record", "size")
+    `own_field` is that number if there is one placeholder, which is for a field of the object itself.
+    """
+
+    __slots__ = ("fragment", "length", "order", "own_field", "placeholders", "record", "size", "texts")
 
     def __init__(self, record: Any, row: Mapping[str, Any], placeholders: Placeholders) -> None:
         text = bytes(memoryview(orjson.dumps(row)))  # a copy: orjson's own keeps its buffer of some kB
+        pieces = text.split(MARK)
         self.record = record  # a reference: while it is cached, no other record has its id
         self.fragment = orjson.Fragment(text)
         self.placeholders = placeholders
-        self.pieces = text.split(MARK)
-        self.order = [int(number) for number in self.pieces[1::2]]
+        self.texts = pieces[::2]
+        self.order = [int(number) for number in pieces[1::2]]
+        is_own = len(self.order) == 1 and placeholders[self.order[0]][0] is record
+        self.own_field = self.order[0] if is_own else None
         self.length = len(text)
         held = getattr(record, "held_bytes", 0)
         self.size = 2 * len(text) + held + TEMPLATE_SIZE * (1 + sum(map(len, placeholders.values())))
 
-    def filled(self, texts: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
-        pieces = self.pieces.copy()
-        pieces[1::2] = [next(texts[number]) for number in self.order]
-        return orjson.Fragment(b"".join(pieces))
+    def filled(self, values: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
+        inserted = [next(values[number]) for number in self.order]
+        return orjson.Fragment(b"".join(chain.from_iterable(zip_longest(self.texts, inserted, fillvalue=b""))))
 
 
 @dataclass(slots=True)
@@ -236,21 +243,30 @@ class CachedLevel:
             return self.level.rows(parents, run)
         templates = self._templates(parents, run)
         run.budget.add(sum([template.length for template in templates]))
-        placeholders: Placeholders = {} if run.placeholders is None else run.placeholders
-        for template in templates:
-            for number, waiting in template.placeholders.items():
-                placeholders.setdefault(number, []).extend(waiting)
-        if run.placeholders is not None or not placeholders:
+        if run.placeholders is not None:
+            _collect(templates, run.placeholders)
             return [template.fragment for template in templates]
-        columns: list[Any] = [self.fields[number].column(waiting, run) for number, waiting in placeholders.items()]
+        own_fields = {template.own_field for template in templates}
+        if len(own_fields) == 1 and (number := own_fields.pop()) is not None:
+            return self._filled(templates, {number: parents}, run, _with_own_values)
+        placeholders: Placeholders = {}
+        _collect(templates, placeholders)
+        if not placeholders:
+            return [template.fragment for template in templates]
+        return self._filled(templates, placeholders, run, _with_values)
+
+    def _filled(
+        self, templates: Sequence[JsonTemplate], placeholders: Mapping[int, Column], run: Run, fill: Fill
+    ) -> Pending:
+        columns: list[Any] = [self.fields[number].column(parents, run) for number, parents in placeholders.items()]
         if all_ready(columns):
-            return _filled(templates, placeholders, columns)
-        return run.expect(self._awaited(templates, placeholders, columns))
+            return fill(templates, placeholders, columns)
+        return run.expect(self._awaited(templates, placeholders, columns, fill))
 
     async def _awaited(
-        self, templates: Sequence[JsonTemplate], placeholders: Placeholders, columns: Sequence[Any]
+        self, templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Any], fill: Fill
     ) -> Column:
-        return _filled(templates, placeholders, await gather_columns(columns))
+        return fill(templates, numbers, await gather_columns(columns))
 
     def _templates(self, records: Column, run: Run) -> list[JsonTemplate]:
         found: list[Any] = self.cache.find(self.number, records)
@@ -301,9 +317,22 @@ def _allow_null(nullable: bool) -> None:
         raise NotCompilable("null")
 
 
-def _filled(templates: Sequence[JsonTemplate], placeholders: Placeholders, columns: Sequence[Column]) -> Column:
-    texts = {number: map(orjson.dumps, column) for number, column in zip(placeholders, columns, strict=True)}
-    return [template.filled(texts) for template in templates]
+def _collect(templates: Sequence[JsonTemplate], placeholders: Placeholders) -> None:
+    """Add the placeholders of templates, in the order of their texts."""
+    for template in templates:
+        for number, parents in template.placeholders.items():
+            placeholders.setdefault(number, []).extend(parents)
+
+
+def _with_values(templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Column]) -> Column:
+    values = {number: map(orjson.dumps, column) for number, column in zip(numbers, columns, strict=True)}
+    return [template.filled(values) for template in templates]
+
+
+def _with_own_values(templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Column]) -> Column:
+    """As `_with_values`, where each template has a single placeholder: a value joins its two texts."""
+    (column,) = columns
+    return list(map(orjson.Fragment, map(bytes.join, map(orjson.dumps, column), [each.texts for each in templates])))
 
 
 def serializer(type_: GraphQLLeafType) -> Callable[[Column], Column]:

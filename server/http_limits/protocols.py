@@ -19,7 +19,7 @@ from engine.errors import Refused
 from engine.interfaces import STOPPING, announce_stop
 from engine.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
-from server.http_limits.unread_answers import send_within
+from server.http_limits.unread_answers import ResponseWriter, send_within
 
 SHUTDOWN_IDLE_SECONDS = 0.3  # an idle connection may still send a request while the server stops
 SHUTDOWN_CLOSE_SECONDS = 1.0  # for a WebSocket client to answer the close frame while the server stops
@@ -49,7 +49,8 @@ class LimitedHttp(HttpToolsProtocol):
         address = address_of(self.client)
         self._limiter.slow_clients.add(transport)
         self._unread = self._limiter.unread_answers.add(address, transport)
-        self.app = partial(send_within, self._unread, self.app)
+        self._writer = ResponseWriter(transport)
+        self.app = partial(send_within, self._unread, self._writer, self.app)
         self._is_admitted = self._limiter.admit(address)
         if self._is_admitted:
             self._start_request_timer()
@@ -127,8 +128,10 @@ class LimitedHttp(HttpToolsProtocol):
         if not self._is_idle():
             self._remember_earlier(self.cycle)
         super().on_headers_complete()
-        if self._is_stopping and self.cycle is not None:
-            self.cycle.keep_alive = False
+        if self.cycle is not None:
+            self.cycle.transport = self._writer  # type: ignore[assignment]  # it has the methods that are called
+            if self._is_stopping:
+                self.cycle.keep_alive = False
 
     def _remember_earlier(self, cycle: RequestResponseCycle) -> None:
         while self._earlier and self._earlier[0].response_complete:

@@ -86,11 +86,47 @@ class UnreadAnswers:
         return sum([each.size() for each in self._connections.get(address, ())])
 
 
+class ResponseWriter:
+    """
+    The transport that responses are written to. After `hold`, writes wait for `flush`, which makes them one.
+
+    uvicorn writes the head of a response and its body one after the other, which would be two system calls.
+    """
+
+    __slots__ = ("_held", "_is_holding", "_transport")
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._is_holding = False
+        self._held: list[bytes] = []
+
+    def hold(self) -> None:
+        self._is_holding = True
+
+    def write(self, data: bytes) -> None:
+        if self._is_holding:
+            self._held.append(data)
+        else:
+            self._transport.write(data)
+
+    def flush(self) -> None:
+        held, self._held, self._is_holding = self._held, [], False
+        if held and not self._transport.is_closing():
+            self._transport.write(b"".join(held))
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+
 def send_within(
-    unread: UnreadOfConnection, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    unread: UnreadOfConnection, writer: ResponseWriter, app: ASGIApp, scope: Scope, receive: Receive, send: Send
 ) -> Awaitable[None]:
     """Call an ASGI application whose response is limited. Not `async`: that would cost another coroutine."""
-    return app(scope, receive, LimitedSend(unread, send))
+    return app(scope, receive, LimitedSend(unread, writer, send))
 
 
 class LimitedSend:
@@ -101,10 +137,11 @@ class LimitedSend:
     error, can be sent in place of a refused one.
     """
 
-    __slots__ = ("_send", "_start", "_unread")
+    __slots__ = ("_send", "_start", "_unread", "_writer")
 
-    def __init__(self, unread: UnreadOfConnection, send: Send) -> None:
+    def __init__(self, unread: UnreadOfConnection, writer: ResponseWriter, send: Send) -> None:
         self._unread = unread
+        self._writer = writer
         self._send = send
         self._start: Message | None = None
 
@@ -116,20 +153,22 @@ class LimitedSend:
         if message["type"] == "http.response.start":
             self._start = message
             return
+        forward = self._send if self._start is None else self._send_with_start
         size = len(message.get("body", b""))
         if size > SMALL:
-            await self._unread.send(size, partial(self._forward, message))
-            return
-        if self._start is not None:  # as `_forward`, without another coroutine
-            start, self._start = self._start, None
-            await self._send(start)
-        await self._send(message)
+            await self._unread.send(size, partial(forward, message))
+        else:
+            await forward(message)
 
-    async def _forward(self, message: Message) -> None:
-        if self._start is not None:
-            start, self._start = self._start, None
+    async def _send_with_start(self, message: Message) -> None:
+        assert self._start is not None
+        start, self._start = self._start, None
+        self._writer.hold()
+        try:
             await self._send(start)
-        await self._send(message)
+            await self._send(message)
+        finally:
+            self._writer.flush()
 
 
 def too_much(limit: int, owner: str) -> Refused:
