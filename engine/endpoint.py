@@ -4,7 +4,7 @@ The endpoint: an ASGI application that serves a GraphQL schema.
 It reads GraphQL requests over HTTP and responds with one result or a stream of them. WebSockets have their own module.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from engine.errors import Code, Refused
 from engine.handler import EncodedResult, RequestHandler, refusal_body
 from engine.interfaces import OpenContext, Options, stopping_of
+from engine.limits.rate_limiter import Charge
 from engine.requests import (
     VARY,
     Accepted,
@@ -97,9 +98,12 @@ class HTTPRequest(NamedTuple):
 
 
 class Response(NamedTuple):
+    """`charge` is that of the executed operation, whose bucket the rate limit headers are about."""
+
     status: int
-    headers: list[tuple[bytes, bytes]]
+    headers: list[Header]
     body: bytes = b""
+    charge: Charge | None = None
 
 
 class Endpoint:
@@ -127,11 +131,10 @@ class Endpoint:
         self._caching = caching_headers(options)
         self._websocket = WebSocketTransport(self._handler, options)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await self._websocket.serve(scope, receive, send)
-        else:
-            await self._serve_http(scope, receive, send)
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Not `async`: that would cost each request another coroutine."""
+        serve = self._websocket.serve if scope["type"] == "websocket" else self._serve_http
+        return serve(scope, receive, send)
 
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = dict(scope["headers"])
@@ -147,11 +150,11 @@ class Endpoint:
         except Exception as error:
             unexpected = self._handler.error_formatter.refusal(error, http.request_id)
             response = refusal(unexpected, media.single or Media.JSON)
-        rates = self._handler.rate_headers(client)
         if isinstance(response, Stream):
+            rates = self._handler.rate_headers(client)
             await send_stream(response, http.request_id, rates, self._keep_alive, receive, send)
             return
-        response.headers.extend(rates)
+        response.headers.extend(response.charge.headers() if response.charge else self._handler.rate_headers(client))
         try:
             await respond(response, http.request_id, send)
         except Refused as refused:  # the server's connection raises it if too many responses are unread
@@ -206,13 +209,14 @@ def single_response(
     request: OperationRequest,
     shared_caching: Sequence[Header],
 ) -> Response:
+    charge = request.charge
     if not http.is_safe or result.has_errors:
-        return uncached(result.body, media)
+        return Response(200, [CONTENT_TYPES[media], UNCACHED, VARY], result.body, charge)
     if request.client.token is not None or request.client.stats or not result.is_shareable:
-        return private(result.body, media)
+        return Response(200, [CONTENT_TYPES[media], PRIVATE, VARY], result.body, charge)
     response = public(result.body, media, http.headers, shared_caching)
-    if response.status == 304 and request.charge:
-        request.charge.set(COST_OF_NOT_MODIFIED)
+    if response.status == 304 and charge:
+        charge.set(COST_OF_NOT_MODIFIED)
     return response
 
 
@@ -242,14 +246,6 @@ def too_large(max_body: int) -> Refused:
     # The server discards the rest of the body. If it closed the connection instead, the client, which is still
     # sending, would get a reset and not this response.
     return Refused(Code.TOO_LARGE, f"the body is larger than {max_body} bytes")
-
-
-def uncached(body: bytes, media: Media) -> Response:
-    return Response(200, [CONTENT_TYPES[media], UNCACHED, VARY], body)
-
-
-def private(body: bytes, media: Media) -> Response:
-    return Response(200, [CONTENT_TYPES[media], PRIVATE, VARY], body)
 
 
 def public(body: bytes, media: Media, headers: Headers, shared_caching: Sequence[Header]) -> Response:

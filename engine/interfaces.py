@@ -71,6 +71,7 @@ class Observation:
     execution_path: str = ""
     trace_id: str | None = None
     span: Any = None  # set by an observer that traces
+    counters: Any = None  # set by an observer that counts
 
 
 class Observer(Protocol):

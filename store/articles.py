@@ -10,7 +10,7 @@ from store import links, records, validation
 from store.client import Argument
 from store.errors import Forbidden, IdempotencyMismatch, Invalid, NotFound, Refusal, Unauthenticated, VotingClosed
 from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
-from store.records import Article, UncachedArticle, Vote
+from store.records import Article, UncachedArticle, Vote, make_tuple
 from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE, Script
 from store.sessions import Actor, Sessions, actor_slot
 from store.site import Site
@@ -232,7 +232,7 @@ def _checked(draft: Draft, idempotency_key: str | None) -> Draft:
 def _article(number: int, flat: list[str]) -> Article:
     article = records.article(number, records.pairs(flat))
     assert article is not None
-    return UncachedArticle(*article)
+    return make_tuple(UncachedArticle, article)
 
 
 def _refuse(status: str, number: int) -> NoReturn:

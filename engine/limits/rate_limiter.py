@@ -178,6 +178,10 @@ class Charge:
             self._rates.take(self._key, points - self.points)
             self.points = points
 
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """As `RateLimiter.headers`, for the bucket of this charge."""
+        return self._rates.headers_of(self._key)
+
 
 @dataclass
 class RateLimiter:
@@ -254,9 +258,11 @@ class RateLimiter:
 
         `t` is the number of seconds until the bucket is full again, or, while it is empty, until it has a point.
         """
-        now = self.clock()
-        account = self._known_account(client, now) or of_address(client)
-        kind, policy, level = account[0], self.policies[account[0]], self._level(account, now)
+        return self.headers_of(self._known_account(client, self.clock()) or of_address(client))
+
+    def headers_of(self, key: BucketKey) -> list[tuple[bytes, bytes]]:
+        """As `headers`, for a bucket."""
+        kind, policy, level = key[0], self.policies[key[0]], self._level(key, self.clock())
         seconds = (policy.points - level if level >= 1 else 1 - level) / policy.refill
         limit = b'"%b";r=%d;t=%d' % (kind.encode(), max(0.0, level), min(ceil(seconds), MAX_SECONDS))
         return [(b"ratelimit", limit), self._policy_headers[kind]]

@@ -153,19 +153,18 @@ class LimitedSend:
         if message["type"] == "http.response.start":
             self._start = message
             return
-        forward = self._send if self._start is None else self._send_with_start
         size = len(message.get("body", b""))
         if size > SMALL:
-            await self._unread.send(size, partial(forward, message))
+            await self._unread.send(size, partial(self._forward, message))
         else:
-            await forward(message)
+            await self._forward(message)
 
-    async def _send_with_start(self, message: Message) -> None:
-        assert self._start is not None
-        start, self._start = self._start, None
+    async def _forward(self, message: Message) -> None:
         self._writer.hold()
         try:
-            await self._send(start)
+            if self._start is not None:
+                start, self._start = self._start, None
+                await self._send(start)
             await self._send(message)
         finally:
             self._writer.flush()

@@ -111,12 +111,13 @@ class Metrics(Collector):
         return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     def on_start(self, observation: Observation) -> None:
-        self._values[self._series(observation).operations] += 1
+        series = observation.counters = self._series(observation.request.operation.name or "")
+        self._values[series.operations] += 1
         if observation.request.is_subscription:
             self._values[self._open] += 1
 
     def on_end(self, observation: Observation) -> None:
-        values, series = self._values, self._series(observation)
+        values, series = self._values, observation.counters
         if observation.request.is_subscription:
             values[self._open] -= 1
         else:
@@ -128,7 +129,7 @@ class Metrics(Collector):
             values[self._counters.index("errors", series.name, code)] += 1
 
     def on_result(self, observation: Observation, usage: BackendUsage) -> None:
-        series = self._series(observation)
+        series: Series = observation.counters
         self._values[series.round_trips] += usage.round_trips
         self._values[series.commands] += usage.commands
 
@@ -186,8 +187,7 @@ class Metrics(Collector):
         for kind, value in self.database._asdict().items() if self.database else ():
             yield GaugeMetricFamily(f"upvote_database_{kind}", DATABASE[kind], value)
 
-    def _series(self, observation: Observation) -> Series:
-        name = observation.request.operation.name or ""
+    def _series(self, name: str) -> Series:
         known = self._known.get(name)
         if known is not None:
             return known

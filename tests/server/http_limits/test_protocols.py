@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import sys
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import httpx
@@ -17,6 +18,7 @@ from tests.engine.sample import CONTEXTS, serving, until
 
 POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 BODY = b'{"query": "{ hello }"}'
+DATA_SEGMENTS_IN = 152  # offset of `tcpi_data_segs_in` in Linux' `struct tcp_info`
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +80,20 @@ async def test_slowly_sent_request_times_out(strict_server):
     writer.close()
 
     assert refusal(answer) == (408, "TIMEOUT")
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_INFO"), reason="only Linux counts the segments of a socket")
+async def test_head_and_body_of_a_response_are_one_write(server):
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(client, POST + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
+        response = b""
+        while not response.endswith(b"}}"):
+            response += await loop.sock_recv(client, 10_000)
+        info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, DATA_SEGMENTS_IN + 4)
+
+    assert int.from_bytes(info[DATA_SEGMENTS_IN:], sys.byteorder) == 1
 
 
 @pytest.mark.parametrize(
