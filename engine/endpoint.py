@@ -4,7 +4,7 @@ The endpoint: an ASGI application that serves a GraphQL schema.
 It reads GraphQL requests over HTTP and responds with one result or a stream of them. WebSockets have their own module.
 """
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 
@@ -131,10 +131,11 @@ class Endpoint:
         self._caching = caching_headers(options)
         self._websocket = WebSocketTransport(self._handler, options)
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Not `async`: that would cost each request another coroutine."""
-        serve = self._websocket.serve if scope["type"] == "websocket" else self._serve_http
-        return serve(scope, receive, send)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._websocket.serve(scope, receive, send)
+        else:
+            await self._serve_http(scope, receive, send)
 
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = dict(scope["headers"])
