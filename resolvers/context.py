@@ -4,6 +4,8 @@ from asyncio import Future, ensure_future, shield
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import is_dataclass
 from functools import partial
+from math import inf
+from time import monotonic
 from typing import Any, ClassVar, TypeVar
 
 from strawberry.dataloader import DataLoader
@@ -13,7 +15,7 @@ from resolvers.dataloader import Reads
 from resolvers.live import Live
 from resolvers.rate_limits import RateLimit, WriteRates
 from store.client.client import RedisUsage, current_usage
-from store.errors import Unauthenticated
+from store.errors import Forbidden, Unauthenticated
 from store.sessions import Login, Session, parse_token
 from store.store import Store
 
@@ -33,8 +35,9 @@ class Context:
     `now` is the time of a request in unix milliseconds.
 
     Without `live` subscriptions receive no events. Without `address`, the client's, writes are not rate-limited.
-    `database` is None if UPVOTE_DATABASE_URL is `none`. `is_shareable` becomes False when the response has a value for
-    this client only.
+    `database` is None if UPVOTE_DATABASE_URL is `none`. `server_key` is the text that the client gave, not checked yet;
+    `last_event_id` the id of the last event that an EventSource received before it connected again. `is_shareable`
+    becomes False when the response has a value for this client only.
     """
 
     def __init__(
@@ -46,12 +49,16 @@ class Context:
         rates: WriteRates | None = None,
         read_rate_limit: Callable[[], RateLimit] | None = None,
         database: Database | None = None,
+        server_key: str | None = None,
+        last_event_id: str = "",
     ) -> None:
         self.store = store
         self.database = database
         self.live = live or Live(store)
         self.address = address
         self.rates = rates or DEFAULT_RATES
+        self.last_event_id = last_event_id
+        self._server_key, self._key_checked_at = server_key, -inf
         self.usage = RedisUsage()
         current_usage.set(self.usage)
         self._read_rate_limit = read_rate_limit
@@ -103,6 +110,20 @@ class Context:
         if self.session is None:
             raise Unauthenticated
         return self.session
+
+    async def require_server_key(self, max_age: float = 0) -> None:
+        """
+        One round trip, none if this found a valid key at most `max_age` seconds ago.
+
+        Raises:
+            Forbidden: the request has no server key, or it was revoked.
+        """
+        self.is_shareable = False  # requests of others may be equal but for the key
+        if monotonic() <= self._key_checked_at + max_age:
+            return
+        if self._server_key is None or await self.store.server_keys.names([self._server_key]) == [None]:
+            raise Forbidden("only server keys may read this")
+        self._key_checked_at = monotonic()
 
     def note_unauthenticated(self) -> None:
         """Note that the store has refused a write for its session."""

@@ -35,6 +35,8 @@ ARGUMENTS = {
     "ids": "At most 100 ids.",
     "name": "The name of the group, in any case of letters.",
     "username": "The name of the user, in any case of letters.",
+    "kinds": "Only these kinds; all by default.",
+    "limit": "The number of changes, 1 to 1,000.",
     "input": "The input of the mutation.",
 }
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver

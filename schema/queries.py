@@ -2,9 +2,9 @@
 
 import strawberry
 
-from resolvers import queries
+from resolvers import changes, queries
 from schema.fields import root_field
-from schema.types import Article, Connection, Feed, Group, Node, RateLimit, Session, User
+from schema.types import Article, ChangePage, Connection, Feed, Group, Node, RateLimit, Session, User
 
 
 @strawberry.type(description="The root of queries.")
@@ -44,5 +44,10 @@ class Query:
     feed: Feed | None = root_field(queries.feed, "The viewer's feed; null if nobody is logged in.")
     rate_limit: RateLimit | None = root_field(
         queries.rate_limit, "What is left of the cost points of this client; null without rate limits."
+    )
+    changes: ChangePage | None = root_field(
+        changes.page,
+        "The entries of the log, oldest first: all changes of the community. Only for requests with a server key. "
+        "Without `after` it begins with the oldest entry that is left.",
     )
     groups: Connection[Group] | None = root_field(queries.all_groups, "The groups that have articles, sorted by name.")

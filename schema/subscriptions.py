@@ -2,10 +2,10 @@
 
 import strawberry
 
-from resolvers import subscriptions
+from resolvers import changes, subscriptions
 from schema.fields import subscription_field
 from schema.scalars import DateTime
-from schema.types import Article
+from schema.types import Article, Change
 
 
 @strawberry.type(description="A move of an article within a ranking. Places count from 1.")
@@ -40,6 +40,11 @@ class Subscription:
     )
     feed_article: Article = subscription_field(
         subscriptions.feed_article, "Each new article by the viewer or a user they follow."
+    )
+    changes: Change = subscription_field(
+        changes.subscribe,
+        "Each entry of the log, once and in order: those after `after`, then new ones as they are written; without "
+        "`after` only new ones. Only for requests with a server key.",
     )
     ranking_changed: RankingChange = subscription_field(
         subscriptions.ranking_changed,

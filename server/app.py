@@ -22,11 +22,23 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import CacheBudget
 from database.database import Database, DatabaseUnavailable, mirroring
-from engine import BackendUsage, Client, Endpoint, Limits, Observation, Options, RateLimiter, read_trusted_documents
+from engine import (
+    BackendUsage,
+    Client,
+    Endpoint,
+    EventId,
+    Limits,
+    Observation,
+    Options,
+    RateLimiter,
+    read_trusted_documents,
+)
 from engine.interfaces import STOPPING
-from engine.limits.cost import Weights
+from engine.limits.cost import PageSize, Weights
 from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
+from resolvers import changes
 from resolvers.arguments import SIZES, BadInput
+from resolvers.changes import Change, Checkpoint, CursorGone
 from resolvers.context import Context
 from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import RateLimit, WriteRates
@@ -42,7 +54,7 @@ from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, forwarding_warnings
 from store import effects, events, log
 from store.client.tracking_cache import TrackingCaches
-from store.errors import NotFound, StoreUnavailable, Unauthenticated
+from store.errors import Forbidden, NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.ranking.snapshots import MAX_POSITIONS
@@ -56,7 +68,9 @@ if TYPE_CHECKING:
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
     BadInput: "BAD_USER_INPUT",
+    CursorGone: "CURSOR_GONE",
     DatabaseUnavailable: "UNAVAILABLE",
+    Forbidden: "FORBIDDEN",
     NotFound: "NOT_FOUND",
     StoreUnavailable: "UNAVAILABLE",
     SubscriberTooSlow: "SUBSCRIBER_TOO_SLOW",
@@ -72,6 +86,7 @@ WEIGHTS = Weights(
     flags={"pinned": MAX_POSITIONS // 10},  # a copied position costs a tenth of one that is shown
     arguments={"since": 25},  # finding the places of such a page takes as long as reading their articles
     largest_page=SIZES[-1],
+    sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
 )
 CORS_REQUEST_HEADERS = [  # that pages of other origins may send, beside those that browsers always allow
     *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER),
@@ -99,7 +114,17 @@ class Contexts:
     def open(self, client: Client) -> Context:
         address = client.address if self._rates else None
         points = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
-        return Context(self._store, client.token, self._live, address, self._rates, points, self._database)
+        return Context(
+            self._store,
+            client.token,
+            self._live,
+            address,
+            self._rates,
+            points,
+            self._database,
+            server_key=client.key.text if client.key else None,
+            last_event_id=client.last_event_id,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +224,24 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         budget=app.state.budget,
         observer=app.state.observer,
         viewer_key=attrgetter("token"),
+        event_id=event_id,
         stats_header=STATS_HEADER,
         key_header=KEY_HEADER,
         visitor_header=VISITOR_HEADER,
         cache_seconds=settings.cache_seconds,
     )
     return Endpoint(SCHEMA, app.state.contexts.open, CODES, options)
+
+
+def event_id(value: object) -> EventId | None:
+    """The id of a value of a subscription: its cursor, at which the same subscription can go on."""
+    match value:
+        case Change(position=position):
+            return EventId(position.cursor)
+        case Checkpoint(cursor=cursor):
+            return EventId(cursor, is_only_id=True)
+        case _:
+            return None
 
 
 def open_spans() -> "Spans | None":

@@ -17,6 +17,7 @@ from engine.interfaces import Options
 from engine.limits.cost import cost_of
 from engine.limits.documents import Limits
 from engine.websocket import CloseCode
+from resolvers import changes
 from resolvers.arguments import SIZES
 from resolvers.queries import MAX_NODES
 from resolvers.subscriptions import MOST_PENDING
@@ -49,7 +50,12 @@ NAMES = {
     "listing": "LISTING",
     "at": "TIME",
 }
-WITHOUT_STATUS = {"NOT_FOUND", "SUBSCRIBER_TOO_SLOW", Code.TOO_MANY_OPERATIONS}  # in streams and on WebSockets only
+WITHOUT_STATUS = {
+    "CURSOR_GONE",
+    "NOT_FOUND",
+    "SUBSCRIBER_TOO_SLOW",
+    Code.TOO_MANY_OPERATIONS,
+}  # in streams and on WebSockets only
 BEFORE_THE_APPLICATION = {Code.HEADERS_TOO_LARGE: {431, 414}, Code.TOO_MANY_CONNECTIONS: {503}, Code.TIMED_OUT: {408}}
 LIMITS, CONNECTIONS, WEBSOCKET = Limits(), ConnectionLimiter(), Options()
 FIXED = {  # limits without a setting
@@ -198,6 +204,7 @@ def test_page_sizes_are_those_of_the_code():
     rows = {row[0]: tuple(row[1:]) for row in table("errors.md", "Pages", "listing")}
 
     assert rows.pop("`nodes(ids:)`") == ("-", str(MAX_NODES))
+    assert rows.pop("`changes(limit:)`") == (str(changes.DEFAULT_LIMIT), f"{changes.LIMITS[-1]:,}")
     assert rows.pop("`frontPage`") == (str(FRONT_PAGE_SIZE), str(SIZES[-1]))
     assert set(rows.values()) == {(str(PAGE_SIZE), str(SIZES[-1]))}
 

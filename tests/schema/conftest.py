@@ -14,7 +14,7 @@ from engine import Client, Endpoint, Options
 from resolvers.context import Context
 from resolvers.live import Live
 from schema.schema import SCHEMA
-from server.app import CODES, STATS_HEADER
+from server.app import CODES, KEY_HEADER, STATS_HEADER, event_id
 from store import events
 from store.store import Store
 from tests.engine.sample import until
@@ -30,15 +30,25 @@ async def ask(store: Store) -> AsyncIterator[Ask]:
     """`await ask(query, token, **variables)` gives the whole answer, with what it cost in `extensions`."""
 
     def open_context(client: Client) -> Context:
-        return Context(store, client.token)
+        return Context(store, client.token, server_key=client.key and client.key.text)
 
-    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, Options(stats_header=STATS_HEADER)))
+    options = Options(stats_header=STATS_HEADER, key_header=KEY_HEADER, viewer_key=attrgetter("token"))
+    transport = httpx.ASGITransport(Endpoint(SCHEMA, open_context, CODES, options))
     async with httpx.AsyncClient(transport=transport, base_url="http://upvote") as client:
         yield partial(_ask, client)
 
 
-async def _ask(client: httpx.AsyncClient, query: str, token: str | None = None, **variables: Any) -> dict[str, Any]:
-    headers = {STATS_HEADER: "1"} | ({"Authorization": f"Bearer {token}"} if token else {})
+async def _ask(
+    client: httpx.AsyncClient,
+    query: str,
+    token: str | None = None,
+    server_key: str | None = None,
+    stats: bool = True,
+    **variables: Any,
+) -> dict[str, Any]:
+    headers = {STATS_HEADER: "1"} if stats else {}
+    headers |= {"Authorization": f"Bearer {token}"} if token else {}
+    headers |= {KEY_HEADER: server_key} if server_key else {}
     response = await client.post("/", json={"query": query, "variables": variables}, headers=headers)
     return response.json()
 
@@ -67,9 +77,11 @@ async def url(store: Store, live: Live, opened: list[str | None]) -> AsyncIterat
 
     def open_context(client: Client) -> Context:
         opened.append(client.token)
-        return Context(store, client.token, live)
+        key = client.key and client.key.text
+        return Context(store, client.token, live, server_key=key, last_event_id=client.last_event_id)
 
-    app = Endpoint(SCHEMA, open_context, CODES, Options(viewer_key=attrgetter("token")))
+    options = Options(viewer_key=attrgetter("token"), key_header=KEY_HEADER, event_id=event_id)
+    app = Endpoint(SCHEMA, open_context, CODES, options)
     server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1))
     task = asyncio.create_task(server.serve())
     await until(lambda: server.started)

@@ -9,6 +9,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 
 from resolvers.live import Live
+from server.app import KEY_HEADER
 from store.store import Store
 from tests.servers import PATIENCE
 
@@ -44,13 +45,20 @@ class Subscriber:
         (error,) = message["payload"]
         return error["extensions"]["code"], error["message"]
 
+    def cut(self) -> None:
+        """Lose the connection, without a word to the server."""
+        self._socket.transport.abort()
+
     async def leave(self) -> None:
         await self._socket.close()
 
 
 @asynccontextmanager
-async def subscribed(url: str, query: str, token: str | None = None, **variables: Any) -> AsyncIterator[Subscriber]:
-    async with connect(url, subprotocols=[PROTOCOL]) as socket:
+async def subscribed(
+    url: str, query: str, token: str | None = None, server_key: str | None = None, **variables: Any
+) -> AsyncIterator[Subscriber]:
+    headers = {KEY_HEADER: server_key} if server_key else {}
+    async with connect(url, subprotocols=[PROTOCOL], additional_headers=headers) as socket:
         await socket.send(json.dumps({"type": "connection_init", "payload": {"token": token}}))
         assert json.loads(await socket.recv()) == {"type": "connection_ack"}
         payload = {"query": query, "variables": variables}

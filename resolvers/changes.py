@@ -1,0 +1,324 @@
+"""
+The log as clients read it: pages of changes, and a subscription that goes on where a cursor says.
+
+Entries of several partitions are merged by the time at which the store has written them; those of one partition stay in
+their order. A cursor holds a position in each partition, and says which log it belongs to.
+"""
+
+import asyncio
+import re
+from asyncio import gather
+from base64 import b64decode, urlsafe_b64encode
+from collections import deque
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from time import monotonic
+from typing import NamedTuple
+
+from resolvers.arguments import BadInput
+from resolvers.context import Context
+from store import log
+from store.errors import StoreUnavailable
+from store.events import ENTRIES, RECONNECT_PAUSE
+from store.log import EntriesRemoved, Entry
+from store.site import Site
+
+LIMITS = range(1, 1_001)
+DEFAULT_LIMIT = 100
+ENTRIES_AT_ONCE = 200  # of all partitions together, in a round trip: an entry may have a text of 40,000 characters
+FEWEST_AT_ONCE = 4  # of a partition
+MAX_PASSED_OVER = 10_000  # entries of other kinds, for a page
+PAGE_CHARACTERS = 2_000_000  # of the values of a page, about
+READ_INTERVAL = 0.05  # seconds at least between two reads for a subscriber who has read everything
+CHECK_INTERVAL = 1.0  # seconds after which the server key of a subscriber is checked again
+CHECKPOINT_INTERVAL = 5.0  # seconds at least between two checkpoints
+MAX_CURSOR = 20_000  # characters: about 10 for each partition
+CURSOR = re.compile(r"changes\|([\w-]{1,64})\|([0-9]{1,15})\|([0-9.,]*)", re.ASCII)
+REMOVED = "entries after this cursor were removed from the log"
+PLACE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,15}))?")
+
+
+class CursorGone(Exception):
+    """The log does not go on after a cursor: entries were removed since, or it is another log."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogPosition:
+    """How far a reader is in a log: the id of the last entry in each partition."""
+
+    identity: str
+    ids: tuple[str, ...]
+
+    @property
+    def cursor(self) -> str:
+        """
+        An opaque text: the time of the newest id, and for each partition the milliseconds before that and the number
+        within the millisecond, which are left out where they are 0.
+        """
+        orders = [log.order(id) for id in self.ids]
+        latest = max(time for time, _ in orders)
+        places = [f"{latest - time}.{number}" if number else str(latest - time) for time, number in orders]
+        text = f"changes|{self.identity}|{latest}|{','.join(places)}"
+        return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+class ChangedField(NamedTuple):
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An entry of the log, and the position of a reader who has read it. `at` is in unix milliseconds."""
+
+    entry: Entry
+    position: LogPosition
+
+    @property
+    def cursor(self) -> str:
+        return self.position.cursor
+
+    @property
+    def at(self) -> int:
+        return self.entry.at
+
+    @property
+    def kind(self) -> str:
+        return self.entry.kind
+
+    @property
+    def subject_id(self) -> str:
+        group = self.entry.values.get("group")
+        return self.entry.subject or (f"group:{group}" if group else "site")
+
+    @property
+    def actor_id(self) -> str | None:
+        return f"user:{self.entry.actor.lower()}" if self.entry.actor else None
+
+    @property
+    def fields(self) -> list[ChangedField]:
+        return [ChangedField(name, value) for name, value in self.entry.values.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """How far a subscriber is who was sent nothing for some time."""
+
+    cursor: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePage:
+    changes: Sequence[Change]
+    end_cursor: str
+    has_more: bool
+
+
+async def page(
+    context: Context, after: str | None = None, limit: int | None = DEFAULT_LIMIT, kinds: list[str] | None = None
+) -> ChangePage:
+    """
+    Without a cursor, the oldest entries that are left. Two round trips, and one for each `ENTRIES_AT_ONCE` entries.
+
+    Raises:
+        Forbidden: the request has no valid server key.
+        CursorGone: the log does not go on after the cursor.
+    """
+    limit = DEFAULT_LIMIT if limit is None else limit
+    if limit not in LIMITS:
+        raise BadInput(f"limit is 1 to {LIMITS[-1]}, not {limit}")
+    await context.require_server_key()
+    site = context.store.site
+    reader = LogReader(site, await position_of(site, after) if after else await _oldest(site))
+    changes = await reader.read(limit, kinds)
+    return ChangePage(changes, reader.position.cursor, await reader.has_more())
+
+
+async def subscribe(
+    context: Context, after: str | None = None, kinds: list[str] | None = None
+) -> AsyncGenerator[Change | Checkpoint, None]:
+    """
+    The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log: it takes no memory.
+
+    Raises:
+        Forbidden: the request has no valid server key, or it was revoked since.
+        CursorGone: the log does not go on after the cursor, or the subscriber was too slow.
+    """
+    await context.require_server_key()
+    site, written, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
+    with context.live.events.subscribed(ENTRIES, lambda event: written.set()):
+        reader = LogReader(site, await position_of(site, cursor) if cursor else await _newest(site))
+        told, told_at = reader.position, monotonic()
+        yield Checkpoint(told.cursor)
+        async with aclosing(_batches(reader, kinds, written)) as batches:
+            async for changes in batches:
+                if changes:
+                    await context.require_server_key(CHECK_INTERVAL)
+                for change in changes:
+                    yield change
+                    told, told_at = change.position, monotonic()
+                if reader.position != told and monotonic() > told_at + CHECKPOINT_INTERVAL:
+                    told, told_at = reader.position, monotonic()
+                    yield Checkpoint(told.cursor)
+
+
+class LogReader:
+    """Reads the entries of all partitions after a position, merged by time. `position` follows what was read."""
+
+    def __init__(self, site: Site, position: LogPosition) -> None:
+        self.site, self._identity, self._ids = site, position.identity, list(position.ids)
+        self._count = max(FEWEST_AT_ONCE, ENTRIES_AT_ONCE // site.partitions)
+        self._buffers: list[deque[Entry]] = [deque() for _ in self._ids]
+        self._heads: list[tuple[tuple[int, int], int]] = []  # a heap: the first entry of each buffer, and its partition
+        self._unread = set(range(site.partitions))  # partitions without an entry in their buffer, that may have more
+        self._has_rest = [True] * site.partitions  # whether a partition may have more than is in its buffer
+
+    @property
+    def position(self) -> LogPosition:
+        return LogPosition(self._identity, tuple(self._ids))
+
+    @property
+    def is_at_end(self) -> bool:
+        return not self._heads and not self._unread
+
+    def refresh(self) -> None:
+        """Read partitions again that had no more entries."""
+        self._unread.update(p for p, buffer in enumerate(self._buffers) if not buffer)
+
+    async def read(self, limit: int, kinds: Collection[str] | None) -> list[Change]:
+        """
+        The next entries of some kinds, or of all. Fewer than `limit` if there are no more, they are large, or too many
+        of other kinds are between them. One round trip for each `ENTRIES_AT_ONCE` entries.
+
+        Raises:
+            CursorGone: entries after the position were removed before they were read.
+        """
+        found: list[Change] = []
+        characters = passed_over = 0
+        while len(found) < limit and passed_over < MAX_PASSED_OVER and characters < PAGE_CHARACTERS:
+            try:
+                if not await self.has_more():
+                    break
+            except (CursorGone, StoreUnavailable):
+                if found:
+                    break
+                raise
+            entry = self._pop()
+            if kinds is None or entry.kind in kinds:
+                found.append(Change(entry, self.position))
+                characters += sum(map(len, entry.values.values()))
+            else:
+                passed_over += 1
+        return found
+
+    async def has_more(self) -> bool:
+        if self._unread:
+            await self._fill()
+        return bool(self._heads)
+
+    async def _fill(self) -> None:
+        try:
+            read = await log.read_on(self.site, {p: self._ids[p] for p in self._unread}, self._count)
+        except EntriesRemoved as error:
+            raise CursorGone(REMOVED) from error
+        self._unread.clear()
+        for p, entries in read.items():
+            self._buffers[p].extend(entries)
+            self._has_rest[p] = len(entries) == self._count
+            self._push(p)
+
+    def _push(self, p: int) -> None:
+        if self._buffers[p]:
+            heappush(self._heads, (log.order(self._buffers[p][0].id), p))
+        elif self._has_rest[p]:
+            self._unread.add(p)
+
+    def _pop(self) -> Entry:
+        _, p = heappop(self._heads)
+        entry = self._buffers[p].popleft()
+        self._ids[p] = entry.id
+        self._push(p)
+        return entry
+
+
+async def position_of(site: Site, cursor: str) -> LogPosition:
+    """
+    The position in a cursor. Two round trips.
+
+    Raises:
+        BadInput: the text is no cursor of the log.
+        CursorGone: the log does not go on after it.
+    """
+    position = parse_cursor(cursor)
+    if position.identity != await log.identity(site) or len(position.ids) != site.partitions:
+        raise CursorGone("this cursor belongs to another log: the store was restored or moved since")
+    await _check(site, position)
+    return position
+
+
+def parse_cursor(cursor: str) -> LogPosition:
+    try:
+        text = b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode()
+    except ValueError as error:
+        raise BadInput("this is not a cursor of changes") from error
+    match = CURSOR.fullmatch(text)
+    places = [PLACE.fullmatch(place) for place in match[3].split(",")] if match else []
+    if match is None or not all(places) or len(cursor) > MAX_CURSOR:
+        raise BadInput("this is not a cursor of changes")
+    times = [int(match[2]) - int(place[1]) for place in places if place]
+    if min(times) < 0:
+        raise BadInput("this is not a cursor of changes")
+    numbers = [place[2] or "0" for place in places if place]
+    return LogPosition(match[1], tuple(f"{time}-{number}" for time, number in zip(times, numbers, strict=True)))
+
+
+async def _check(site: Site, position: LogPosition) -> None:
+    """Raise CursorGone if the log does not go on after a position."""
+    if not all(await gather(*(log.has(site, p, id) for p, id in enumerate(position.ids)))):
+        raise CursorGone(REMOVED)
+
+
+async def _oldest(site: Site) -> LogPosition:
+    identity, ids = await gather(log.identity(site), log.oldest(site))
+    return LogPosition(identity, tuple(ids))
+
+
+async def _newest(site: Site) -> LogPosition:
+    identity, ids = await gather(log.identity(site), log.newest(site))
+    return LogPosition(identity, tuple(ids))
+
+
+async def _batches(
+    reader: LogReader, kinds: Collection[str] | None, written: asyncio.Event
+) -> AsyncGenerator[list[Change], None]:
+    """
+    The next changes, some at a time, whenever entries are written; an empty list now and then.
+
+    While the store does not answer this waits. Then it may have lost its last entries, and with them the position.
+    """
+    is_position_certain = True
+    while True:
+        written.clear()
+        reader.refresh()
+        try:
+            if not is_position_certain:
+                await _check(reader.site, reader.position)
+            is_position_certain = True
+            changes = await reader.read(DEFAULT_LIMIT, kinds)
+        except StoreUnavailable:
+            is_position_certain = False
+            await asyncio.sleep(RECONNECT_PAUSE)
+            continue
+        yield changes
+        if reader.is_at_end:
+            await _wait(written)
+
+
+async def _wait(written: asyncio.Event) -> None:
+    """Wait until entries are written, but not longer than `CHECKPOINT_INTERVAL`."""
+    await asyncio.sleep(READ_INTERVAL)  # entries of this time are read together
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CHECKPOINT_INTERVAL):
+            await written.wait()

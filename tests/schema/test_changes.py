@@ -1,0 +1,456 @@
+"""The log over GraphQL: `changes` as pages and as a subscription, over WebSocket and server-sent events."""
+
+import asyncio
+import json
+import random
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from resolvers import changes
+from resolvers.changes import Checkpoint, CursorGone
+from resolvers.context import Context
+from resolvers.live import Live
+from server.app import KEY_HEADER
+from store import keys, log
+from store.articles import Draft
+from store.errors import StoreUnavailable
+from store.records import Vote
+from tests.conftest import registered
+from tests.engine.sample import until
+from tests.schema.subscribers import answered, listeners, subscribed
+from tests.servers import PATIENCE
+from tests.store.reading import post
+
+pytestmark = pytest.mark.routed
+
+PAGE = """query($after: String, $limit: Int, $kinds: [String!]) {
+  changes(after: $after, limit: $limit, kinds: $kinds) {
+    changes { cursor at kind subjectId actorId fields { name value } } endCursor hasMore } }"""
+SHORT = "{ changes { endCursor hasMore } }"
+FOLLOWED = "subscription($after: String, $kinds: [String!]) { changes(after: $after, kinds: $kinds) { cursor kind } }"
+WHOLE = (
+    "subscription($after: String) { changes(after: $after) { cursor kind subjectId actorId fields { name value } } }"
+)
+NAMES = [f"user-{number}" for number in range(6)]
+
+
+@pytest.fixture
+async def key(store) -> str:
+    return str(await store.server_keys.create("reader"))
+
+
+@pytest.fixture
+def read(ask, key):
+    async def read(**arguments: Any) -> dict[str, Any]:
+        answer = await ask(PAGE, server_key=key, **arguments)
+        assert "errors" not in answer, answer
+        return answer["data"]["changes"]
+
+    return read
+
+
+@pytest.fixture
+def context(store, live, key) -> Context:
+    return Context(store, live=live, server_key=key)
+
+
+async def write(store, times: int, seed: int = 1) -> None:
+    """Follow, unfollow, post and vote: entries of all partitions."""
+    chance, articles = random.Random(seed), []
+    for name in NAMES:
+        await registered(store, name)
+    for _ in range(times):
+        one, other = chance.sample(NAMES, 2)
+        change = chance.choice((store.follows.follow, store.follows.unfollow, None))
+        if change:
+            await change(one, other)
+        elif not articles or chance.random() < 0.5:
+            articles.append(await post(store, one))
+        else:
+            await store.articles.vote(chance.choice(articles).number, f"voter-{chance.randrange(9)}", Vote.DOWN)
+
+
+async def stored(store) -> dict[int, list[log.Entry]]:
+    return {p: await log.read(store.site, p, log.START, 100_000) for p in range(store.site.partitions)}
+
+
+def home(store, change: dict[str, Any]) -> int:
+    """The partition whose log has an entry."""
+    kind, _, name = change["subjectId"].partition(":")
+    if change["kind"] in ("followed", "unfollowed"):
+        name = change["actorId"].partition(":")[2]
+    return store.site.home_of_article(int(name)) if kind == "article" else store.site.home_of_user(name)
+
+
+async def assert_heard_once(store, heard: list[dict[str, Any]]) -> None:
+    """All entries of the log were heard, those of each partition in their order."""
+    for p, entries in (await stored(store)).items():
+        expected = [(entry.kind, entry.subject, list(entry.values.items())) for entry in entries]
+        fields = [[(field["name"], field["value"]) for field in change["fields"]] for change in heard]
+        assert expected == [
+            (change["kind"], change["subjectId"], values)
+            for change, values in zip(heard, fields, strict=True)
+            if home(store, change) == p
+        ]
+
+
+async def code_of(ask, **arguments: Any) -> str:
+    answer = await ask(PAGE, **arguments)
+    assert answer["data"] == {"changes": None}
+    (error,) = answer["errors"]
+    return error["extensions"]["code"]
+
+
+async def test_page_has_the_entries_of_the_log(store, read, alice, bob, clock):
+    article = await post(store, alice, groups=["show"])
+    clock.advance(1)
+    await store.articles.vote(article.number, bob, Vote.UP)
+    await store.follows.follow("bob", "ALICE")
+    page = await read()
+
+    by_kind = {change["kind"]: change for change in page["changes"]}
+    assert by_kind.keys() == {"registered", "posted", "voted", "followed"}
+    posted = by_kind["posted"]
+    assert (posted["subjectId"], posted["actorId"]) == (article.id, "user:alice")
+    assert posted["at"] == "2016-08-04T11:52:00.000Z"
+    assert {"name": "groups", "value": "show"} in posted["fields"]
+    assert by_kind["voted"]["at"] == "2016-08-04T11:52:01.000Z"
+    assert {"name": "up", "value": "2"} in by_kind["voted"]["fields"]
+    assert (by_kind["followed"]["subjectId"], by_kind["followed"]["actorId"]) == ("user:alice", "user:bob")
+    assert page["hasMore"] is False
+
+
+@pytest.mark.parametrize("limit", [1, 7, 100, 1_000])
+async def test_pages_have_all_entries_once_and_in_order(store, read, limit):  # D4
+    await write(store, 90)
+    heard, page = [], {"endCursor": None, "hasMore": True}
+    while page["hasMore"]:
+        page = await read(after=page["endCursor"], limit=limit)
+        assert len(page["changes"]) == limit or not page["hasMore"]
+        heard += page["changes"]
+
+    await assert_heard_once(store, heard)
+    assert (await read(after=page["endCursor"]))["changes"] == []
+
+
+async def test_each_change_has_a_cursor_at_which_reading_goes_on(store, read):  # D4
+    await write(store, 30)
+    whole = (await read())["changes"]
+
+    for place, change in enumerate(whole):
+        assert (await read(after=change["cursor"]))["changes"] == whole[place + 1 :]
+
+
+async def test_changes_since_a_page_are_on_the_next_one(store, read):  # D4
+    empty = await read()
+    assert (empty["changes"], empty["hasMore"]) == ([], False)
+    await write(store, 20)
+    first = await read(after=empty["endCursor"])
+    await write(store, 20, seed=2)
+    second = await read(after=first["endCursor"])
+
+    await assert_heard_once(store, first["changes"] + second["changes"])
+
+
+async def test_entries_of_partitions_are_merged_by_the_time_of_the_store(store, context):
+    await write(store, 60)
+    page = await changes.page(context, limit=1_000)
+
+    times = [log.order(change.entry.id)[0] for change in page.changes]
+    assert times == sorted(times)
+
+
+async def test_only_some_kinds_are_read(store, read, monkeypatch):
+    await write(store, 60)
+    everything = (await read())["changes"]
+    some = await read(kinds=["posted", "voted", "unknown"])
+    none = await read(kinds=[])
+
+    assert some["changes"] == [change for change in everything if change["kind"] in ("posted", "voted")] != []
+    assert (none["changes"], none["hasMore"]) == ([], False)
+    monkeypatch.setattr(changes, "MAX_PASSED_OVER", 10)
+    page, found = {"endCursor": None, "hasMore": True}, []
+    while page["hasMore"]:
+        page = await read(after=page["endCursor"], kinds=["voted"])
+        found += page["changes"]
+    assert found == [change for change in everything if change["kind"] == "voted"]
+
+
+async def test_page_of_large_texts_is_short(store, read, alice):
+    for number in range(6):
+        await store.articles.post(alice, Draft(f"title {number}", "", "x" * 39_000, ()))
+    whole = await read()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(changes, "PAGE_CHARACTERS", 60_000)
+        page = await read()
+
+    assert (len(whole["changes"]), whole["hasMore"]) == (7, False)  # with the poster's registration
+    assert (len(page["changes"]), page["hasMore"]) == (3, True)
+
+
+async def test_only_server_keys_read_the_log(store, ask, key, token):
+    await store.server_keys.create("other")
+    await store.server_keys.revoke("other")
+
+    for wrong in (None, "reader", "reader.wrong", "other." + key.partition(".")[2], key + "x"):
+        assert await code_of(ask, server_key=wrong) == "FORBIDDEN"
+    assert await code_of(ask, token=token) == "FORBIDDEN"
+
+
+async def test_answer_is_not_shared_with_a_request_without_a_key(store, ask, key):
+    """Both requests have no token and arrive at the same time."""
+    await write(store, 3)
+    with_key, without = await asyncio.gather(ask(SHORT, server_key=key, stats=False), ask(SHORT, stats=False))
+
+    assert with_key["data"]["changes"]["endCursor"]
+    assert without["data"] == {"changes": None}
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1_001])
+async def test_limit_is_bounded(ask, key, limit):
+    assert await code_of(ask, server_key=key, limit=limit) == "BAD_USER_INPUT"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "changes|abc|1",
+        "changes|abc|1|",
+        "changes|abc|1|2",
+        "changes|abc|1|0,",
+        "changes|abc|1|-1",
+        "changes|abc|9|1..1",
+        "changes|ab c|1|0",
+        "changes|abc|" + "9" * 16 + "|0",
+        "score|1|2",
+        "é|ü",
+        "changes|abc|1|" + "0," * 20_000 + "0",
+    ],
+)
+async def test_malformed_cursor_is_bad_input(ask, key, text):
+    cursor = urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+    assert await code_of(ask, server_key=key, after=cursor) == "BAD_USER_INPUT"
+    assert await code_of(ask, server_key=key, after=text) == "BAD_USER_INPUT"
+
+
+async def test_cursor_of_another_log_is_gone(store, ask, read, key, redis):  # D4
+    await write(store, 5)
+    cursor = (await read())["endCursor"]
+    redis.hset(keys.store(), log.IDENTITY_FIELD, "another")
+
+    assert await code_of(ask, server_key=key, after=cursor) == "CURSOR_GONE"
+
+
+async def test_cursor_of_a_store_of_fewer_partitions_is_gone(store, ask, key):
+    identity = await log.identity(store.site)
+    cursor = changes.LogPosition(identity, ("0-0",) * (store.site.partitions + 1)).cursor
+
+    assert await code_of(ask, server_key=key, after=cursor) == "CURSOR_GONE"
+
+
+async def test_cursor_before_removed_entries_is_gone_and_one_after_them_is_not(store, ask, read, key):  # D4
+    await write(store, 30)
+    before, last = (await read(limit=3))["endCursor"], (await read())["endCursor"]
+    await log.trim(store.site, 0, 1_000)
+    await write(store, 3, seed=2)
+
+    assert await code_of(ask, server_key=key, after=before) == "CURSOR_GONE"
+    rest = await read(after=last)
+    assert rest["changes"] == (await read())["changes"] != []
+
+
+async def test_cursor_at_an_entry_of_a_deleted_article_goes_on(store, read, alice):  # D4
+    article = await post(store, alice)
+    cursor = (await read())["endCursor"]
+    await store.articles.delete(article.number, alice)
+
+    assert [change["kind"] for change in (await read(after=cursor))["changes"]] == ["deleted"]
+
+
+async def test_cursor_of_lost_entries_is_gone(store, ask, read, key, redis, alice):
+    """A store that was killed may lose the entries of the last second."""
+    article = await post(store, alice)
+    await store.articles.vote(article.number, "vera", Vote.UP)
+    cursor = (await read())["endCursor"]
+    log_key = keys.log(store.site.home_of_article(article.number))
+    redis.xdel(log_key, redis.xrevrange(log_key, count=1)[0][0])
+
+    assert await code_of(ask, server_key=key, after=cursor) == "CURSOR_GONE"
+
+
+async def test_subscriber_who_is_cut_off_again_and_again_hears_everything_once(store, url, read, key):  # D4
+    heard: list[dict[str, Any]] = []
+    cursor = (await read())["endCursor"]
+    async for count in interruptions(store, heard):
+        async with subscribed(url, WHOLE, server_key=key, after=cursor) as subscriber:
+            for _ in range(count):
+                heard.append(await subscriber.value())
+                cursor = heard[-1]["cursor"]
+            subscriber.cut()
+
+    await assert_heard_once(store, heard)
+
+
+async def test_event_source_goes_on_after_the_last_event(store, url, key):  # D4
+    """The client has an id at once, so it loses nothing even if it is cut off before the first event."""
+    heard: list[dict[str, Any]] = []
+    async with events_of(url, key, WHOLE) as events:
+        last, data = await anext(events)
+        assert last and data is None
+    async for count in interruptions(store, heard):
+        async with events_of(url, key, WHOLE, last) as events:
+            assert await anext(events) == (last, None)
+            for _ in range(count):
+                last, data = await anext(events)
+                assert data is not None
+                heard.append(data["data"]["changes"])
+                assert heard[-1]["cursor"] == last
+
+    await assert_heard_once(store, heard)
+
+
+async def interruptions(store, heard: list[dict[str, Any]]) -> AsyncIterator[int]:
+    """How many changes to hear until the next interruption, under writes, until all are heard."""
+    chance = random.Random(5)
+    writers = asyncio.gather(*(write(store, 80, seed) for seed in range(3)))
+    while not writers.done():
+        yield chance.randrange(12)
+    await writers
+    total = sum(map(len, (await stored(store)).values()))
+    while len(heard) < total:
+        yield min(chance.randrange(1, 200), total - len(heard))
+
+
+async def test_subscriber_without_a_cursor_hears_what_happens_from_now_on(store, url, live, key, alice):
+    await write(store, 10)
+    async with subscribed(url, FOLLOWED, server_key=key) as subscriber:
+        await listening(live)
+        await post(store, alice)
+
+        assert (await subscriber.value())["kind"] == "posted"
+
+
+async def test_subscriber_hears_of_changes_without_an_article(store, url, live, key, alice, bob):
+    async with subscribed(url, FOLLOWED, server_key=key) as subscriber:
+        await listening(live)
+        await store.follows.follow(alice, bob)
+        assert (await subscriber.value())["kind"] == "followed"
+        await store.users.register("carol", "correct horse")
+        assert (await subscriber.value())["kind"] == "registered"
+
+
+async def test_subscriber_hears_only_some_kinds(store, url, live, key):
+    async with subscribed(url, FOLLOWED, server_key=key, kinds=["voted"]) as subscriber:
+        await listening(live)
+        await write(store, 40)
+        votes = sum(entry.kind == "voted" for entries in (await stored(store)).values() for entry in entries)
+
+        assert [(await subscriber.value())["kind"] for _ in range(votes)] == ["voted"] * votes
+
+
+async def test_event_source_learns_how_far_it_is_while_other_kinds_are_written(store, url, key, monkeypatch):
+    monkeypatch.setattr(changes, "CHECKPOINT_INTERVAL", 0.1)
+    async with events_of(url, key, FOLLOWED.replace("$kinds: [String!]", '$kinds: [String!] = ["none"]')) as events:
+        first, _ = await anext(events)
+        await write(store, 10)
+        second, data = await anext(events)
+
+    assert data is None
+    assert first != second
+    await log.trim(store.site, 0, 1_000)
+    position = await changes.position_of(store.site, second)
+    assert position.ids > changes.parse_cursor(first).ids
+
+
+@pytest.mark.parametrize(
+    ("with_key", "after", "expected"), [(False, None, "FORBIDDEN"), (True, "odd", "BAD_USER_INPUT")]
+)
+async def test_refused_subscription_ends_with_its_error(url, key, with_key, after, expected):
+    async with subscribed(url, FOLLOWED, server_key=key if with_key else None, after=after) as subscriber:
+        assert (await subscriber.refusal())[0] == expected
+
+
+async def test_subscription_ends_when_its_key_is_revoked(store, url, live, key, alice, monkeypatch):
+    monkeypatch.setattr(changes, "CHECK_INTERVAL", 0)
+    async with subscribed(url, FOLLOWED, server_key=key) as subscriber:
+        await listening(live)
+        await store.server_keys.revoke("reader")
+        await post(store, alice)
+
+        assert (await subscriber.refusal())[0] == "FORBIDDEN"
+
+
+async def test_slow_subscriber_is_told_that_entries_were_removed(store, context, monkeypatch):  # D4
+    """What a subscriber does not read is not in memory: once it is removed from the log, it is gone."""
+    monkeypatch.setattr(changes, "ENTRIES_AT_ONCE", 4)
+    async with aclosing(changes.subscribe(context)) as heard:
+        assert isinstance(await anext(heard), Checkpoint)
+        await write(store, 200)
+        first = [await anext(heard) for _ in range(3)]
+        await log.trim(store.site, 0, 10)
+        await write(store, 20, seed=2)
+
+        assert all(change.kind for change in first)
+        with pytest.raises(CursorGone, match="entries after this cursor were removed from the log"):
+            async for _ in heard:
+                pass
+
+
+async def test_subscription_goes_on_after_the_store_was_unavailable(store, context, monkeypatch):
+    monkeypatch.setattr(changes, "RECONNECT_PAUSE", 0.01)
+    read_on, failures = log.read_on, iter([False, True, True, False, True])
+
+    async def failing(*arguments: Any) -> Any:
+        if next(failures, False):
+            raise StoreUnavailable("the store does not answer")
+        return await read_on(*arguments)
+
+    monkeypatch.setattr(log, "read_on", failing)
+    async with aclosing(changes.subscribe(context)) as heard:
+        await anext(heard)
+        await write(store, 40)
+        total = sum(map(len, (await stored(store)).values()))
+        found = [await asyncio.wait_for(anext(heard), PATIENCE) for _ in range(total)]
+
+    by_partition = {p: [change.entry for change in found if change.entry.p == p] for p in range(store.site.partitions)}
+    assert by_partition == await stored(store)
+
+
+async def listening(live: Live) -> None:
+    """Wait until a subscriber has begun: it listens before it reads where the log ends."""
+    await until(lambda: listeners(live) > 0)
+    await answered(live._store)
+
+
+class EventSource:
+    """Reads server-sent events as browsers do: an id counts also without data."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._lines = response.aiter_lines()
+
+    async def __anext__(self) -> tuple[str, dict[str, Any] | None]:
+        id, data = "", ""
+        async for line in self._lines:
+            name, _, value = line.partition(": ")
+            id = value if name == "id" else id
+            data = value if name == "data" else data
+            if not line and (id or data):
+                return id, json.loads(data) if data else None
+        raise AssertionError("the stream has ended")
+
+
+@asynccontextmanager
+async def events_of(url: str, key: str, query: str, last_event_id: str = "") -> AsyncIterator[EventSource]:
+    headers = {"Accept": "text/event-stream", KEY_HEADER: key}
+    headers |= {"Last-Event-ID": last_event_id} if last_event_id else {}
+    async with (
+        httpx.AsyncClient(timeout=PATIENCE, verify=False) as client,
+        client.stream("GET", url.replace("ws", "http", 1), params={"query": query}, headers=headers) as response,
+    ):
+        yield EventSource(response)
