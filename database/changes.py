@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Insert, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from database import search
-from database.tables import ARTICLE_GROUPS, ARTICLES, EDITS, FOLLOWS, USERS, VOTES
+from database import archive, search
+from database.tables import ARTICLE_GROUPS, ARTICLES, EDITS, FOLLOWS, PLACES, USERS, VOTES
 from store.log import Entry
 
 T = TypeVar("T")
@@ -204,6 +204,7 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
 }
 
 EXISTING = select(ARTICLES.c.number).where(ARTICLES.c.number.in_(bindparam("numbers", expanding=True)))
+PLACED = select(PLACES.c.number).where(PLACES.c.number.in_(bindparam("numbers", expanding=True)))
 END_VOTE = delete(VOTES).where(VOTES.c.number == bindparam("this"), VOTES.c.voter == bindparam("voter_name"))
 END_FOLLOW = delete(FOLLOWS).where(FOLLOWS.c.follower == bindparam("who"), FOLLOWS.c.followee == bindparam("whom"))
 SET_SEEN = update(USERS).where(USERS.c.username == bindparam("this")).values(seen=bindparam("mark"))
@@ -212,6 +213,9 @@ SET_SEEN = update(USERS).where(USERS.c.username == bindparam("this")).values(see
 def derive(connection: Connection, changed: Changed) -> None:
     """Bring the tables that are derived from others up to date, at the end of a transaction that changed these."""
     search.index(connection, changed.articles | changed.removed, changed.users)
+    for some in slices(changed.removed):
+        if placed := set(connection.scalars(PLACED, {"numbers": some})):
+            archive.unarchive(connection, placed)
 
 
 def user_row(name: str, joined: int, seen: str | None = None) -> Row:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, or_, select, tuple_
 
+from database import archive
 from database.changes import (
     OF_AN_ARTICLE,
     Changed,
@@ -39,6 +40,9 @@ RECORDS_AT_ONCE = 500  # in a transaction
 VOTERS_AT_ONCE = 50_000
 ROWS_AT_ONCE = 1_000
 ENTRIES_AT_ONCE = 1_000
+
+
+ARCHIVED_FIELD = "archived"  # of the settings of a store that has archived articles
 
 
 class LogCutOff(Exception):
@@ -94,7 +98,11 @@ class Rebuild:
         await self.database.write(copy, batch)
 
     async def _remove_others(self) -> None:
-        """Remove the rows of what the store does not have."""
+        """Remove the rows of what the store does not have: all archived articles, too, if it never archived any."""
+        while not await self.site.redis.run(("HEXISTS", keys.store(), ARCHIVED_FIELD)):
+            await self.lease.extend()
+            if not await self.database.write(unarchive_some):
+                break
         is_hot = ARTICLES.c.archived.is_(False)
         await self._sweep(ARTICLES, self._article_keys, remove_rows_of_articles, is_hot)
         for table in OF_AN_ARTICLE[1:]:
@@ -246,6 +254,13 @@ def remove_rows_of_articles(connection: Connection, rows: Sequence[Row[Any]]) ->
 def remove_orphans(connection: Connection, table: Table) -> None:
     """Remove the rows of articles that are not in the table of articles."""
     connection.execute(delete(table).where(table.c.number.not_in(select(ARTICLES.c.number))))
+
+
+def unarchive_some(connection: Connection) -> bool:
+    """Make archived articles plain rows, some at a time. False if there is none."""
+    numbers = archive.numbers(connection, 0, RECORDS_AT_ONCE)
+    archive.unarchive(connection, numbers)
+    return bool(numbers)
 
 
 def remove_users(connection: Connection, rows: Sequence[Row[Any]]) -> None:

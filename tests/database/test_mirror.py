@@ -4,7 +4,7 @@ import random
 import pytest
 from sqlalchemy import text
 
-from database import changes, mirror
+from database import archive, changes, mirror
 from database.database import Database
 from database.mirror import Mirror
 from store import keys, log
@@ -14,6 +14,7 @@ from store.store import Store
 from tests.conftest import registered
 from tests.database.conftest import mirrored, rebuilt
 from tests.database.histories import History, comparable, rows_of, rows_of_store
+from tests.store.reading import article
 
 pytestmark = pytest.mark.routed
 
@@ -212,6 +213,37 @@ def opened(redis_url, store, clock):
         await other.close()
 
     return open()
+
+
+async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_database, redis):
+    await history.run(60)
+    await mirrored(store, each_database)
+    for number in list(history.posters)[::2]:
+        await each_database.write(archive.archive, store.site, [await article(store, number)])
+        redis.delete(keys.article(store.site.home_of_article(number), number))
+    running = await rows_of(each_database)
+    redis.hset(keys.store(), "archived", "an id")
+    await log.trim(store.site, 0, 0)
+    await rebuilt(store, each_database)
+    assert await rows_of(each_database) == running
+
+    redis.hdel(keys.store(), "archived")
+    await rebuilt(store, each_database)
+
+    found = await rows_of(each_database)
+    assert {row[0] for row in found["articles"]} == set(list(history.posters)[1::2])
+    assert [found[name] for name in ("listings", "places", "place_counts")] == [[], [], []]
+
+
+async def test_deletion_of_an_archived_article_removes_its_places(store, alice, each_database):
+    number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
+    await mirrored(store, each_database)
+    await each_database.write(archive.archive, store.site, [await article(store, number)])
+    await store.articles.delete(number, alice)
+
+    await mirrored(store, each_database)
+
+    assert [name for name, rows in (await rows_of(each_database)).items() if rows] == ["users"]
 
 
 async def test_rows_that_people_read(store, alice, bob, database, clock):
