@@ -90,6 +90,12 @@ async def oldest(site: Site) -> list[str]:
     return [trimmed or START for trimmed in await site.redis.pipeline(commands)]
 
 
+async def lengths(site: Site) -> list[int]:
+    """How many entries each partition has. One round trip."""
+    counts: list[int] = await site.redis.pipeline([("XLEN", keys.log(p)) for p in range(site.partitions)])
+    return counts
+
+
 async def newest(site: Site) -> list[str]:
     """The position after all entries, for each partition. One round trip."""
     partitions = range(site.partitions)

@@ -13,6 +13,7 @@ from rich.progress import Progress
 from server.cli import session, story_file
 from server.cli.progress import bars
 from server.settings import Settings, read_settings
+from store import effects, log
 from store.maintenance import import_stories as importing
 from store.maintenance.import_stories import Imported, Story, Voters
 from store.site import unix_milliseconds
@@ -82,7 +83,7 @@ def import_stories(settings: Settings, file: Path, options: Options) -> int:
         stories = story_file.with_groups(read(file, counts, progress))
         with session.running_store(settings, join=True) as opened:
             try:
-                session.run(opened, lambda store: _import(store, stories, options, counts, progress))
+                session.run(opened, lambda store: _import_trimmed(store, opened, stories, options, counts, progress))
             finally:
                 progress.stop()
                 print(counts)
@@ -110,6 +111,19 @@ def read(file: Path, counts: ImportCounts, progress: Progress) -> list[Story]:
     if counts.bad > SHOWN:
         print(f"and {counts.bad - SHOWN} more bad lines", file=sys.stderr)
     return story_file.in_order(found)
+
+
+async def _import_trimmed(
+    store: Store,
+    settings: Settings,
+    stories: Sequence[Story],
+    options: Options,
+    counts: ImportCounts,
+    progress: Progress,
+) -> None:
+    """Import, and trim the log meanwhile, as no server may be running."""
+    async with log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.settled):
+        await _import(store, stories, options, counts, progress)
 
 
 async def _import(

@@ -22,6 +22,7 @@ COMMANDS = {  # name: module, summary
     "restore": ("server.cli.restore", "fill an empty store from a backup"),
     "move": ("server.cli.move", "copy the store to an empty one and refuse writes from then on"),
     "database": ("server.cli.database", "show how far the database is, or make it again from the store and its log"),
+    "log": ("server.cli.log", "show how far the consumers of the log are, or remove one"),
     "reindex": ("server.cli.reindex", "build the orders that UPVOTE_ORDERS names, and drop all others"),
     "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
     "key": ("server.cli.key", "create, revoke or list the keys of servers that send requests of their visitors"),

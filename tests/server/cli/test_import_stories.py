@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from server.cli.import_stories import Options, import_stories
 from server.cli.story_file import NotStories
 from server.managed_valkey import server
 from server.settings import Settings
+from store import log
 from store.maintenance.import_stories import import_batch
 from store.site import unix_milliseconds
 from store.store import Store
@@ -85,6 +87,26 @@ def test_repeat_changes_nothing(settings, file, redis, capsys, options):
     assert import_stories(settings, file, options) == 0
     assert summary(capsys) == (0, 1200, 0, 0, 0)
     assert everything(redis) == before
+
+
+def test_log_is_trimmed_during_an_import(settings, file, redis, monkeypatch):
+    """Each batch waits until the trimming has caught up."""
+    few = settings.model_copy(update={"log_entries": 100})
+    imported = import_batch
+
+    async def import_slowly(store: Store, *arguments: Any) -> Any:
+        counts = await imported(store, *arguments)
+        async with asyncio.timeout(10):
+            while max(await log.lengths(store.site)) > 100:  # noqa: ASYNC110  # the task has no event
+                await asyncio.sleep(0.01)
+        return counts
+
+    monkeypatch.setattr(log, "TRIM_INTERVAL", 0.01)
+    monkeypatch.setattr("server.cli.import_stories.importing.import_batch", import_slowly)
+
+    assert import_stories(few, file, Options()) == 0
+    assert 0 < sum(redis.xlen(key) for key in redis.scan_iter("log:*")) <= 100 * settings.partitions
+    assert max(redis.hlen(key) for key in redis.scan_iter("logged:*")) <= 100
 
 
 def test_interrupted_import_continues_with_the_same_shift(settings, file, redis, capsys, monkeypatch):

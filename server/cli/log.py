@@ -1,0 +1,51 @@
+"""The command `log`: how many entries the log has, and how far its consumers are; `log forget NAME` removes one."""
+
+from argparse import ArgumentParser, Namespace
+
+from server.cli import session
+from server.errors import CommandError
+from server.settings import read_settings
+from store import log
+from store.store import Store
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.set_defaults(action=_show)
+    actions = parser.add_subparsers(metavar="forget")
+    forget = actions.add_parser("forget", help="remove a consumer, so that no entries are kept for it")
+    forget.add_argument("name", metavar="NAME")
+    forget.set_defaults(action=_forget)
+
+
+def run(arguments: Namespace) -> int:
+    session.run(read_settings(), lambda store: arguments.action(store, arguments), strict=False)
+    return 0
+
+
+async def _show(store: Store, arguments: Namespace) -> None:
+    lengths, whole = await log.lengths(store.site), await log.lags(store.site, {})
+    print(f"log       {await log.identity(store.site)}")
+    age = f", the oldest {_age(whole)} old" if sum(lengths) else ""
+    print(f"entries   {sum(lengths)} in {len(lengths)} partition{'s' * (len(lengths) > 1)}{age}")
+    for name, positions in sorted((await log.positions(store.site)).items()):
+        print(f"{name}: {await _state(store, positions)}")
+
+
+async def _state(store: Store, positions: dict[int, str]) -> str:
+    lags, oldest = await log.lags(store.site, positions), await log.oldest(store.site)
+    if any(log.order(positions.get(p, log.START)) < log.order(id) for p, id in enumerate(oldest)):
+        return "entries that it has not taken were removed"
+    if not any(lag.entries for lag in lags):
+        return "up to date"
+    least = "at least " if any(lag.entries == log.MAX_LAG for lag in lags) else ""
+    return f"{least}{sum(lag.entries for lag in lags)} entries and {_age(lags)} behind"
+
+
+def _age(lags: list[log.Lag]) -> str:
+    return f"{max(lag.seconds for lag in lags):.1f} s"
+
+
+async def _forget(store: Store, arguments: Namespace) -> None:
+    if not await log.forget(store.site, arguments.name):
+        raise CommandError(f"the log has no consumer {arguments.name}")
+    print(f"removed {arguments.name}")

@@ -1,0 +1,60 @@
+import asyncio
+import re
+
+import pytest
+
+from server.cli.main import main
+from store import log
+from store.store import Store
+from tests.conftest import registered
+
+pytestmark = pytest.mark.one_server
+
+
+@pytest.fixture
+def used(redis_url, monkeypatch) -> str:
+    """A store with three entries and three consumers, one of which has not taken all, and one has missed some."""
+
+    async def use() -> None:
+        store = await Store.open(redis_url)
+        for name in ("alice", "bob", "carol", "dave"):
+            await registered(store, name)
+        await log.advance(store.site, "slow", 0, (await log.read(store.site, 0, log.START, 2))[-1].id)
+        await log.advance(store.site, "done", 0, (await log.newest(store.site))[0])
+        await log.trim(store.site, 0, 3)
+        await log.advance(store.site, "late", 0, log.START)
+        await store.close()
+
+    asyncio.run(use())
+    monkeypatch.setenv("UPVOTE_REDIS_URL", redis_url)
+    return redis_url
+
+
+def test_status_has_all_consumers(used, capsys):
+    assert main(["log"]) == 0
+
+    shown = re.sub(r"\d+\.\d s", "N s", capsys.readouterr().out).splitlines()
+    assert re.fullmatch(r"log       [0-9a-f]{16}", shown[0])
+    assert shown[1:] == [
+        "entries   2 in 1 partition, the oldest N s old",
+        "done: up to date",
+        "late: entries that it has not taken were removed",
+        "slow: 2 entries and N s behind",
+    ]
+
+
+def test_forgotten_consumer_keeps_no_entries(used, redis, capsys):
+    assert main(["log", "forget", "slow"]) == 0
+    assert capsys.readouterr().out == "removed slow\n"
+    assert main(["log", "forget", "slow"]) == 2
+    assert main(["log", "forget", "trimmed"]) == 2
+    assert capsys.readouterr().err == (
+        "upvote: the log has no consumer slow\nupvote: the log has no consumer trimmed\n"
+    )
+    assert redis.hkeys("consumers:{0}") == ["done", "trimmed", "late"]
+
+
+def test_empty_log_has_no_age(redis_url, monkeypatch, capsys):
+    monkeypatch.setenv("UPVOTE_REDIS_URL", redis_url)
+    assert main(["log"]) == 0
+    assert "entries   0 in 1 partition\n" in capsys.readouterr().out
