@@ -10,9 +10,10 @@ are ordered by votes.
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nlargest, nsmallest
 from math import ceil, floor, inf
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -28,7 +29,8 @@ from store.records import PartitionPage, Position
 TOLERANCE = 1e-9  # relative error of a computation
 NEVER = 2**42  # milliseconds: above any posting time
 MOST_VOTES = 2**40
-MAX_READ = 500  # places of a class to read at first
+FIRST_READ = 2  # places of each class to read at first
+MOST_READ = 500  # places of a class to read next
 MOST_UNSURE = 2**31 - 1
 
 
@@ -43,8 +45,7 @@ class Formula:
 
     def value(self, votes: int, time: int) -> float:
         base = votes - 1
-        sign = _sign(base)
-        return sign * self.weight(sign, abs(base)) / self.decay(time)
+        return (base**self.votes if base > 0 else base) / self.decay(time)
 
     def value_of(self, place: Place) -> float:
         """The value of an article by its place in an index by time."""
@@ -62,59 +63,36 @@ class Formula:
         decay: float = ((max(self.at - time, 0) / 60_000 + self.delay) / 60) ** self.age
         return decay
 
-    def times(self, weight: float, size: float) -> tuple[int, int]:
+    def first_time(self, weight: float, size: float) -> int:
         """
-        The first and last posting time at which an article of this weight may have a size: one posted earlier is
-        smaller, one posted later is larger. The first is NEVER if even an article of age 0 is smaller, the last if none
-        is larger.
+        The first posting time at which an article of this weight may have a size: one posted earlier is smaller. NEVER
+        if it is smaller even at the age 0.
         """
-        ratio, instant = weight / size, self.at + self.delay * 60_000
-        first = instant - self._hours(ratio * (1 + TOLERANCE)) * 3_600_000 - 1
-        last = instant - self._hours(ratio * (1 - TOLERANCE)) * 3_600_000 + 1
-        if first > self.at:
-            return NEVER, NEVER
-        return floor(max(first, 0.0)), NEVER if last >= self.at else ceil(max(last, 0.0))
+        time = self._time(weight / size * (1 + TOLERANCE)) - 1
+        return NEVER if time > self.at else floor(max(time, 0.0))
 
-    def _hours(self, decay: float) -> float:
+    def last_time(self, weight: float, size: float) -> int:
+        """
+        The last posting time at which an article of this weight may have a size: one posted later is larger. NEVER if
+        none is larger, as even at the age 0 it is not.
+        """
+        time = self._time(weight / size * (1 - TOLERANCE)) + 1
+        return NEVER if time >= self.at else ceil(max(time, 0.0))
+
+    def _time(self, decay: float) -> float:
         try:
             hours: float = decay ** (1 / self.age)
         except OverflowError:
-            return inf
-        return hours
+            return -inf
+        return self.at + self.delay * 60_000 - hours * 3_600_000
 
 
-@dataclass(slots=True)
-class Run:
-    """
-    The times of a class that are still to be read, as keys. `lightest` and `heaviest` are the weights of its lowest and
-    its highest base.
-    """
+class Run(NamedTuple):
+    """A class that is read. `lightest` and `heaviest` are the weights of its lowest and its highest base."""
 
-    index: int
+    listing: int
     lightest: float
     heaviest: float
-    low: Key
-    high: Key
-
-    @property
-    def range(self) -> Range:
-        return Range(self.index, self.low, self.high)
-
-    def after(self, key: Key, upwards: bool) -> "Run":
-        """The run after a key that was read."""
-        return replace(self, low=key) if upwards else replace(self, high=key)
-
-    def beyond(self, formula: Formula, size: float, outward: bool) -> "Run":
-        """The run without the times at which no article is larger (outward) or smaller than a size, or of that size."""
-        if outward:
-            return replace(self, low=max(self.low, (formula.times(self.heaviest, size)[0], -1)))
-        return replace(self, high=min(self.high, (formula.times(self.lightest, size)[1], LAST_NUMBER)))
-
-    def surely_beyond(self, formula: Formula, size: float, outward: bool) -> Range:
-        """The times at which all articles are larger (outward) or smaller than a size."""
-        if outward:
-            return Range(self.index, max(self.low, (formula.times(self.lightest, size)[1], LAST_NUMBER)), self.high)
-        return Range(self.index, self.low, min(self.high, (formula.times(self.heaviest, size)[0], -1)))
 
 
 def page(connection: Connection, listing: Listing, window: Window, without: Collection[int] = ()) -> PartitionPage:
@@ -128,8 +106,7 @@ def page(connection: Connection, listing: Listing, window: Window, without: Coll
     found = _positions(connection, of, formula, upwards, key, window.count + 1, without)
     shown, has_more, has_behind = found[: window.count], len(found) > window.count, False
     if key:
-        nudged = (key[0], key[1] + (1 if upwards else -1))
-        has_behind = bool(_positions(connection, of, formula, not upwards, nudged, 1, without))
+        has_behind = _has_behind(connection, of, formula, upwards, key, without)
     has_above, has_below = (has_more, has_behind) if upwards else (has_behind, has_more)
     above = 0 if not has_above else 1 if has_below else max(total - len(shown), 0)
     placed = tuple(reads.position(*each) for each in (reversed(shown) if upwards else shown))
@@ -176,6 +153,18 @@ def _positions(
     return sorted(found, reverse=not upwards)[:count]
 
 
+def _has_behind(
+    connection: Connection, of: Indexes, formula: Formula, upwards: bool, key: Key, without: Collection[int]
+) -> bool:
+    """Whether an article is at a position, or behind it, opposite to the direction of the page."""
+    for place in reads.places_of(connection, of.by_time, {key[1]}.difference(without)):
+        value = formula.value_of(place)
+        if value == key[0] or (value < key[0]) == upwards:
+            return True
+    nudged = (key[0], key[1] + (1 if upwards else -1))
+    return bool(_positions(connection, of, formula, not upwards, nudged, 1, without))
+
+
 def _of_age_0(
     connection: Connection,
     of: Indexes,
@@ -186,13 +175,14 @@ def _of_age_0(
     without: Collection[int],
 ) -> set[Key]:
     """The first positions of articles posted at or after the instant: their order is that of VOTES."""
-    if not reads.places(connection, Range(of.by_time.id, (formula.at, -1), LATEST), 1, False):
+    total = reads.rank(connection, of.by_time, (formula.at, -1))
+    if not total:
         return set()
     start = None
     if beyond:
         below = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=formula.first_value) - 1 - MOST_VOTES
         start = (below, beyond[1]) if formula.first_value(below) == beyond[0] else (below + 0.5, 0)
-    found = since.positions(connection, of, formula.at, upwards, start, count, without)
+    found = since.positions(connection, of, formula.at, upwards, start, count, total, without)
     return {(formula.first_value(int(votes)), number) for votes, number in found}
 
 
@@ -218,46 +208,59 @@ def _of_sign(
     without: Collection[int],
 ) -> set[Key]:
     """
-    The first positions of articles with values of a sign, posted before the instant, with those of equal values.
+    The first positions of articles with values of a sign, posted before the instant, and others of equal values.
 
-    The nearest surely beyond the edge, one of each class, bound what has to be read of all classes.
+    First a few articles of each class are read. The last of the best `count` bounds what is read of the classes then.
     """
     outward = upwards == (sign > 0)  # the page goes away from 0
-    runs = _runs(of, formula, sign, edge, outward)
-    sure = [run.surely_beyond(formula, abs(edge[0]), outward) if edge else run.range for run in runs]
-    nearest = [place for part in _read(connection, sure, 1, outward) for place in part]
+    end = reads.places(connection, Range(of.by_time.id, EARLIEST, LATEST), 1, not outward)[0].key
+    whole = (
+        (EARLIEST, min((formula.at, -1), (end[0], LAST_NUMBER))) if outward else (reads.before(end), (formula.at, -1))
+    )
     found: set[Key] = set()
-    limit = _limit([abs(formula.value_of(place)) for place in nearest if place.number not in without], count, outward)
-    size = min(count + 1, MAX_READ)
-    while runs:
-        if limit is not None:
-            runs = [run.beyond(formula, limit, not outward) for run in runs]
-        parts = _read(connection, [run.range for run in runs], size, outward)
-        for place in (place for part in parts for place in part):
+    left = [
+        (run, _beyond(formula, run, whole, abs(edge[0]), outward) if edge else Range(run.listing, *whole))
+        for run in _runs(of, formula, sign)
+    ]
+    size = FIRST_READ
+    while left := [(run, part) for run, part in left if part.low < part.high]:
+        read = reads.places_of_many(connection, [part for _, part in left], size, outward)
+        for place in (place for places in read for place in places):
             key = (formula.value_of(place), place.number)
             if place.number not in without and (not edge or (key > edge if upwards else key < edge)):
                 found.add(key)
-        runs = [run.after(part[-1].key, outward) for run, part in zip(runs, parts, strict=True) if len(part) == size]
-        limit = _limit([abs(value) for value, _ in found], count, outward) or limit
-        size *= 2
+        limit = _limit([abs(value) for value, _ in found], count, outward)
+        left = [
+            (run, _after(formula, run, part, places[-1].key, limit, outward))
+            for (run, part), places in zip(left, read, strict=True)
+            if len(places) == size
+        ]
+        size = max(2 * size, min(count, MOST_READ))
     return found
 
 
-def _runs(of: Indexes, formula: Formula, sign: int, edge: Key | None, outward: bool) -> list[Run]:
-    """The classes of a sign, with the times before the instant at which articles may be beyond the edge."""
+def _runs(of: Indexes, formula: Formula, sign: int) -> list[Run]:
     runs = []
     for index in of.classes:
-        if _sign(index.votes_class) == sign:
-            lightest, heaviest = (formula.weight(sign, base) for base in since.bases(index.votes_class))
-            run = Run(index.id, lightest, heaviest, EARLIEST, (formula.at, -1))
-            runs.append(run.beyond(formula, abs(edge[0]), outward) if edge else run)
+        if index.votes_class * sign > 0:
+            lowest, highest = since.bases(index.votes_class)
+            lightest = formula.weight(sign, lowest)
+            runs.append(Run(index.id, lightest, formula.weight(sign, highest) if highest > lowest else lightest))
     return runs
 
 
-def _read(connection: Connection, parts: Sequence[Range], count: int, upwards: bool) -> list[list[Place]]:
-    """Like `places_of_many`, without reading empty ranges."""
-    read = iter(reads.places_of_many(connection, [part for part in parts if part.low < part.high], count, upwards))
-    return [next(read) if part.low < part.high else [] for part in parts]
+def _beyond(formula: Formula, run: Run, part: tuple[Key, Key], size: float, outward: bool) -> Range:
+    """The times of a part without those at which no article is at least (outward) or at most of a size."""
+    low, high = part
+    if outward:
+        return Range(run.listing, max(low, (formula.first_time(run.heaviest, size), -1)), high)
+    return Range(run.listing, low, min(high, (formula.last_time(run.lightest, size), LAST_NUMBER)))
+
+
+def _after(formula: Formula, run: Run, part: Range, last: Key, limit: float | None, outward: bool) -> Range:
+    """What is left of a part behind the last place that was read, up to the size that limits the page."""
+    left = (last, part.high) if outward else (part.low, last)
+    return Range(run.listing, *left) if limit is None else _beyond(formula, run, left, limit, not outward)
 
 
 def _limit(sizes: Sequence[float], count: int, outward: bool) -> float | None:
@@ -283,17 +286,16 @@ def _rank(connection: Connection, of: Indexes, formula: Formula, key: Key, witho
 
 def _count_further(connection: Connection, of: Indexes, formula: Formula, sign: int, key: Key) -> int:
     """The number of articles of a sign beyond a key, away from 0: by their times where these decide, else by values."""
-    surely, unsure = [], []
-    for index in of.classes:
-        if _sign(index.votes_class) == sign:
-            lightest, heaviest = (formula.weight(sign, base) for base in since.bases(index.votes_class))
-            first, last = formula.times(heaviest, abs(key[0]))[0], formula.times(lightest, abs(key[0]))[1]
-            surely.append((index.id, (last, LAST_NUMBER)))
-            unsure.append(Range(index.id, (first, -1), (last, LAST_NUMBER)))
+    size, surely, unsure = abs(key[0]), [], []
+    for run in _runs(of, formula, sign):
+        first, last = formula.first_time(run.heaviest, size), formula.last_time(run.lightest, size)
+        surely.append((run.listing, (last, LAST_NUMBER)))
+        if first < last:
+            unsure.append(Range(run.listing, (first, -1), (last, LAST_NUMBER)))
     values = [
         (formula.value_of(place), place.number)
-        for part in _read(connection, unsure, MOST_UNSURE, True)
-        for place in part
+        for places in reads.places_of_many(connection, unsure, MOST_UNSURE, True)
+        for place in places
     ]
     further = sum(each > key if sign > 0 else each < key for each in values)
     return further + sum(reads.ranks_of_many(connection, surely))

@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, TextClause, bindparam, text
 
@@ -75,10 +75,10 @@ def before(key: Key) -> Key:
 
 def indexes(connection: Connection, names: Collection[str]) -> list[Index]:
     """The stored indexes of listings, by class within a listing."""
-    listed, found = list(names), []
+    listed, found = list(names), list[Index]()
     for start in range(0, len(listed), NAMES_PER_STATEMENT):
-        rows = connection.execute(INDEXES, {"names": listed[start : start + NAMES_PER_STATEMENT]})
-        found += [Index(*row) for row in rows]
+        rows = connection.execute(INDEXES, {"names": listed[start : start + NAMES_PER_STATEMENT]}).all()
+        found += map(Index._make, rows)
     return found
 
 
@@ -106,9 +106,8 @@ def places_of_many(connection: Connection, parts: Sequence[Range], count: int, u
     if not parts:
         return []
     statement = _of_many(connection.dialect.name, _MANY_UP if upwards else _MANY_DOWN)
-    rows = connection.execute(statement, {"parts": _as_json(parts), "count": count})
-    found = [json.loads(flat) if isinstance(flat, str) else flat or [] for (flat,) in rows]
-    return [[Place(*place) for place in places] for places in found]
+    found = _json(connection.execute(statement, {"parts": _as_json(parts), "count": count}).scalar_one())
+    return [list(map(Place._make, places or ())) for places in found]
 
 
 def values(connection: Connection, part: Range, count: int, upwards: bool) -> list[float]:
@@ -139,7 +138,8 @@ def ranks_of_many(connection: Connection, keys: Sequence[tuple[int, Key]]) -> li
         return []
     statement = _of_many(connection.dialect.name, _MANY_RANKS)
     parts = json.dumps([[index, value, number] for index, (value, number) in keys])
-    return [number for (number,) in connection.execute(statement, {"parts": parts, "infinity": inf})]
+    found: list[int] = _json(connection.execute(statement, {"parts": parts, "infinity": inf}).scalar_one())
+    return found
 
 
 def at_rank(connection: Connection, index: Index, rank: int) -> Key | None:
@@ -161,6 +161,11 @@ def places_of(connection: Connection, index: Index | None, numbers: Collection[i
     return [Place(*row) for row in rows]
 
 
+def _json(value: Any) -> Any:
+    """JSON as a database returns it: psycopg decodes it, SQLite's driver does not."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
 def _as_json(parts: Sequence[Range]) -> str:
     return json.dumps([[listing, *low, *high] for listing, low, high in parts])
 
@@ -175,8 +180,8 @@ WHERE listing = :listing AND (value, number) > (:low, :low_number) AND (value, n
 """
 PLACES_UP = text(f"{_PLACES} ORDER BY value, number LIMIT :count")
 PLACES_DOWN = text(f"{_PLACES} ORDER BY value DESC, number DESC LIMIT :count")
-PLACES_OF = text(
-    "SELECT value, number, extra FROM places WHERE listing = :listing AND number IN :numbers ORDER BY value, number"
+PLACES_OF = text(  # "+" excludes the primary key, in whose order all places of the listing would be read
+    "SELECT value, number, extra FROM places WHERE +listing = :listing AND number IN :numbers"
 ).bindparams(bindparam("numbers", expanding=True))
 
 # From each value the next one is found by a search in the primary key.
@@ -215,7 +220,9 @@ SELECT (
 )"""
 RANK = text(_RANK.format(listing=":listing", value=":value", number=":number"))
 _MANY_RANKS = f"""
-SELECT ({_RANK.format(listing="{0}", value="{1}", number="{2}")}) FROM {{parts}} ORDER BY parts.key"""
+SELECT {{all}} FROM (
+  SELECT parts.key AS place, ({_RANK.format(listing="{0}", value="{1}", number="{2}")}) AS found FROM {{parts}}
+) AS parts"""
 
 # The lower end of the range of places above the one that contains the rank, and how many places are above that.
 COUNT_AT_RANK = text("""
@@ -228,13 +235,15 @@ SELECT value, number FROM places WHERE listing = :listing AND (value, number) < 
 ORDER BY value DESC, number DESC LIMIT 1 OFFSET :skipped""")
 
 _MANY = """
-SELECT (
-  SELECT {{array}} FROM (
-    SELECT value, number, extra FROM places
-    WHERE listing = {{0}} AND (value, number) > ({{1}}, {{2}}) AND (value, number) < ({{3}}, {{4}})
-    ORDER BY value {0}, number {0} LIMIT :count
-  ) AS place
-) FROM {{parts}} ORDER BY parts.key"""
+SELECT {{all}} FROM (
+  SELECT parts.key AS place, (
+    SELECT {{array}} FROM (
+      SELECT value, number, extra FROM places
+      WHERE listing = {{0}} AND (value, number) > ({{1}}, {{2}}) AND (value, number) < ({{3}}, {{4}})
+      ORDER BY value {0}, number {0} LIMIT :count
+    ) AS nearest
+  ) AS found FROM {{parts}}
+) AS parts"""
 _MANY_UP, _MANY_DOWN = _MANY.format("ASC"), _MANY.format("DESC")
 
 
@@ -244,9 +253,10 @@ def _of_many(dialect: str, statement: str) -> TextClause:
     if dialect == "sqlite":
         columns = [f"json_extract(parts.value, '$[{i}]')" for i in range(5)]
         array = "json_group_array(json_array(CAST(value AS BIGINT), number, extra))"
-        return text(statement.format(*columns, array=array, parts="json_each(:parts) AS parts"))
+        all = "json_group_array(json(found))"  # in the order of json_each
+        return text(statement.format(*columns, array=array, all=all, parts="json_each(:parts) AS parts"))
     types = ("BIGINT", "DOUBLE PRECISION", "BIGINT", "DOUBLE PRECISION", "BIGINT")
     columns = [f"CAST(parts.value ->> {i} AS {type})" for i, type in enumerate(types)]
     array = "json_agg(json_build_array(CAST(value AS BIGINT), number, extra))"
     rows = "jsonb_array_elements(CAST(:parts AS jsonb)) WITH ORDINALITY AS parts(value, key)"
-    return text(statement.format(*columns, array=array, parts=rows))
+    return text(statement.format(*columns, array=array, all="json_agg(found ORDER BY place)", parts=rows))

@@ -56,7 +56,7 @@ def add(connection: Connection, places: Mapping[int, Sequence[Place]]) -> None:
     for index in counted:
         _change_counts(connection, index, [place.key for place in places[index]], 1)
     for index in _large(connection, set(places) - counted):
-        _divide(connection, index, LOWEST, HIGHEST)
+        divide(connection, index)
 
 
 def remove(connection: Connection, numbers: Collection[int]) -> None:
@@ -85,6 +85,27 @@ def remove_index(connection: Connection, index: Index) -> None:
     """Remove an index with all its places."""
     for statement in REMOVE_INDEX:
         connection.execute(statement, {"index": index.id})
+
+
+def divide(connection: Connection, index: int, low: Key = LOWEST, high: Key = HIGHEST) -> None:
+    """Divide an index, or a range of it from `low` to below `high`, into ranges of `COUNTED` places."""
+    part = Range(index, before(low), high)
+    named = {
+        "listing": part.listing,
+        "low": part.low[0],
+        "low_number": part.low[1],
+        "high": part.high[0],
+        "high_number": part.high[1],
+    }
+    found: list[Key] = [(value, number) for value, number in connection.execute(KEYS, named)]
+    starts = [low, *found[COUNTED::COUNTED]]
+    sizes = [len(found[start : start + COUNTED]) for start in range(0, len(found), COUNTED)]
+    rows = [
+        {"index": index, "value": value, "number": number, "size": size}
+        for (value, number), size in zip(starts, sizes, strict=True)
+    ]
+    connection.execute(REMOVE_COUNT, {"index": index, "value": low[0], "number": low[1]})
+    connection.execute(ADD_COUNT, rows)
 
 
 def _counted(connection: Connection, indexes: Collection[int]) -> set[int]:
@@ -126,28 +147,7 @@ def _change_counts(connection: Connection, index: int, changed: Sequence[Key], c
         return
     for value, number in connection.execute(LARGE_RANGES, {"index": index, "most": MOST_COUNTED}).all():
         end = connection.execute(NEXT_END, {"index": index, "value": value, "number": number}).first()
-        _divide(connection, index, (value, number), (end[0], end[1]) if end else HIGHEST)
-
-
-def _divide(connection: Connection, index: int, low: Key, high: Key) -> None:
-    """Divide a range, from `low` to below `high`, into ranges of `COUNTED` places."""
-    part = Range(index, before(low), high)
-    named = {
-        "listing": part.listing,
-        "low": part.low[0],
-        "low_number": part.low[1],
-        "high": part.high[0],
-        "high_number": part.high[1],
-    }
-    found: list[Key] = [(value, number) for value, number in connection.execute(KEYS, named)]
-    starts = [low, *found[COUNTED::COUNTED]]
-    sizes = [len(found[start : start + COUNTED]) for start in range(0, len(found), COUNTED)]
-    rows = [
-        {"index": index, "value": value, "number": number, "size": size}
-        for (value, number), size in zip(starts, sizes, strict=True)
-    ]
-    connection.execute(REMOVE_COUNT, {"index": index, "value": low[0], "number": low[1]})
-    connection.execute(ADD_COUNT, rows)
+        divide(connection, index, (value, number), (end[0], end[1]) if end else HIGHEST)
 
 
 def _chunks(values: Collection[int]) -> list[list[int]]:

@@ -106,7 +106,7 @@ def feed_page(
     if beyond:
         at = (beyond[0], beyond[1] + 1) if window.upwards else reads.before(beyond)
         low, high = (bottom, at) if window.upwards else (max(bottom, at), reads.LATEST)
-        behind = bool(_nearest(connection, [Range(id, low, high) for id in ids], 1, not window.upwards, without))
+        behind = _has_any(connection, [Range(id, low, high) for id in ids], without)
     return Pull([reads.position(*key) for key in found], behind)
 
 
@@ -186,15 +186,18 @@ def _nearest(
     """The first articles of many ranges by time, nearest first."""
     wanted = count + len(without)
     if len(parts) > wanted:
-        nearest = [place.key for part in reads.places_of_many(connection, parts, 1, upwards) for place in part]
-        if len(nearest) > wanted:
-            limit = sorted(nearest, reverse=not upwards)[wanted - 1]
-            parts = [
-                part._replace(high=min(part.high, (limit[0], limit[1] + 1)))
-                if upwards
-                else part._replace(low=max(part.low, reads.before(limit)))
-                for part in parts
-            ]
-            parts = [part for part in parts if part.low < part.high]
-    found = [place.key for part in reads.places_of_many(connection, parts, wanted, upwards) for place in part]
+        first = reads.places_of_many(connection, parts, 1, upwards)
+        nearest = [(places[0].key, part) for places, part in zip(first, parts, strict=True) if places]
+        parts = [part for _, part in sorted(nearest, reverse=not upwards)[:wanted]]
+    found = [place.key for places in reads.places_of_many(connection, parts, wanted, upwards) for place in places]
     return sorted((key for key in found if key[1] not in without), reverse=not upwards)[:count]
+
+
+def _has_any(connection: Connection, parts: Sequence[Range], without: Collection[int]) -> bool:
+    """Whether any range has articles. Reads a few at first, as most of them have."""
+    start, number = 0, 4
+    while some := parts[start : start + number]:
+        if _nearest(connection, some, 1, False, without):
+            return True
+        start, number = start + number, 8 * number
+    return False

@@ -8,6 +8,7 @@ Only numbers of early versions, which are lower than all others, do not contain 
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -57,6 +58,7 @@ def votes_class(votes: int) -> int:
     return -number if votes < 1 else number
 
 
+@cache
 def bases(votes_class: int) -> tuple[int, int]:
     """The lowest and the highest |votes - 1| of a class."""
     number = abs(votes_class)
@@ -72,23 +74,17 @@ def page(connection: Connection, name: str, at: int, window: Window, without: Co
     of = indexes(connection, Order.VOTES, name)
     if not of:
         return PartitionPage(0, 0, ())
-    number = total(connection, of, at, without)
+    read = reads.rank(connection, of.by_time, (at, -1))
+    number = read - sum(each.value >= at for each in reads.places_of(connection, of.by_time, without))
     key, upwards = reads.key_of(window.beyond) if window.beyond else None, window.upwards
-    found = positions(connection, of, at, upwards, key, window.count + 1, without)
+    found = positions(connection, of, at, upwards, key, window.count + 1, read, without)
     shown, has_more, has_behind = found[: window.count], len(found) > window.count, False
     if key:
-        nudged = (key[0], key[1] + (1 if upwards else -1))
-        has_behind = bool(positions(connection, of, at, not upwards, nudged, 1, without))
+        has_behind = _has_behind(connection, of, at, upwards, key, read, without)
     has_above, has_below = (has_more, has_behind) if upwards else (has_behind, has_more)
     above = 0 if not has_above else 1 if has_below else max(number - len(shown), 0)
     placed = tuple(reads.position(*each) for each in (reversed(shown) if upwards else shown))
     return PartitionPage(above, number, placed)
-
-
-def total(connection: Connection, of: Indexes, at: int, without: Collection[int] = ()) -> int:
-    """The number of articles posted since an instant."""
-    hidden = reads.places_of(connection, of.by_time, without)
-    return reads.rank(connection, of.by_time, (at, -1)) - sum(each.value >= at for each in hidden)
 
 
 def positions(
@@ -98,18 +94,35 @@ def positions(
     upwards: bool,
     beyond: Key | None,
     count: int,
+    total: int,
     without: Collection[int] = (),
 ) -> list[Key]:
-    """The first `count` articles posted since an instant beyond a key of VOTES, as keys of VOTES, nearest first."""
+    """
+    The first `count` articles posted since an instant beyond a key of VOTES, as keys of VOTES, nearest first.
+
+    `total` is the number of articles since the instant.
+    """
     key = beyond or (EARLIEST if upwards else LATEST)
-    newest = reads.places(connection, Range(of.by_time.id, (at, -1), LATEST), SORTED + 1, False)
-    if len(newest) <= SORTED:
-        found = _sorted(newest, upwards, key)
+    if total <= SORTED:
+        newest = reads.places_of_many(connection, [Range(of.by_time.id, (at, -1), LATEST)], SORTED, False)
+        found = _sorted(newest[0], upwards, key)
     else:
         classes = [each for each in of.classes if _reaches(each, upwards, key)]
         ordered = classes[::-1] if upwards else classes
         found = _of_classes(connection, of, ordered, at, upwards, key)
     return list(islice((each for each in found if each[1] not in without), count))
+
+
+def _has_behind(
+    connection: Connection, of: Indexes, at: int, upwards: bool, key: Key, total: int, without: Collection[int]
+) -> bool:
+    """Whether an article is at a position, or behind it, opposite to the direction of the page."""
+    for place in reads.places_of(connection, of.by_time, {key[1]}.difference(without)):
+        votes = place.extra or 0
+        if place.value >= at and (votes == key[0] or (votes < key[0]) == upwards):
+            return True
+    nudged = (key[0], key[1] + (1 if upwards else -1))
+    return bool(positions(connection, of, at, not upwards, nudged, 1, total, without))
 
 
 def _class(index: Index) -> int:
@@ -141,8 +154,9 @@ def _is_beyond(one: Key, upwards: bool, other: Key) -> bool:
 def _of_classes(
     connection: Connection, of: Indexes, classes: Sequence[Index], at: int, upwards: bool, key: Key
 ) -> Iterator[Key]:
-    for start in range(0, len(classes), CLASSES_AT_ONCE):
-        some = classes[start : start + CLASSES_AT_ONCE]
+    start, number = 0, 1
+    while some := classes[start : start + number]:
+        start, number = start + number, min(2 * number, CLASSES_AT_ONCE)
         parts = [Range(each.id, (at, -1), LATEST) for each in some]
         for index, places in zip(
             some, reads.places_of_many(connection, parts, SORTED_OF_CLASS + 1, False), strict=True

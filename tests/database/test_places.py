@@ -1,11 +1,14 @@
 """Listings of archived articles, compared with a partition of a store that has the same articles."""
 
 import random
+import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import Connection, event
 
-from database import place_writes, places
+from database import place_writes, places, since
 from store import feeds, keys, listings
 from store.listings import Listing, Window
 from store.ranking import standings
@@ -17,6 +20,11 @@ from tests.store.ranking.test_since import CROWDS, made_up, write
 from tests.store.reading import read
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
+BY_KEY = re.compile(
+    r"SEARCH (places|place_counts) USING PRIMARY KEY \(listing=\? AND \(value,number\)[<>]\(\?,\?\).*\)"
+    r"|SEARCH places USING (COVERING )?INDEX places_by_number \(number=\?\)"
+    r"|SEARCH listings USING INDEX listings_by_name \(name=\?\)"
+)
 LINK = "https://example.com/"
 
 
@@ -133,3 +141,42 @@ async def test_feeds_equal_those_of_a_partition(store, each_database):
         assert await each_database.run(places.feed_page, names, window, floor) == expected, (names, window, floor)
         (count,) = await read(store, *feeds.counts(store.site, names))
         assert await each_database.run(places.feed_total, names) == count
+
+
+async def test_no_page_reads_or_sorts_a_whole_listing(store, database, clock, monkeypatch):
+    """SQLite finds places by a part of the primary key, or by the number of an article, and reads them in order."""
+    monkeypatch.setattr(place_writes, "MOST_COUNTED", 16)
+    monkeypatch.setattr(since, "SORTED", 3)
+    monkeypatch.setattr(since, "SORTED_OF_CLASS", 3)
+    articles = await history(store, 1, 100)
+    await database.write(archive_all, store.site, articles)
+    chance, plans = random.Random(1), set[str]()
+    for listing in every_listing(store, clock.now, chance):
+        for window in windows(await all_positions(store, listing), [], chance):
+            plans |= await database.run(plan_of, places.page, listing, window, {articles[0].number})
+    position = Position(articles[9].posted_at, keys.member(articles[9].number))
+    plans |= await database.run(plan_of, places.feed_page, PEOPLE, Window(3, beyond=position), None)
+    plans |= await database.run(plan_of, places.ranks, listings.whole(store.site, Order.TIME), [position])
+
+    steps = {
+        step for step in plans if "places" in step or "place_counts" in step or "listings" in step or "TEMP" in step
+    }
+    assert steps
+    assert {step for step in steps if not BY_KEY.fullmatch(step)} == set()
+
+
+def plan_of(connection: Connection, function: Callable[..., object], *arguments: object) -> set[str]:
+    """The steps of SQLite's plans for all statements of a call."""
+    statements = []
+
+    def note(connection, cursor, statement, parameters, context, executemany):
+        statements.append((statement, parameters))
+
+    event.listen(connection, "before_cursor_execute", note)
+    function(connection, *arguments)
+    event.remove(connection, "before_cursor_execute", note)
+    return {
+        row[3]
+        for statement, parameters in statements
+        for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+    }

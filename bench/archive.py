@@ -1,0 +1,188 @@
+"""
+Measures pages of archived articles in SQLite, at any depth.
+
+    python -m bench.archive [SIZE]
+
+Writes the places of the articles directly: one article a minute, with votes as unevenly spread as on a real site, in
+the listings of all orders and in the timelines of 1 000 users. The figures are CPU time of the thread, with SQLAlchemy.
+"""
+
+import gc
+import random
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from math import inf
+from pathlib import Path
+from statistics import median
+from time import thread_time_ns
+
+from sqlalchemy import Connection, text
+
+from bench.since import DAY_MS, DISTRIBUTIONS, MINUTE, NOW, SIZE, random_article
+from bench.tables import markdown
+from database import gravity, place_reads, place_writes, places, since
+from database.engines import Engines
+from database.place_reads import HIGHEST, Place, Range, before
+from store import listings
+from store.client.client import RedisClient
+from store.listings import Listing, Window
+from store.ranking.formulas import Order, Policy
+from store.records import Article, Position
+from store.site import Site
+
+ROUNDS = 15
+USERS = 1_000
+DEPTHS = (0.1, 0.5, 0.9)
+NO_LIMIT = inf  # instant of the monotonic clock
+Places = Iterable[tuple[float, int, int | None]]
+
+
+def main(size: int) -> None:
+    site = Site(RedisClient.__new__(RedisClient), 1, Policy(), lambda: NOW, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "upvote.db"
+        engines = Engines.open(f"sqlite:///{path}")
+        engines.write(fill, site, size)
+        gc.collect()
+        gc.freeze()  # as the server does
+        print(
+            f"{size:,} archived articles, {path.stat().st_size / size:.0f} bytes of places each; microseconds of CPU\n"
+        )
+        head = ["page of 25", "first", *(f"after {share:.0%}" for share in DEPTHS), "before 50%", "last", "worst"]
+        print(markdown(head, (row(engines, name, listing) for name, listing in measured(site))))
+        head = ["", "10%", "50%", "90%"]
+        print()
+        print(markdown(head, others(engines, site)))
+        engines.close()
+
+
+def fill(connection: Connection, site: Site, size: int) -> None:
+    chance = random.Random(size)
+    votes = DISTRIBUTIONS["as on a site"]
+    articles = [random_article(chance, NOW - (size - each) * MINUTE, votes) for each in range(size)]
+    connection.execute(text("DROP INDEX places_by_number"))
+    for order in Order:
+        if order.decays:
+            classes: defaultdict[int, list[Article]] = defaultdict(list)
+            for article in articles:
+                classes[since.votes_class(article.votes)].append(article)
+            for votes_class, some in sorted(classes.items()):
+                write(
+                    connection, order.value, votes_class, ((each.posted_at, each.number, each.votes) for each in some)
+                )
+        else:
+            write(connection, order.value, 0, in_order(site, order, articles))
+    for user in range(USERS):
+        own = articles[user::USERS]
+        write(connection, f"timeline:user-{user}", 0, ((each.posted_at, each.number, None) for each in own))
+    connection.execute(text("CREATE INDEX places_by_number ON places (number, listing)"))
+
+
+def in_order(site: Site, order: Order, articles: list[Article]) -> Iterator[tuple[float, int, int | None]]:
+    for each in articles:
+        extra = each.votes if order is Order.TIME else each.posted_at if order is Order.VOTES else None
+        yield site.policy.value(order, each), each.number, extra
+
+
+def write(connection: Connection, name: str, votes_class: int, rows: Places) -> None:
+    """Write a listing and its counts."""
+    index = place_writes.create_indexes(connection, {(name, votes_class): ""})[name, votes_class].id
+    values = [(index, *row) for row in sorted(rows)]
+    connection.exec_driver_sql("INSERT INTO places VALUES (?, ?, ?, ?)", values)
+    connection.execute(text("UPDATE listings SET size = :size WHERE id = :id"), {"size": len(values), "id": index})
+    if len(values) > place_writes.MOST_COUNTED:
+        place_writes.divide(connection, index)
+
+
+def measured(site: Site) -> Iterator[tuple[str, Listing]]:
+    for order in Order:
+        yield order.name, listings.whole(site, order)
+    for name, days in (("a month", 30), ("a year", 365), ("100 years", 36_500)):
+        yield f"VOTES since {name}", listings.posted_since(site, None, Order.VOTES, NOW - days * DAY_MS)
+    yield "TIME since a year", listings.posted_since(site, None, Order.TIME, NOW - 365 * DAY_MS)
+    yield "timeline", listings.timeline(site, "user-7")
+
+
+def row(engines: Engines, name: str, listing: Listing) -> list[str]:
+    first = cpu(engines, [partial(places.page, listing=listing, window=Window(25))] * ROUNDS)
+    pages = [first]
+    for share in DEPTHS:
+        pages.append(cpu(engines, [page(listing, each) for each in spread(engines, listing, share)]))
+    pages.append(cpu(engines, [page(listing, each, True) for each in spread(engines, listing, 0.5)]))
+    pages.append(cpu(engines, [partial(places.page, listing=listing, window=Window(25, upwards=True))] * ROUNDS))
+    return [name, *(f"{median(each):,.0f}" for each in pages), f"{max(max(each) for each in pages):,.0f}"]
+
+
+def others(engines: Engines, site: Site) -> Iterator[list[str]]:
+    """Ranks, page numbers and feeds."""
+    by_score, decaying = listings.whole(site, Order.SCORE), listings.whole(site, Order.GRAVITY)
+    for name, listing in (("rank by SCORE", by_score), ("rank by GRAVITY", decaying)):
+        calls = [
+            [partial(places.ranks, listing=listing, positions=[each]) for each in spread(engines, listing, share)]
+            for share in DEPTHS
+        ]
+        yield [name, *(f"{median(cpu(engines, some)):,.0f}" for some in calls)]
+    size = engines.read(NO_LIMIT, places.total, by_score)
+    calls = [[partial(places.at_rank, listing=by_score, rank=int(share * size))] * ROUNDS for share in DEPTHS]
+    yield ["position at a rank by SCORE", *(f"{median(cpu(engines, some)):,.0f}" for some in calls)]
+    for users in (10, USERS):
+        names = [f"user-{user}" for user in range(users)]
+        calls = [
+            [
+                partial(places.feed_page, usernames=names, window=Window(25, beyond=each), floor=None)
+                for each in spread(engines, listings.whole(site, Order.TIME), share)
+            ]
+            for share in DEPTHS
+        ]
+        yield [f"feed of {users} users", *(f"{median(cpu(engines, some)):,.0f}" for some in calls)]
+
+
+def page(listing: Listing, beyond: Position, upwards: bool = False) -> Callable[[Connection], object]:
+    return partial(places.page, listing=listing, window=Window(25, upwards, beyond))
+
+
+def spread(engines: Engines, listing: Listing, share: float) -> list[Position]:
+    """
+    Positions of a listing near a share of its entries. By GRAVITY, and by VOTES since an instant, those of articles
+    posted after this share of the time.
+    """
+    return engines.read(NO_LIMIT, partial(positions, listing=listing, share=share))
+
+
+def positions(connection: Connection, listing: Listing, share: float) -> list[Position]:
+    name = Order.TIME.value if listing.decay or listing.since else places.plain_name(listing)
+    index = place_reads.index(connection, name)
+    assert index
+    size = place_reads.rank(connection, index, (float(listing.since.at if listing.since else listing.lowest), -1))
+    keys = [
+        place_reads.at_rank(connection, index, min(int(share * size) + 97 * turn, size - 1)) for turn in range(ROUNDS)
+    ]
+    found = [place_reads.places(connection, Range(index.id, before(key), HIGHEST), 1, True)[0] for key in keys if key]
+    return [place_reads.position(value_of(listing, each), each.number) for each in found]
+
+
+def value_of(listing: Listing, place: Place) -> float:
+    if listing.decay:
+        return gravity.Formula(listing.decay.at, *listing.decay.numbers).value_of(place)
+    return float(place.extra or 0) if listing.since else place.value
+
+
+def cpu(engines: Engines, calls: list[Callable[[Connection], object]]) -> list[float]:
+    """The CPU time of each call in microseconds, after one that is not measured."""
+    return engines.read(NO_LIMIT, partial(timed, calls=[calls[0], *calls]))[1:]
+
+
+def timed(connection: Connection, calls: list[Callable[[Connection], object]]) -> list[float]:
+    found = []
+    for call in calls:
+        begun = thread_time_ns()
+        call(connection)
+        found.append((thread_time_ns() - begun) / 1000)
+    return found
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SIZE)
