@@ -52,7 +52,7 @@ from server.observability.logs import Counting, Logs, LogStream, install_stream
 from server.observability.metrics import DatabaseGauges, Metrics
 from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, forwarding_warnings
-from store import effects, events, log
+from store import effects, event_connection, log
 from store.client.tracking_cache import TrackingCaches
 from store.errors import Forbidden, NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
@@ -338,7 +338,7 @@ async def _lifespan(
     app.state.store = store = await open_store(settings, tracking_caches)
     app.state.database = database = Database(settings.database) if settings.database else None
     async with (
-        events.connect(settings.redis_url or "", store.site.partitions) as received,
+        event_connection.connect(settings.redis_url or "", store.site) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
         effects.completing(store.site),
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.settled),

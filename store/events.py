@@ -1,28 +1,20 @@
 """
-Change events. Every script publishes its change in the same step. One pub/sub connection in each process
-receives all events and dispatches them to listeners by topic.
+Change events, and the listeners of this process. Every script publishes its change in the same step, with the id of its
+entry in the log. `event_connection` receives them.
 """
 
 import asyncio
-import logging
-import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import NoReturn, Self
+from typing import Self
 
-from store import keys
-from store.client import Unreachable, urls
-from store.client.pubsub import Subscriber
+from store.records import ENTRY_ID
 
 CAPACITY = 100  # pending events of a mailbox
-CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 RECONNECT_PAUSE = 0.5  # seconds before reconnecting
-ENTRY_ID = re.compile(r"\d+-\d+", re.ASCII)
-
-logger = logging.getLogger("upvote")
 
 
 class EventKind(Enum):
@@ -40,6 +32,18 @@ class EventKind(Enum):
     REPAIRED = "repaired"
     RANKED = "ranked"  # the orders or the weights of a group have changed
     MISSED = "missed"  # events were lost: anything may have changed
+
+
+OF_ARTICLES = frozenset(
+    {
+        EventKind.POSTED,
+        EventKind.VOTED,
+        EventKind.EDITED,
+        EventKind.REGROUPED,
+        EventKind.DELETED,
+        EventKind.IMPORTED,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -65,10 +69,16 @@ class Event:
         """
         try:
             kind, number, poster, *groups = message.split()
-            id = groups.pop(0) if groups and ENTRY_ID.fullmatch(groups[0]) else ""
-            return cls(EventKind(kind), int(number), poster, tuple(groups), id)
+            id = entry_id(message)
+            return cls(EventKind(kind), int(number), poster, tuple(groups[1:] if id else groups), id)
         except ValueError:
             return cls(EventKind.MISSED)
+
+
+def entry_id(message: str) -> str:
+    """The id of the entry of a message; "" if it has none."""
+    words = message.split(" ", 4)
+    return words[3] if len(words) > 3 and ENTRY_ID.fullmatch(words[3]) else ""
 
 
 Topic = tuple[str, int | str | None]
@@ -169,51 +179,3 @@ class Events:
         for topic in self._listeners if event.kind is EventKind.MISSED else topics(event):
             for listener in self._listeners.get(topic, ()):
                 listener(event)
-
-
-@asynccontextmanager
-async def connect(url: str, partitions: int) -> AsyncIterator[Events]:
-    """Receive all events of a store over one connection, which is opened again after a loss."""
-    events, connected = Events(), asyncio.Event()
-    subscriber = Subscriber(urls.parse(url), events.receive)
-    channels = [keys.events(p) for p in range(partitions)]
-    task = asyncio.create_task(_supervise(subscriber, channels, events, connected))
-    try:
-        await connected.wait()
-        yield events
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-        subscriber.close()
-
-
-async def _supervise(
-    subscriber: Subscriber, channels: Sequence[str], events: Events, connected: asyncio.Event
-) -> NoReturn:
-    while True:
-        try:
-            await _listen(subscriber, channels, events, connected)
-        except Unreachable as error:
-            logger.warning("the pub/sub connection for events was lost: %s", error)
-        except Exception:  # the task must not end
-            logger.exception("receiving events failed")
-        await asyncio.sleep(RECONNECT_PAUSE)
-
-
-async def _listen(
-    subscriber: Subscriber, channels: Sequence[str], events: Events, connected: asyncio.Event
-) -> NoReturn:
-    """Dispatch received events; first MISSED, as soon as all channels are subscribed to."""
-    connection = await subscriber.connect()
-    try:
-        await connection.subscribe(channels)
-        connected.set()
-        events.dispatch(Event(EventKind.MISSED))
-        while True:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(connection.wait_until_lost(), CHECK_INTERVAL)
-                raise Unreachable("it was closed")
-            await subscriber.check(connection)
-    finally:
-        connection.close()

@@ -21,7 +21,6 @@ START = "0-0"  # the position before the first entry
 IDENTITY_FIELD = "log"  # of the settings of the store: a random text, another one after a restore or a move
 TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No consumer has this name
 CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
-ENTRY_ID = re.compile(r"(\d+)-(\d+)", re.ASCII)
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
@@ -215,7 +214,7 @@ def order(id: str) -> tuple[int, int]:
     Raises:
         ValueError: the text is no such id.
     """
-    if not (match := ENTRY_ID.fullmatch(id)):
+    if not (match := records.ENTRY_ID.fullmatch(id)):
         raise ValueError(f"{id!r} is no id of an entry")
     return int(match[1]), int(match[2])
 

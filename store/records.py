@@ -16,6 +16,7 @@ HIGHEST_NUMBER = 2**53 - 1  # of an article: the largest integer that Lua and JS
 HIGHEST_SEQUENCE = HIGHEST_NUMBER // keys.SLOTS  # reached in 2109
 FIRST_STORY_SEQUENCE = 2**37 + 1  # of 1972, also for older stories: early versions gave out lower sequences
 ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
+ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
 SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")

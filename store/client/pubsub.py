@@ -13,11 +13,11 @@ from store.client.connection import Connection, NodeClient, connect
 from store.client.sentinel import connect_to_primary
 from store.client.urls import Address, RedisURL, Topology
 
-OnMessage = Callable[[str], None]
+OnMessage = Callable[[str, str], None]  # channel, message
 
 
 class SubscriberConnection(Connection):
-    """Calls `on_message` with each message of its channels."""
+    """Calls `on_message` with each message of its channels, and the channel."""
 
     def __init__(self, on_message: OnMessage, writer: asyncio.StreamWriter) -> None:
         super().__init__(writer)
@@ -35,7 +35,7 @@ class SubscriberConnection(Connection):
 
     def _handle_push(self, push: Sequence[str]) -> None:
         if push[0] == "message":
-            self._on_message(push[2])
+            self._on_message(push[1], push[2])
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(error)

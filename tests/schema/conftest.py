@@ -15,7 +15,7 @@ from resolvers.context import Context
 from resolvers.live import Live
 from schema.schema import SCHEMA
 from server.app import CODES, KEY_HEADER, STATS_HEADER, event_id
-from store import events
+from store import event_connection
 from store.store import Store
 from tests.engine.sample import until
 from tests.schema.subscribers import Subscriber, answered, listeners, subscribed
@@ -61,7 +61,7 @@ async def token(store: Store) -> str:
 
 @pytest.fixture
 async def live(store: Store, redis_url: str, partitions: int) -> AsyncIterator[Live]:
-    async with events.connect(redis_url, partitions) as listener:
+    async with event_connection.connect(redis_url, store.site) as listener:
         yield Live(store, listener)
 
 

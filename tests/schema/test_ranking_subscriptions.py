@@ -11,7 +11,7 @@ import pytest
 from resolvers import queries, subscriptions
 from resolvers.context import Context
 from resolvers.live import READ_INTERVAL, Live, RankingChange, TooManyRankings
-from store import events
+from store import event_connection
 from store.events import Event, EventKind
 from store.ranking.formulas import Order
 from store.records import Vote
@@ -183,7 +183,7 @@ async def test_ranking_by_age_changes_without_events(store, live, clock, alice, 
 
 
 async def test_places_of_rankings_per_address_are_limited(store, redis_url, partitions, alice):
-    async with events.connect(redis_url, partitions) as listener:
+    async with event_connection.connect(redis_url, store.site) as listener:
         live = Live(store, listener, ranking_places=110)
 
         def watched(first: int, address: str | None = "1.1.1.1") -> AsyncGenerator[RankingChange, None]:

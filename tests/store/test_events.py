@@ -3,15 +3,19 @@
 import asyncio
 import os
 import signal
+from collections import Counter
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from redis import Redis
 
-from store import events, keys
+from store import event_connection, events, keys, log
 from store.client import connection
+from store.client.pubsub import Subscriber, SubscriberConnection
 from store.errors import Refusal
 from store.events import CAPACITY, Event, EventKind, Events, Mailbox
+from store.maintenance import reindex
 from store.maintenance.import_stories import Story, import_batch
 from store.records import Vote
 from store.store import Store
@@ -24,8 +28,8 @@ pytestmark = pytest.mark.routed
 
 
 @pytest.fixture
-async def received(redis_url: str, redis: Redis, partitions: int) -> AsyncIterator[Events]:
-    async with events.connect(redis_url, partitions) as received:
+async def received(redis_url: str, redis: Redis, store: Store) -> AsyncIterator[Events]:
+    async with event_connection.connect(redis_url, store.site) as received:
         await wait_until_subscribed(redis, received)
         yield received
 
@@ -119,8 +123,8 @@ async def test_listener_receives_only_events_of_its_topic(store, alice, bob, rec
         assert as_tuple(await anext(posts)) == (EventKind.POSTED, third.number, "Alice", ("show",))
 
 
-async def test_all_processes_receive_the_same_events(store, alice, received, redis_url, redis, partitions):
-    async with events.connect(redis_url, partitions) as other:
+async def test_all_processes_receive_the_same_events(store, alice, received, redis_url, redis):
+    async with event_connection.connect(redis_url, store.site) as other:
         await wait_until_subscribed(redis, other)
         with received.mailbox(events.of_posts(None)) as here, other.mailbox(events.of_posts(None)) as there:
             number = (await post(store, alice)).number
@@ -128,21 +132,168 @@ async def test_all_processes_receive_the_same_events(store, alice, received, red
             assert (await anext(here)).number == (await anext(there)).number == number
 
 
-async def test_killed_connection_is_replaced_and_listeners_get_a_missed_event(store, alice, received, redis):
-    number = (await post(store, alice)).number
+class Disconnection:
+    """Keeps the pub/sub connection of this process from being opened again."""
+
+    def __init__(self, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.end = asyncio.Event()
+        self._redis = redis
+        connect = Subscriber.connect
+
+        async def connect_later(subscriber: Subscriber) -> SubscriberConnection:
+            await self.end.wait()
+            return await connect(subscriber)
+
+        monkeypatch.setattr(Subscriber, "connect", connect_later)
+        monkeypatch.setattr(event_connection, "RECONNECT_PAUSE", 0.01)
+
+    async def begin(self) -> None:
+        self.end.clear()
+        kill(self._redis, "TYPE", "pubsub")
+        while listeners(self._redis):  # noqa: ASYNC110  # the server has no event
+            await asyncio.sleep(0.01)
+
+    async def finish(self, store: Store, received: Events) -> None:
+        """Return when everything that was missed is dispatched."""
+        others = listeners(self._redis)
+        self.end.set()
+        while listeners(self._redis) == others:  # noqa: ASYNC110  # the server has no event
+            await asyncio.sleep(0.01)
+        await receive_all(store, received)
+
+
+@pytest.fixture
+def disconnection(redis, received, monkeypatch):
+    return Disconnection(redis, monkeypatch)
+
+
+def all_of(received: Events) -> list[Event]:
+    """All events that are dispatched from now on, but those of `receive_all`."""
+    seen: list[Event] = []
+    received._listeners[events.ENTRIES].add(lambda event: event.groups == ("last",) or seen.append(event))
+    return seen
+
+
+async def test_missed_events_are_dispatched_once_and_in_order(
+    store, alice, bob, received, disconnection, request
+):  # D4
+    """They are equal to the messages that were lost, but for the groups of votes and edits, which are those of now."""
+    posted = [(await post(store, name, groups=["show"])).number for name in (alice, bob)]
     await receive_all(store, received)
-    with received.mailbox(events.of_article(number)) as mailbox:
-        kill(redis, "TYPE", "pubsub")
-        missed = await anext(mailbox)
-        await store.articles.edit(number, alice, {"title": "another"})
-        edited = await anext(mailbox)
+    seen = all_of(received)
+    await disconnection.begin()
+    published = request.getfixturevalue("published")  # it subscribes now
+    for number, (poster, other) in zip(posted, [(alice, bob), (bob, alice)], strict=True):
+        await store.articles.vote(number, other, Vote.UP)
+        await store.articles.edit(number, poster, {"title": "another"})
+        await store.follows.follow(poster, other)
+        await store.articles.vote(number, other, Vote.DOWN)
+    await reindex.set_weights(store.site, "show", {"vote_score": 1.0}, lambda count: None)
+    await import_batch(store, [Story("7", "a title", "", "Marlow", 5, 5, ("show",))])
+    for number, poster in zip(posted, (alice, bob), strict=True):
+        await store.articles.regroup(number, poster, ["show"], ["ask"])
+        await store.articles.regroup(number, poster, ["ask"], [])
+    deleted = await post(store, alice, groups=["ask"])
+    await store.articles.delete(deleted.number, alice)
+    expected = [Event.read(message) for message in published()]
+    await disconnection.finish(store, received)
+    missed = [event for event in seen if event.id]
 
-    assert (missed.kind, edited.kind) == (EventKind.MISSED, EventKind.EDITED)
+    assert EventKind.MISSED not in {event.kind for event in seen}
+    for number in posted:
+        kinds = [event.kind for event in missed if event.number == number]
+        assert kinds == [EventKind.VOTED, EventKind.EDITED, EventKind.VOTED, EventKind.REGROUPED]
+    are_of_now = (EventKind.VOTED, EventKind.EDITED)
+    assert {event.groups for event in missed if event.kind in are_of_now} == {("ask", "show")}
+    lost = [event for event in expected if (event.kind, event.number) != (EventKind.POSTED, deleted.number)]
+    assert Counter((event.kind, event.number, event.poster, event.id) for event in missed) == Counter(
+        (event.kind, event.number, event.poster, event.id) for event in lost
+    )
+    assert Counter(event.groups for event in missed if event.kind not in are_of_now) == Counter(
+        event.groups for event in lost if event.kind not in are_of_now
+    )
 
 
-async def test_connection_that_answers_the_check_is_kept(redis_url, partitions, redis, store, alice, monkeypatch):
-    monkeypatch.setattr(events, "CHECK_INTERVAL", 0.01)
-    async with events.connect(redis_url, partitions) as received:
+async def test_more_events_than_one_read_are_all_dispatched(store, alice, received, disconnection, monkeypatch, redis):
+    monkeypatch.setattr(event_connection, "READ_AT_ONCE", 3)
+    await receive_all(store, received)
+    seen = all_of(received)
+    await disconnection.begin()
+    numbers = [(await post(store, alice)).number for _ in range(20)]
+    await disconnection.finish(store, received)
+
+    assert [event.number for event in seen if event.kind is EventKind.POSTED] == numbers
+
+
+async def test_second_loss_dispatches_nothing_twice(store, alice, received, disconnection):
+    await receive_all(store, received)
+    seen = all_of(received)
+    numbers = []
+    for _ in range(3):
+        await disconnection.begin()
+        numbers.append((await post(store, alice)).number)
+        await disconnection.finish(store, received)
+        numbers.append((await post(store, alice)).number)
+        await receive_all(store, received)
+
+    assert [event.number for event in seen if event.kind is EventKind.POSTED] == numbers
+    assert EventKind.MISSED not in {event.kind for event in seen}
+
+
+async def no_holes(receiver: object, partitions: object) -> list[int]:
+    return []
+
+
+@pytest.mark.parametrize("cause", ["trimmed", "trimmed while it is read", "another log", "lost"])
+async def test_hole_in_the_log_is_one_missed_event(store, alice, received, disconnection, redis, cause, monkeypatch):
+    """After the event MISSED, events are dispatched as before."""
+    p = store.site.home_of_user(alice)
+    await post(store, alice)
+    await receive_all(store, received)
+    with received.mailbox(events.of_posts(None)) as mailbox:
+        await disconnection.begin()
+        if cause == "lost":
+            redis.delete(keys.log(p))
+        await post(store, alice)
+        await post(store, alice)
+        if cause == "trimmed while it is read":
+            monkeypatch.setattr(event_connection.Receiver, "_holes", no_holes)
+        if cause.startswith("trimmed"):
+            await log.trim(store.site, 60_000, 1)
+        if cause == "another log":
+            redis.hset(keys.store(), log.IDENTITY_FIELD, "of another log")
+        await disconnection.finish(store, received)
+        number = (await post(store, alice)).number
+        kinds = [(await anext(mailbox)).kind, (last := await anext(mailbox)).kind]
+
+    assert (kinds, last.number) == ([EventKind.MISSED, EventKind.POSTED], number)
+
+
+async def test_messages_that_arrive_during_the_reading_of_the_log_are_not_dispatched_twice(
+    store, alice, received, disconnection, monkeypatch
+):
+    read = log.read_on
+
+    async def read_slowly(*arguments: Any) -> Any:
+        numbers.append((await post(store, alice)).number)
+        found = await read(*arguments)
+        numbers.append((await post(store, alice)).number)
+        return found
+
+    await receive_all(store, received)
+    seen = all_of(received)
+    await disconnection.begin()
+    numbers = [(await post(store, alice)).number]
+    monkeypatch.setattr(log, "read_on", read_slowly)
+    await disconnection.finish(store, received)
+
+    assert [event.number for event in seen if event.kind is EventKind.POSTED] == numbers
+    assert len(numbers) == 3
+
+
+async def test_connection_that_answers_the_check_is_kept(redis_url, redis, store, alice, monkeypatch):
+    monkeypatch.setattr(event_connection, "CHECK_INTERVAL", 0.01)
+    async with event_connection.connect(redis_url, store.site) as received:
         before = listeners(redis)
         with received.mailbox(events.of_posts(None)) as mailbox:
             await asyncio.sleep(0.2)
@@ -153,11 +304,11 @@ async def test_connection_that_answers_the_check_is_kept(redis_url, partitions, 
 
 
 @pytest.mark.one_server
-async def test_connection_that_does_not_answer_is_replaced(redis_url, partitions, redis, monkeypatch, caplog):
+async def test_connection_that_does_not_answer_is_replaced(redis_url, store, alice, redis, monkeypatch, caplog):
     """A stopped server does not answer PING, like one behind a failed network."""
-    monkeypatch.setattr(events, "CHECK_INTERVAL", 0.05)
+    monkeypatch.setattr(event_connection, "CHECK_INTERVAL", 0.05)
     server = redis.info("server")["process_id"]
-    async with events.connect(redis_url, partitions) as received:
+    async with event_connection.connect(redis_url, store.site) as received:
         (before,) = listeners(redis)
         with received.mailbox(events.of_posts(None)) as mailbox:
             with monkeypatch.context() as hasty:
@@ -168,7 +319,8 @@ async def test_connection_that_does_not_answer_is_replaced(redis_url, partitions
                 finally:
                     os.kill(server, signal.SIGCONT)
 
-            assert (await anext(mailbox)).kind is EventKind.MISSED
+            number = (await post(store, alice)).number
+            assert (await anext(mailbox)).number == number
         (after,) = listeners(redis)
     assert after != before
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import events
+from store import event_connection, events
 from store.client import client
 from store.errors import StoreUnavailable
 from store.store import Store
@@ -45,7 +45,7 @@ async def port(redis_url: str, certificate: tuple[Path, Path]) -> AsyncIterator[
 async def test_store_is_reached_over_tls(port, certificate, clock, partitions):
     url = f"rediss://127.0.0.1:{port}?ssl_ca_certs={certificate[0]}"
     store = await Store.open(url, partitions=partitions, clock=clock)
-    async with events.connect(url, partitions) as listener:
+    async with event_connection.connect(url, store.site) as listener:
         with listener.mailbox(events.of_posts(None)) as mailbox:
             number = (await post(store, await registered(store, "alice"))).number
             assert (await anext(mailbox)).number == number

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from store import events, keys, links
+from store import event_connection, keys, links
 from store.client.client import RedisClient
 from store.errors import RebuildOvertaken
 from store.maintenance import reindex, verify
@@ -250,7 +250,7 @@ async def test_concurrent_rebuilds_overtake_each_other(scene):
 
 async def test_other_processes_are_notified(store, redis_url, clock):
     other = await Store.open(redis_url, clock=clock)
-    listening = events.connect(redis_url, other.site.partitions)
+    listening = event_connection.connect(redis_url, other.site)
     async with listening as listener, config.keep_current(other.site.rankings, other.site.redis, listener):
         await reindex.set_weights(store.site, "show", {"gravity_age": 1.0}, lambda count: None)
         await reindex.reindex(store.site, FEW, lambda count: None)

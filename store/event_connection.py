@@ -1,0 +1,170 @@
+"""
+Receives the events of all processes on one pub/sub connection, which is opened again after a loss. What was published
+meanwhile is read from the log.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import NoReturn
+
+from store import keys, log
+from store.client import Unreachable, urls
+from store.client.pubsub import Subscriber
+from store.errors import StoreUnavailable
+from store.events import OF_ARTICLES, RECONNECT_PAUSE, Event, EventKind, Events, entry_id
+from store.log import EntriesRemoved, Entry
+from store.site import Site
+
+CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
+READ_AT_ONCE = 1_000  # entries
+
+logger = logging.getLogger("upvote")
+
+
+@asynccontextmanager
+async def connect(url: str, site: Site) -> AsyncIterator[Events]:
+    """Receive all events of a store. Events that a lost connection missed are dispatched in their order, once."""
+    receiver, connected = Receiver(site), asyncio.Event()
+    subscriber = Subscriber(urls.parse(url), receiver.receive)
+    task = asyncio.create_task(_supervise(subscriber, receiver, connected))
+    try:
+        await connected.wait()
+        yield receiver.events
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        subscriber.close()
+
+
+async def _supervise(subscriber: Subscriber, receiver: "Receiver", connected: asyncio.Event) -> NoReturn:
+    while True:
+        try:
+            await _listen(subscriber, receiver, connected)
+        except (Unreachable, StoreUnavailable) as error:
+            logger.warning("the pub/sub connection for events was lost: %s", error)
+        except Exception:  # the task must not end
+            logger.exception("receiving events failed")
+        await asyncio.sleep(RECONNECT_PAUSE)
+
+
+async def _listen(subscriber: Subscriber, receiver: "Receiver", connected: asyncio.Event) -> NoReturn:
+    """Dispatch received events; first what was missed, as soon as all channels are subscribed to."""
+    connection = await subscriber.connect()
+    try:
+        receiver.hold()
+        await connection.subscribe(list(receiver.partitions))
+        await receiver.catch_up()
+        connected.set()
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(connection.wait_until_lost(), CHECK_INTERVAL)
+                raise Unreachable("it was closed")
+            await subscriber.check(connection)
+    finally:
+        connection.close()
+
+
+class Receiver:
+    """Dispatches messages, and from the log what it has instead of messages that were lost."""
+
+    def __init__(self, site: Site) -> None:
+        self.events = Events()
+        self.partitions = {keys.events(p): p for p in range(site.partitions)}  # by channel
+        self._site = site
+        self._identity = ""
+        self._positions: list[str] = []  # in the log of each partition
+        self._held: list[tuple[str, str]] | None = None  # channels and messages
+
+    def receive(self, channel: str, message: str) -> None:
+        if self._held is not None:
+            self._held.append((channel, message))
+            return
+        if id := entry_id(message):
+            self._positions[self.partitions[channel]] = id
+        self.events.receive(message)
+
+    def hold(self) -> None:
+        """Keep messages until `catch_up` has dispatched what was published before them."""
+        self._held = []
+
+    async def catch_up(self) -> None:
+        """
+        Dispatch what was published since the last message, and then the messages that were kept.
+
+        At the first call, or if the log does not have all of it, one event MISSED is dispatched instead. Two round
+        trips; three if something was published, and two more for each `READ_AT_ONCE` entries.
+
+        Raises:
+            StoreUnavailable: the log cannot be read.
+        """
+        identity, newest = await log.identity(self._site), await log.newest(self._site)
+        if identity == self._identity:
+            outdated = [p for p, id in enumerate(newest) if id != self._positions[p]]
+            holes = await self._holes(outdated)
+            for p in holes:
+                self._positions[p] = newest[p]
+            try:
+                await self._dispatch_missed([p for p in outdated if p not in holes])
+            except EntriesRemoved:
+                self._positions, holes = newest, outdated
+        else:
+            self._identity, self._positions, holes = identity, newest, range(self._site.partitions)
+        if holes:
+            self.events.dispatch(Event(EventKind.MISSED))
+        self._release()
+
+    async def _holes(self, partitions: Sequence[int]) -> Sequence[int]:
+        """Those partitions of which the log no longer has all entries after the position."""
+        found = await asyncio.gather(*(log.has(self._site, p, self._positions[p]) for p in partitions))
+        return [p for p, is_whole in zip(partitions, found, strict=True) if not is_whole]
+
+    async def _dispatch_missed(self, partitions: Sequence[int]) -> None:
+        while partitions:
+            count = READ_AT_ONCE // len(partitions) + 1
+            pages = await log.read_on(self._site, {p: self._positions[p] for p in partitions}, count)
+            entries = [entry for page in pages.values() for entry in page]
+            stored = await self._stored(entries)
+            for entry in entries:
+                self._positions[entry.p] = entry.id
+                self.events.dispatch(_event(entry, stored.get(entry.subject, ("", ""))))
+            partitions = [p for p in partitions if len(pages[p]) == count]
+
+    async def _stored(self, entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
+        """The poster and the groups, as they are now, of the articles of entries that do not name them."""
+        subjects = {entry.subject: entry for entry in entries if entry.kind in ("voted", "edited")}
+        replies = await self._site.redis.pipeline(
+            [
+                ("HMGET", keys.article(entry.p, subject.removeprefix("article:")), "poster", "groups")
+                for subject, entry in subjects.items()
+            ]
+        )
+        return {
+            subject: (poster or "", groups or "") for subject, (poster, groups) in zip(subjects, replies, strict=True)
+        }
+
+    def _release(self) -> None:
+        """Dispatch the messages that were kept and are not older than the position."""
+        held, self._held = self._held or [], None
+        for channel, message in held:
+            id, position = entry_id(message), self._positions[self.partitions[channel]]
+            if not id or log.order(id) > log.order(position):
+                self.receive(channel, message)
+
+
+def _event(entry: Entry, stored: tuple[str, str]) -> Event:
+    """The event that was published with an entry. `stored` are poster and groups, if the entry does not name them."""
+    try:
+        kind = EventKind(entry.kind)
+    except ValueError:
+        return Event(EventKind.MISSED)  # of another version
+    if kind not in OF_ARTICLES:
+        group = entry.values.get("group", "")
+        return Event(kind, 0, entry.actor or "-", (group,) if group else (), entry.id)
+    number = int(entry.subject.removeprefix("article:"))
+    if kind in (EventKind.VOTED, EventKind.EDITED):
+        return Event(kind, number, stored[0], tuple(stored[1].split()), entry.id)
+    groups = entry.values["changed" if kind is EventKind.REGROUPED else "groups"]
+    return Event(kind, number, entry.values.get("poster", entry.actor), tuple(groups.split()), entry.id)
