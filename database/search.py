@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MAX_FOUND = 10_000  # matches of a search
+MAX_RANKED = 1_000  # matches that are ordered by relevance; the others follow, the newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
 BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
@@ -25,7 +26,7 @@ MAX_POSITION = 16_383  # that a `tsvector` can hold
 SEPARATOR = "/"  # no word has it
 
 
-class Kind(Enum):
+class SearchKind(Enum):
     """What is searched."""
 
     ARTICLE = "article"
@@ -33,7 +34,7 @@ class Kind(Enum):
     USER = "user"
 
 
-class Order(Enum):
+class SearchOrder(Enum):
     """The order of matches, highest first. Of equal ones users come first, then the articles with higher numbers."""
 
     RELEVANCE = "relevance"
@@ -46,10 +47,10 @@ class Search:
     """What is searched for: all phrases. `group` and `poster` are names in lower case; with one only articles match."""
 
     phrases: tuple[Phrase, ...]
-    kinds: frozenset[Kind] = frozenset(Kind)
+    kinds: frozenset[SearchKind] = frozenset(SearchKind)
     group: str | None = None
     poster: str | None = None
-    order: Order = Order.RELEVANCE
+    order: SearchOrder = SearchOrder.RELEVANCE
 
     @property
     def tags(self) -> list[str]:
@@ -58,8 +59,8 @@ class Search:
     @property
     def ids(self) -> tuple[int, int]:
         """The lowest and the highest id of rows of these kinds."""
-        has_users = Kind.USER in self.kinds and not self.tags
-        return 0 if Kind.ARTICLE in self.kinds else FIRST_USER, 2 * FIRST_USER if has_users else FIRST_USER - 1
+        has_users = SearchKind.USER in self.kinds and not self.tags
+        return 0 if SearchKind.ARTICLE in self.kinds else FIRST_USER, 2 * FIRST_USER if has_users else FIRST_USER - 1
 
 
 class Found(NamedTuple):
@@ -102,29 +103,46 @@ def find(connection: "Connection", search: Search) -> Found:
     """
     The matches of a search, at most `MAX_FOUND`: users, and then the articles with the highest numbers.
 
-    One statement, and one more if there are users among them.
+    One statement, and one more if there are users among them; two to rank more than `MAX_RANKED`.
     """
     lowest, highest = search.ids
     if not search.phrases or lowest > highest:
         return Found([], {})
-    matching, parameters = _dialect(connection).matching(search)
-    rows = connection.exec_driver_sql(VALUES[search.order].format(matching), parameters).fetchall()
-    places = sorted([(float(value or 0), id) for id, value in rows], reverse=True)
+    places: list[tuple[float, int]] = []
+    for part in PARTS[search.order]:
+        found = _matching(connection, search, part)
+        places += found
+        if len(found) < part.limit:
+            break
+    places.sort(reverse=True)
     users = [id for _, id in places if id >= FIRST_USER]
     names = "SELECT search_users.id, name FROM search_users JOIN users USING (username) WHERE search_users.id {among}"
     return Found(places, dict(_rows(connection, names, users)) if users else {})
 
 
-VALUES = {  # the id and the value of each match that {} selects
-    Order.RELEVANCE: "{}",
-    Order.NEWEST: f"""SELECT id, CASE WHEN id < {FIRST_USER}
+class Part(NamedTuple):
+    """Some of the matches of a search, which are ordered by their ids."""
+
+    limit: int
+    offset: int = 0
+    is_ranked: bool = False
+
+
+PARTS = {
+    SearchOrder.RELEVANCE: [Part(MAX_RANKED, is_ranked=True), Part(MAX_FOUND - MAX_RANKED, MAX_RANKED)],
+    SearchOrder.NEWEST: [Part(MAX_FOUND)],
+    SearchOrder.VOTES: [Part(MAX_FOUND)],
+}
+VALUES = {  # selects the value and the id of each match of {}
+    SearchOrder.RELEVANCE: "{}",
+    SearchOrder.NEWEST: f"""SELECT CASE WHEN id < {FIRST_USER}
         THEN (SELECT posted_ms FROM articles WHERE number = found.id)
-        ELSE (SELECT joined_ms FROM search_users JOIN users USING (username) WHERE search_users.id = found.id) END
+        ELSE (SELECT joined_ms FROM search_users JOIN users USING (username) WHERE search_users.id = found.id) END, id
         FROM ({{}}) AS found""",
-    Order.VOTES: f"""SELECT id, CASE WHEN id < {FIRST_USER}
+    SearchOrder.VOTES: f"""SELECT CASE WHEN id < {FIRST_USER}
         THEN (SELECT up - down FROM articles WHERE number = found.id)
-        ELSE (SELECT sum(up - down - 1) FROM search_users JOIN users USING (username) JOIN articles ON poster = name
-              WHERE search_users.id = found.id) END
+        ELSE (SELECT CAST(coalesce(sum(up - down - 1), 0) AS BIGINT) FROM search_users JOIN users USING (username)
+              JOIN articles ON poster = name WHERE search_users.id = found.id) END, id
         FROM ({{}}) AS found""",
 }
 
@@ -144,15 +162,14 @@ class Sqlite:
         id, title, content, tags = document
         return id, " ".join(title), " ".join(content), " ".join(tags)
 
-    def matching(self, search: Search) -> tuple[str, tuple[Any, ...]]:
-        """A statement for the id and the relevance of each match, with its parameters."""
-        ranked = f"-bm25(search_index, {TITLE_WEIGHT}, 1, 0)" if search.order is Order.RELEVANCE else "0"
-        wanted = [*map(" ".join, search.phrases), *search.tags]
-        return (
-            f"""SELECT rowid AS id, {ranked} FROM search_index WHERE search_index MATCH ? AND rowid BETWEEN ? AND ?
-            ORDER BY rowid DESC LIMIT {MAX_FOUND}""",
-            (" AND ".join(f'"{text}"' for text in wanted), *search.ids),
-        )
+    def matching(self, search: Search, part: Part) -> tuple[str, tuple[Any, ...]]:
+        """A statement for the relevance and the id of each match of a part, and its parameters."""
+        relevance = f"-bm25(search_index, {TITLE_WEIGHT}, 1, 0)" if part.is_ranked else "0"
+        wanted = " AND ".join(f'"{text}"' for text in (*map(" ".join, search.phrases), *search.tags))
+        statement = f"""SELECT {relevance} AS relevance, rowid AS id FROM search_index
+            WHERE search_index MATCH ? AND rowid BETWEEN ? AND ?
+            ORDER BY rowid DESC LIMIT {part.limit} OFFSET {part.offset}"""
+        return statement, (wanted, *search.ids)
 
 
 class Postgresql:
@@ -177,18 +194,16 @@ class Postgresql:
         vector = " ".join([*positioned, *(f"'{tag}'" for tag in tags)])
         return id, f" {' '.join([*title, SEPARATOR, *content])} ", vector
 
-    def matching(self, search: Search) -> tuple[str, tuple[Any, ...]]:
-        """A statement for the id and the relevance of each match, with its parameters."""
+    def matching(self, search: Search, part: Part) -> tuple[str, tuple[Any, ...]]:
+        """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(f"'{word}'" for word in dict.fromkeys(chain(*search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
         phrases = [f" {' '.join(phrase)} " for phrase in search.phrases if len(phrase) > 1]
-        is_ranked = search.order is Order.RELEVANCE
-        ranked = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if is_ranked else "0"
-        return (
-            f"""SELECT id, {ranked} FROM search_index WHERE vector @@ CAST(%s AS tsquery) AND id BETWEEN %s AND %s
-            {"AND strpos(words, %s) > 0 " * len(phrases)} ORDER BY id DESC LIMIT {MAX_FOUND}""",
-            (*[each_word] * is_ranked, wanted, *search.ids, *phrases),
-        )
+        rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
+        statement = f"""SELECT {rank} AS relevance, id FROM search_index
+            WHERE vector @@ CAST(%s AS tsquery) AND id BETWEEN %s AND %s {"AND strpos(words, %s) > 0 " * len(phrases)}
+            ORDER BY id DESC LIMIT {part.limit} OFFSET {part.offset}"""
+        return statement, (*[each_word] * part.is_ranked, wanted, *search.ids, *phrases)
 
 
 DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}
@@ -196,6 +211,13 @@ DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Po
 
 def _dialect(connection: "Connection") -> Sqlite | Postgresql:
     return DIALECTS[connection.dialect.name]
+
+
+def _matching(connection: "Connection", search: Search, part: Part) -> list[tuple[float, int]]:
+    """The value in the order of the search, and the id, of each match of a part."""
+    statement, parameters = _dialect(connection).matching(search, part)
+    with connection.exec_driver_sql(VALUES[search.order].format(statement), parameters) as result:
+        return list(result.cursor.fetchall())  # SQLAlchemy's own rows take as long as the statement
 
 
 def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document]:

@@ -4,10 +4,11 @@ from enum import Enum
 
 import strawberry
 
+from resolvers.search import SearchKind, SearchOrder
 from store.ranking.formulas import Order
 from store.records import Vote
 
-__all__ = ["Order", "UserErrorCode", "Vote"]
+__all__ = ["Order", "SearchKind", "SearchOrder", "UserErrorCode", "Vote"]
 
 
 class UserErrorCode(Enum):
@@ -49,6 +50,22 @@ describe(
     UP="An upvote.",
     DOWN="A downvote.",
     NONE="No vote; removes an earlier one.",
+)
+describe(
+    SearchKind,
+    "SearchKind",
+    "What a search finds.",
+    ARTICLE="Articles, by their titles and contents.",
+    COMMENT="Comments. There are none yet.",
+    USER="Users, by their names.",
+)
+describe(
+    SearchOrder,
+    "SearchOrder",
+    "The order of matches.",
+    RELEVANCE="The best matches first. A word in a title or a name counts more than one in content.",
+    NEWEST="By the time of posting, or of registration, newest first.",
+    VOTES="By the votes of an article, or the karma of a user, most first.",
 )
 describe(
     UserErrorCode,

@@ -24,7 +24,7 @@ ARGUMENTS = {
     "last": "The number of items from the end, 1 to 100. Excludes `first`.",
     "before": "Return items before this cursor of the same listing. Requires `last`.",
     "page": "The number of the page, from 1. Its size is `first` or the default. Excludes cursors.",
-    "order": "The order of the articles.",
+    "order": "The order of the listing.",
     "pinned": "Whether to pin the order of the first 1,000 articles for 10 minutes, for the next pages.",
     "since": "Only articles posted at this instant or later. For the orders TIME and VOTES; keep it while you page on.",
     "group": "Only articles of this group, in any case of letters. There are none if no group has this name.",
@@ -37,6 +37,8 @@ ARGUMENTS = {
     "username": "The name of the user, in any case of letters.",
     "kinds": "Only these kinds; all by default.",
     "limit": "The number of changes, 1 to 1,000.",
+    "poster": "Only articles of this user, in any case of letters. There are none if no user has this name.",
+    "query": "Words, and phrases in quotation marks; at most 500 characters.",
     "input": "The input of the mutation.",
 }
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver

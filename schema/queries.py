@@ -2,9 +2,20 @@
 
 import strawberry
 
-from resolvers import changes, queries
+from resolvers import changes, queries, search
 from schema.fields import root_field
-from schema.types import Article, ChangePage, Connection, Feed, Group, Node, RateLimit, Session, User
+from schema.types import (
+    Article,
+    ChangePage,
+    Connection,
+    Feed,
+    Group,
+    Node,
+    RateLimit,
+    SearchConnection,
+    Session,
+    User,
+)
 
 
 @strawberry.type(description="The root of queries.")
@@ -33,6 +44,12 @@ class Query:
         queries.articles_by_link,
         "The articles with this link, newest first. Links are compared without fragment, default port and tracking "
         "parameters such as `utm_source` and `fbclid`; the case of scheme and host does not matter.",
+    )
+    search: SearchConnection | None = root_field(
+        search.search,
+        "Articles and users that match. All words of the query have to be there, in any case of letters, with or "
+        "without accents; a text in quotation marks as it is. There is no other syntax. A search for nothing finds "
+        "nothing. Not available without a database.",
     )
     user: User | None = root_field(
         queries.user, "The user with this name; null if there is none, also if no user can have this name."

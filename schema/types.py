@@ -5,11 +5,11 @@ resolver are attributes of records.
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import strawberry
 
-from resolvers import articles, feeds, rate_limits, users
+from resolvers import articles, feeds, rate_limits, search, users
 from resolvers.pagination import total_count
 from schema.enums import Order, Vote
 from schema.fields import field_of
@@ -161,6 +161,32 @@ class Connection(Generic[T]):
     nodes: list[T] = strawberry.field(description="The items of this page, for clients that need no cursors.")
     page_info: PageInfo = strawberry.field(description="The position of this page in the listing.")
     total_count: int = field_of(total_count, "The number of items in the whole listing.")
+
+
+SearchResult = Annotated[
+    Article | User, strawberry.union("SearchResult", description="What a search finds. New versions may find more.")
+]
+
+
+@strawberry.type(description="A match of a search, with its cursor.")
+class SearchEdge:
+    cursor: str = strawberry.field(
+        description="The position of this edge, for the arguments `after` and `before` of the same search."
+    )
+    node: SearchResult = strawberry.field(description="What was found.")
+    excerpt: str = field_of(
+        search.excerpts,
+        "A passage of the title, the content or the name, as plain text of some 300 characters. Each match stands "
+        "between U+E000 and U+E001.",
+    )
+
+
+@strawberry.type(description="A page of matches.")
+class SearchConnection:
+    edges: list[SearchEdge] = strawberry.field(description="The matches of this page, with cursors and excerpts.")
+    nodes: list[SearchResult] = strawberry.field(description="The matches of this page.")
+    page_info: PageInfo = strawberry.field(description="The position of this page in the listing.")
+    total_count: int = field_of(search.total_count, "The number of matches, at most 10,000.", is_pure=True)
 
 
 @strawberry.type(

@@ -82,9 +82,9 @@ STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
 KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"  # of servers that send requests of their visitors
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
 WEIGHTS = Weights(
-    texts={("Article", "content"): CONTENT_LENGTH // 10_000},
+    texts={("Article", "content"): CONTENT_LENGTH // 10_000, ("SearchEdge", "excerpt"): 2},
     flags={"pinned": MAX_POSITIONS // 10},  # a copied position costs a tenth of one that is shown
-    arguments={"since": 25},  # finding the places of such a page takes as long as reading their articles
+    arguments={"since": 25, "query": 50},  # finding the places of such a page takes longer than reading their articles
     largest_page=SIZES[-1],
     sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
 )
@@ -347,7 +347,7 @@ async def _lifespan(
         mirroring(database, store.site),
     ):
         app.state.contexts.begin(store, Live(store, received, settings.rate_ranking_places), database)
-        _collect_garbage_less_often()
+        collect_garbage_less_often()
         yield {STOPPING: asyncio.Event()}
     await store.close()
     if app.state.observer.spans:
@@ -355,7 +355,7 @@ async def _lifespan(
     await asyncio.to_thread(app.state.log.drain)
 
 
-def _collect_garbage_less_often() -> None:
+def collect_garbage_less_often() -> None:
     """Requests leave next to no reference cycles. Objects that exist at start are never collected."""
     gc.collect()
     gc.freeze()

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, update
 
 from database import search
 from database.engines import Engines
-from database.search import FIRST_USER, Kind, Order, Search
+from database.search import FIRST_USER, Part, Search, SearchKind, SearchOrder
 from database.tables import ARTICLE_GROUPS, ARTICLES, USERS
 from database.words import matches, parse
 
@@ -89,11 +89,14 @@ async def test_users_are_found_by_their_names(run):
     await run(register, "Alice", "bob_smith", "al-ice", "Alice-2")
     await run(write, 1024, "alice")
 
-    assert await run(found, "ALICE", kinds=frozenset({Kind.USER}), order=Order.NEWEST) == ["Alice-2", "Alice"]
+    assert await run(found, "ALICE", kinds=frozenset({SearchKind.USER}), order=SearchOrder.NEWEST) == [
+        "Alice-2",
+        "Alice",
+    ]
     assert await run(found, "smith") == ["bob_smith"]
     assert await run(found, "al ice") == ["al-ice"]
-    assert await run(found, "alice", kinds=frozenset({Kind.ARTICLE})) == [1024]
-    assert await run(found, "alice", kinds=frozenset({Kind.COMMENT})) == []
+    assert await run(found, "alice", kinds=frozenset({SearchKind.ARTICLE})) == [1024]
+    assert await run(found, "alice", kinds=frozenset({SearchKind.COMMENT})) == []
     assert await run(found, "alice", kinds=frozenset()) == []
     assert set(await run(found, "alice")) == {1024, "Alice", "Alice-2"}
 
@@ -114,8 +117,8 @@ async def test_matches_are_ordered_by_time_and_by_votes(run):
     await run(write, 2048, "redis", posted_ms=500, up=8, down=1, poster="redis_2")
     await run(write, 3072, "redis", posted_ms=5000, up=1, down=9)
 
-    assert await run(found, "redis", order=Order.NEWEST) == [3072, 1024, "redis_2", "Redis", 2048]
-    assert await run(found, "redis", order=Order.VOTES) == [2048, "redis_2", 1024, "Redis", 3072]
+    assert await run(found, "redis", order=SearchOrder.NEWEST) == [3072, 1024, "redis_2", "Redis", 2048]
+    assert await run(found, "redis", order=SearchOrder.VOTES) == [2048, "redis_2", 1024, "Redis", 3072]
 
 
 async def test_matches_are_those_of_a_group_and_of_a_poster(run):
@@ -127,7 +130,7 @@ async def test_matches_are_those_of_a_group_and_of_a_poster(run):
     assert await run(found, "redis", group="ask-me_2") == [1024]
     assert await run(found, "redis", group="ask") == []
     assert await run(found, "redis", poster="alice", group="show") == [1024]
-    assert await run(found, "redis", poster="alice", kinds=frozenset({Kind.USER})) == []
+    assert await run(found, "redis", poster="alice", kinds=frozenset({SearchKind.USER})) == []
     assert await run(found, "show") == await run(found, "alice") == await run(found, "g/show") == []
 
 
@@ -166,16 +169,24 @@ async def test_rebuilt_index_equals_the_running_one(run):
 
 
 async def test_newest_matches_are_found_of_too_many(run, monkeypatch):
-    monkeypatch.setattr(search, "MAX_FOUND", 3)
+    monkeypatch.setitem(search.PARTS, SearchOrder.NEWEST, [Part(3)])
     await run(register, "Redis")
     for number in range(1, 6):
         await run(write, number * 1024, "redis", posted_ms=-number)
 
-    assert await run(found, "redis", order=Order.NEWEST) == ["Redis", 4096, 5120]
+    assert await run(found, "redis", order=SearchOrder.NEWEST) == ["Redis", 4096, 5120]
+
+
+async def test_newest_matches_are_ranked_of_too_many(run, monkeypatch):
+    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [Part(3, is_ranked=True), Part(2, 3)])
+    for number, title in enumerate(("redis", "redis 2", "redis 3", "redis in action", "redis", "lists and redis"), 1):
+        await run(write, number * 1024, title)
+
+    assert await run(found, "redis") == [5120, 6144, 4096, 3072, 2048]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=ANY_TEXT, title=ANY_TEXT, order=st.sampled_from(Order))
+@given(query=ANY_TEXT, title=ANY_TEXT, order=st.sampled_from(SearchOrder))
 def test_any_text_is_a_query(engines, query, title, order):  # S2
     def find(connection: Connection) -> None:
         connection.execute(delete(ARTICLES))

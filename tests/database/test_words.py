@@ -1,4 +1,6 @@
+import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 
 from database.words import EXCERPT_LENGTH, LEAD, MATCH_END, MATCH_START, excerpt, matches, parse, words
 
+_, _, QUERIES = (Path(__file__).parents[2] / "docs" / "search.md").read_text().partition("## Queries")
 TEXTS = st.text(st.characters()) | st.text(
     st.sampled_from("aAáß日本ー서ไทй\u0301\u200d\ufe0f👍🏽\"' .-\x00\ud800\ue000")
 )
@@ -118,3 +121,12 @@ def test_phrases_stand_in_one_text():
     assert not matches(parse('"b c"'), ["a b", "c"])
     assert matches(parse("b c"), ["a b", "c"])
     assert not matches(parse("b d"), ["a b", "c"])
+
+
+def test_queries_of_the_documentation_find_what_it_says():
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", QUERIES, re.MULTILINE)
+
+    assert len(rows) == 10
+    for query, found, other in rows:
+        assert all(matches(parse(query), [text]) for text in found.split(", ")), query
+        assert not any(matches(parse(query), [text]) for text in other.split(", ")), query

@@ -1,0 +1,130 @@
+"""
+Measures searches at the database, without the server.
+
+    python -m bench.search FILE [DATABASE_URL]
+
+FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file. A query is
+one to four words that follow one another in the title of a random story, so that frequent words are searched as often
+as they are written. Times are of `database.search.find`, which finds all matches in their order; the CPU time is that
+of this process, without the server of PostgreSQL.
+"""
+
+import random
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+from sqlalchemy import Connection, insert
+
+from bench.tables import markdown
+from database import search
+from database.engines import Engines
+from database.search import Search, SearchOrder
+from database.tables import ARTICLE_GROUPS, ARTICLES, USERS
+from database.words import parse
+from server.app import collect_garbage_less_often
+from server.cli import story_file
+from store.maintenance.import_stories import Story
+from store.site import unix_milliseconds
+
+SEARCHES = 2_000  # of each row
+TIMEOUT = 600  # seconds, of all searches of a row
+PERCENTILES = (0.5, 0.95, 0.99)
+
+
+class Sample(NamedTuple):
+    """A search: its milliseconds, those of the CPU, and how many matches it has."""
+
+    wall: float
+    cpu: float
+    found: int
+
+
+def run(file: Path, url: str) -> None:
+    stories = [each for each in story_file.read(file, unix_milliseconds()) if isinstance(each, Story)]
+    stories = story_file.with_groups(story_file.in_order(stories))
+    engines = Engines.open(url)
+    collect_garbage_less_often()  # as the server does
+    started = process_time()
+    engines.write(fill, stories)
+    print(f"{len(stories)} stories indexed in {process_time() - started:.1f} s of CPU time\n")
+    print(markdown(["search", "matches p50", "p95", "ms p50", "p95", "p99", "CPU ms p95"], rows(engines, stories)))
+    engines.close()
+
+
+def fill(connection: Connection, stories: Sequence[Story]) -> None:
+    """Write stories as an import does, and index them."""
+    numbers = [1024 * place for place, _ in enumerate(stories, 1)]
+    kept = {"content": None, "link": None, "down": 0, "imported_votes": 0, "archived": False}
+    rows = [
+        {"number": number, "title": each.title, "poster": each.poster, "posted_ms": each.time, "up": each.votes, **kept}
+        for number, each in zip(numbers, stories, strict=True)
+    ]
+    users = {
+        each.poster.lower(): {"username": each.poster.lower(), "name": each.poster, "joined_ms": each.time}
+        for each in stories
+    }
+    groups = [
+        {"number": number, "name": name, "place": place}
+        for number, each in zip(numbers, stories, strict=True)
+        for place, name in enumerate(each.groups)
+    ]
+    for table, values in ((ARTICLES, rows), (USERS, list(users.values())), (ARTICLE_GROUPS, groups)):
+        connection.execute(insert(table), values)
+    search.index(connection, numbers, users)
+
+
+def rows(engines: Engines, stories: Sequence[Story]) -> list[list[str]]:
+    """The figures of each kind of search."""
+    rng = random.Random(1)
+    wanted = {
+        f"{count} word{'s' * (count > 1)}": [query(rng, stories, count) for _ in range(SEARCHES)]
+        for count in range(1, 5)
+    }
+    wanted["1 to 4 words"] = [query(rng, stories, rng.randint(1, 4)) for _ in range(SEARCHES)]
+    searches = {name: [Search(parse(each)) for each in queries] for name, queries in wanted.items()}
+    mixed = searches["1 to 4 words"]
+    searches["... in quotation marks"] = [Search(parse(f'"{each}"')) for each in wanted["1 to 4 words"]]
+    searches["... NEWEST"] = [Search(each.phrases, order=SearchOrder.NEWEST) for each in mixed]
+    searches["... VOTES"] = [Search(each.phrases, order=SearchOrder.VOTES) for each in mixed]
+    searches["... in the largest group"] = [Search(each.phrases, group=largest_group(stories)) for each in mixed]
+    return [[name, *figures(engines, each)] for name, each in searches.items()]
+
+
+def query(rng: random.Random, stories: Sequence[Story], count: int) -> str:
+    words = rng.choice(stories).title.split()
+    first = rng.randrange(max(1, len(words) - count + 1))
+    return " ".join(words[first : first + count])
+
+
+def largest_group(stories: Sequence[Story]) -> str:
+    names = [name for each in stories for name in each.groups]
+    return max(set(names), key=names.count, default="show")
+
+
+def figures(engines: Engines, searches: Sequence[Search]) -> list[str]:
+    samples: list[Sample] = engines.read(perf_counter() + TIMEOUT, measure, searches)
+    found = [f"{percentile([each.found for each in samples], share):,.0f}".replace(",", " ") for share in (0.5, 0.95)]
+    walls = [f"{percentile([each.wall for each in samples], share):.2f}" for share in PERCENTILES]
+    return [*found, *walls, f"{percentile([each.cpu for each in samples], 0.95):.2f}"]
+
+
+def measure(connection: Connection, searches: Sequence[Search]) -> list[Sample]:
+    samples = []
+    for each in searches:
+        wall, cpu = perf_counter(), process_time()
+        found = search.find(connection, each)
+        samples.append(Sample(1000 * (perf_counter() - wall), 1000 * (process_time() - cpu), len(found.places)))
+    return samples
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[int(len(values) * share)]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else f"sqlite:///{folder}/upvote.db")

@@ -1,0 +1,195 @@
+"""
+The field `search`, which combines what the database finds with the records that the store has now.
+
+Articles that were deleted, or edited so that they do not match any more, are left out of a page at once, before the
+database knows of it.
+"""
+
+import asyncio
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import islice
+from typing import NamedTuple
+
+from database import search as index
+from database.database import DatabaseUnavailable
+from database.search import FIRST_USER, Found, Search
+from database.search import SearchKind as SearchKind
+from database.search import SearchOrder as SearchOrder
+from database.words import Phrase, excerpt, matches, parse
+from resolvers.arguments import BadInput, PageArguments, group_name, paginated
+from resolvers.context import Context
+from resolvers.pagination import CursorFormat, Edge, PageInfo, decode_position, encode_cursor
+from store import records, validation
+from store.records import Article, Position, User
+
+QUERY_LENGTH = 500  # characters
+NOBODY = "-"  # no valid name: nobody posts under it
+CURSOR = CursorFormat(re.compile(r"article:[0-9]{1,16}|user:[a-z0-9_-]{2,20}"))
+LONG = 20_000  # characters: excerpts of longer texts are made in a thread
+
+
+class SearchEdge(NamedTuple):
+    """A match. `value` is that of its order; by RELEVANCE it is the index of its place."""
+
+    listing: str
+    value: float
+    node: Article | User
+    phrases: Sequence[Phrase]
+
+    @property
+    def cursor(self) -> str:
+        return encode_cursor(self.listing, (self.value, self.node.id))
+
+
+class SearchConnection(NamedTuple):
+    """A page of matches."""
+
+    edges: Sequence[SearchEdge]
+    page_info: PageInfo
+    total: int
+
+    @property
+    def nodes(self) -> list[Article | User]:
+        return [edge.node for edge in self.edges]
+
+
+@paginated
+async def search(
+    context: Context,
+    query: str,
+    kinds: list[SearchKind] | None = None,
+    group: str | None = None,
+    poster: str | None = None,
+    order: SearchOrder | None = SearchOrder.RELEVANCE,
+    *,
+    paging: PageArguments,
+) -> SearchConnection:
+    """
+    One call of the database, and then one round trip for the articles of the page.
+
+    Raises:
+        BadInput: the query is too long, or an argument of the page is wrong.
+        DatabaseUnavailable: there is no database, or it does not answer in time.
+    """
+    if len(query) > QUERY_LENGTH:
+        raise BadInput(f"a query has at most {QUERY_LENGTH} characters, not {len(query)}")
+    paging.check()
+    wanted = Search(
+        parse(query),
+        frozenset(SearchKind if kinds is None else kinds),
+        None if group is None else group_name(group),
+        None if poster is None else _username(poster),
+        order or SearchOrder.RELEVANCE,
+    )
+    listing, size = _listing(wanted), paging.size()
+    beyond = None if paging.cursor is None else decode_position(listing, paging.cursor, CURSOR).position
+    if context.database is None:
+        raise DatabaseUnavailable("there is no search without a database: UPVOTE_DATABASE_URL=none")
+    found = await context.database.run(index.find, wanted)
+    return await _page(context, wanted, found, Window(listing, size, paging.last is not None, beyond))
+
+
+def total_count(connections: Sequence[SearchConnection], context: Context) -> list[int]:
+    return [connection.total for connection in connections]
+
+
+async def excerpts(edges: Sequence[SearchEdge], context: Context) -> list[str]:
+    if sum(len(edge.node.content or "") for edge in edges if isinstance(edge.node, Article)) > LONG:
+        return await asyncio.to_thread(_excerpts, edges)
+    return _excerpts(edges)
+
+
+def _excerpts(edges: Sequence[SearchEdge]) -> list[str]:
+    return [excerpt(edge.phrases, _texts(edge.node)) for edge in edges]
+
+
+def _texts(node: Article | User) -> list[str]:
+    return [node.title, node.content or ""] if isinstance(node, Article) else [node.username]
+
+
+def _username(poster: str) -> str:
+    return poster.lower() if validation.USERNAME.fullmatch(poster) else NOBODY
+
+
+def _listing(search: Search) -> str:
+    """The name of a search in its cursors."""
+    kinds = sorted(kind.value for kind in search.kinds)
+    text = repr((search.phrases, kinds, search.group, search.poster, search.order.value))
+    return f"search:{sha256(text.encode()).hexdigest()[:16]}"
+
+
+class Window(NamedTuple):
+    """The part of a listing that is asked for: `size` matches after a position, or before it if `upwards`."""
+
+    listing: str
+    size: int
+    upwards: bool
+    beyond: Position | None
+
+
+async def _page(context: Context, search: Search, found: Found, window: Window) -> SearchConnection:
+    total = len(found.places)
+    above, below = _bounds(search, found, window)
+    rest = iter(range(above)[::-1] if window.upwards else range(below, total))
+    edges: list[SearchEdge] = []
+    while len(edges) < window.size and (indexes := list(islice(rest, window.size))):
+        nodes = await _nodes(context, search, found, [found.places[index][1] for index in indexes])
+        values = indexes if search.order is SearchOrder.RELEVANCE else [found.places[index][0] for index in indexes]
+        pairs = zip(values, nodes, strict=True)
+        edges += [SearchEdge(window.listing, value, node, search.phrases) for value, node in pairs if node]
+    has_more = len(edges) > window.size or next(rest, None) is not None
+    edges = edges[: window.size]
+    if window.upwards:
+        return SearchConnection(edges[::-1], _page_info(edges[::-1], has_more, below < total), total)
+    return SearchConnection(edges, _page_info(edges, above > 0, has_more), total)
+
+
+def _bounds(search: Search, found: Found, window: Window) -> tuple[int, int]:
+    """
+    The number of places above the cursor's, and the index of the first below it.
+
+    The relevance of a match changes a little with every new article. So a page continues where the match of its cursor
+    is now. If that is no match any more, it continues at the value in the cursor, or by RELEVANCE at the place.
+    """
+    places = found.places
+    if window.beyond is None:
+        end = len(places) if window.upwards else 0
+        return end, end
+    value, id = window.beyond.value, _row(found, window.beyond.member)
+    index = next((index for index, place in enumerate(places) if place[1] == id), None)
+    if index is not None:
+        return index, index + 1
+    if search.order is SearchOrder.RELEVANCE:
+        index = max(0, min(int(value), len(places)))
+    else:
+        index = bisect_left(places, (-value, -id), key=lambda place: (-place[0], -place[1]))
+    return index, index
+
+
+def _row(found: Found, member: str) -> int:
+    """The id of the row of an article or a user; `FIRST_USER` of a user who is no match any more."""
+    kind, _, name = member.partition(":")
+    if kind == "article":
+        return int(name)
+    return next((id for id, username in found.usernames.items() if username.lower() == name), FIRST_USER)
+
+
+async def _nodes(context: Context, search: Search, found: Found, ids: Sequence[int]) -> list[Article | User | None]:
+    """The records of rows; None for an article that was deleted, or does not match any more."""
+    numbers = [id for id in ids if id < FIRST_USER]
+    articles = dict(zip(numbers, await context.reads.articles(numbers), strict=True))
+    return [records.user(found.usernames[id]) if id >= FIRST_USER else _if_matching(search, articles[id]) for id in ids]
+
+
+def _if_matching(search: Search, article: Article | None) -> Article | None:
+    if article is None or (search.group is not None and search.group not in article.groups):
+        return None
+    return article if article.edited_at is None or matches(search.phrases, _texts(article)) else None
+
+
+def _page_info(edges: Sequence[SearchEdge], has_previous: bool, has_next: bool) -> PageInfo:
+    ends = [Edge(edge.listing, (edge.value, edge.node.id), None) for edge in (*edges[:1], *edges[-1:])]
+    return PageInfo(has_next, has_previous, *(ends or (None, None)))

@@ -1,0 +1,211 @@
+"""The field `search`: what the mirror has indexed, with the records that the store has now."""
+
+import json
+from functools import partial
+from secrets import token_hex
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine import Endpoint, Options
+from resolvers import search
+from resolvers.context import Context
+from schema.schema import SCHEMA
+from server.app import CODES
+from store.articles import Draft
+from store.records import Vote
+from tests.database.conftest import mirrored
+
+SEARCH = """query($query: String!, $kinds: [SearchKind!], $group: String, $poster: String, $order: SearchOrder,
+  $first: Int, $after: String, $last: Int, $before: String) {
+  search(query: $query, kinds: $kinds, group: $group, poster: $poster, order: $order,
+         first: $first, after: $after, last: $last, before: $before) {
+    totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    nodes { ... on Article { id } ... on User { id } }
+    edges { cursor excerpt node { __typename ... on Article { title votes } ... on User { username karma } } } } }"""
+
+
+@pytest.fixture
+async def ask(store, database):
+    """`await ask(query, **variables)` gives the response."""
+    endpoint = Endpoint(SCHEMA, lambda client: Context(store, client.token, database=database), CODES, Options())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://upvote") as client:
+        yield partial(_ask, client)
+
+
+async def _ask(client, query, document=SEARCH, **variables):
+    body = json.dumps({"query": document, "variables": {"query": query, **variables}})  # lone surrogates are escaped
+    return (await client.post("/", content=body, headers={"Content-Type": "application/json"})).json()
+
+
+@pytest.fixture
+def find(ask):
+    """`await find(query, **variables)` gives the field."""
+
+    async def find(query, **variables):
+        answer = await ask(query, **variables)
+        assert "errors" not in answer
+        return answer["data"]["search"]
+
+    return find
+
+
+@pytest.fixture
+def found(find):
+    """`await found(query, **variables)` gives the ids of a page."""
+
+    async def found(query, **variables):
+        return [node["id"] for node in (await find(query, **variables))["nodes"]]
+
+    return found
+
+
+async def post(store, poster, title, content="", groups=()):
+    draft = Draft(title, "https://example.com/", content, tuple(groups))
+    return (await store.articles.post(poster, draft, token_hex(8))).article
+
+
+async def test_articles_and_users_are_found_with_excerpts(store, database, find, alice, bob):  # S1
+    posted = await post(store, alice, title="Redis in Action", content="Lists, sets\nand more redis")
+    await store.articles.vote(posted.number, bob, Vote.UP)
+    await post(store, bob, title="About Alice")
+    await mirrored(store, database)
+
+    page = await find("redis")
+    assert page["totalCount"] == 1
+    assert page["nodes"] == [{"id": posted.id}]
+    (edge,) = page["edges"]
+    assert edge["excerpt"] == "\ue000Redis\ue001 in Action"
+    assert edge["node"] == {"__typename": "Article", "title": "Redis in Action", "votes": 2}
+    assert (await find('"and more" redis'))["edges"][0][
+        "excerpt"
+    ] == "Lists, sets \ue000and more\ue001 \ue000redis\ue001"
+
+    users = await find("alice", kinds=["USER"])
+    assert [edge["excerpt"] for edge in users["edges"]] == ["\ue000Alice\ue001"]
+    assert [edge["node"] for edge in users["edges"]] == [{"__typename": "User", "username": "Alice", "karma": 1}]
+    assert len((await find("alice"))["nodes"]) == 2
+    assert (await find("alice", kinds=["COMMENT"]))["nodes"] == (await find("alice", kinds=[]))["nodes"] == []
+
+
+async def test_deleted_article_is_gone_at_once(store, database, find, found, alice):  # S1
+    posted = [await post(store, alice, title="redis") for _ in range(7)]
+    await mirrored(store, database)
+    for each in posted[2:5]:
+        await store.articles.delete(each.number, alice)
+
+    first = await find("redis", order="NEWEST", first=3)
+    assert [node["id"] for node in first["nodes"]] == [posted[index].id for index in (6, 5, 1)]
+    assert await found("redis", order="NEWEST", first=3, after=first["pageInfo"]["endCursor"]) == [posted[0].id]
+    assert await found("redis", order="NEWEST", last=2) == [posted[1].id, posted[0].id]
+    await mirrored(store, database)
+    assert (await find("redis"))["totalCount"] == 4
+
+
+async def test_edited_and_regrouped_articles_match_at_once(store, database, found, alice):
+    posted = await post(store, alice, title="redis", groups=["show"])
+    await mirrored(store, database)
+
+    await store.articles.regroup(posted.number, alice, [], ["show"])
+    assert await found("redis", group="show") == []
+    assert await found("redis", group="all") == []
+    await store.articles.edit(posted.number, alice, {"title": "valkey"})
+    assert await found("redis") == []
+    await mirrored(store, database)
+    assert await found("Valkey") == [posted.id]
+
+
+@pytest.mark.parametrize("order", ["RELEVANCE", "NEWEST", "VOTES"])
+async def test_pages_go_forward_and_backward(store, database, find, clock, alice, order):
+    for number in range(11):
+        clock.advance(1)
+        posted = await post(store, alice, title=f"redis {'and more ' * (number % 4)}")
+        if number % 3:
+            await store.articles.vote(posted.number, "bob", Vote.UP)
+    await mirrored(store, database)
+    whole = await find("redis", order=order, first=100)
+    ids = [node["id"] for node in whole["nodes"]]
+    assert len(ids) == whole["totalCount"] == 11
+
+    forward, backward, after, before = [], [], None, None
+    for place in range(4):
+        page = await find("redis", order=order, first=3, after=after)
+        forward += [node["id"] for node in page["nodes"]]
+        after = page["pageInfo"]["endCursor"]
+        assert (page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]) == (place > 0, place < 3)
+        page = await find("redis", order=order, last=3, before=before)
+        backward = [node["id"] for node in page["nodes"]] + backward
+        before = page["pageInfo"]["startCursor"]
+        assert (page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]) == (place < 3, place > 0)
+
+    assert forward == backward == ids
+
+
+async def test_page_continues_at_the_match_of_its_cursor(store, database, find, found, alice):
+    """The relevance of all matches has changed meanwhile, or the match is gone."""
+    for number in range(6):
+        await post(store, alice, title=f"redis {'and more ' * number}")
+    await mirrored(store, database)
+    ids = await found("redis")
+    cursor = (await find("redis", first=3))["pageInfo"]["endCursor"]
+
+    for _ in range(30):
+        await post(store, alice, title="something else")
+    await mirrored(store, database)
+    assert await found("redis", after=cursor) == ids[3:]
+    await store.articles.delete(int(ids[2].partition(":")[2]), alice)
+    await mirrored(store, database)
+    assert await found("redis", after=cursor) == ids[3:]
+    assert await found("redis", last=9, before=cursor) == ids[:2]
+
+
+async def test_filters_are_names_in_any_case(store, database, found, alice, bob):
+    shown = await post(store, alice, title="redis", groups=["show"])
+    asked = await post(store, bob, title="redis", groups=["ask"])
+    await mirrored(store, database)
+
+    assert await found("redis", group="SHOW") == await found("redis", poster="ALICE") == [shown.id]
+    assert await found("redis", group="ask", poster="bob") == [asked.id]
+    assert await found("redis", group="show", poster="bob") == []
+    assert await found("redis", group="?") == await found("redis", poster="?") == await found("redis", group="") == []
+
+
+async def test_wrong_arguments_are_bad_input(store, database, ask, find, alice):
+    await post(store, alice, title="redis")
+    await mirrored(store, database)
+    cursor = (await find("redis"))["pageInfo"]["endCursor"]
+
+    wrong = [{"query": "x" * 501}, {"first": 101}, {"first": 1, "last": 1}, {"after": "?"}, {"before": cursor}]
+    wrong += [{"query": "other", "after": cursor}, {"order": "VOTES", "after": cursor}, {"group": "a", "after": cursor}]
+    for variables in wrong:
+        answer = await ask(**({"query": "redis"} | variables))
+        assert answer["data"] == {"search": None}, variables
+        assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT", variables
+    assert (await find("x" * 500))["nodes"] == []
+
+
+@pytest.mark.parametrize("database", [None])
+async def test_search_without_a_database_is_unavailable(ask):
+    (error,) = (await ask("redis"))["errors"]
+
+    assert error["extensions"]["code"] == "UNAVAILABLE"
+    assert "UPVOTE_DATABASE_URL" in error["message"]
+
+
+async def test_excerpts_of_long_texts_are_made_in_a_thread(store, database, find, alice):
+    for _ in range(2):
+        await post(store, alice, title="long", content=f"{'many words ' * 2_000}redis")
+    await mirrored(store, database)
+
+    page = await find("redis")
+    assert [edge["excerpt"][-7:] for edge in page["edges"]] == ["\ue000redis\ue001"] * 2
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(st.characters(), max_size=500), order=st.sampled_from(list(search.SearchOrder)))
+async def test_no_text_causes_an_internal_error(ask, query, order):  # S2
+    answer = await ask(query, order=order.name)
+
+    assert "INTERNAL_SERVER_ERROR" not in [error["extensions"]["code"] for error in answer.get("errors", [])]
