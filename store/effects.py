@@ -28,6 +28,9 @@ ENTRIES_AT_ONCE = 1_000  # of a log, in a round trip
 logger = logging.getLogger("upvote")
 
 
+Known = dict[tuple[int, int], str]  # the last entry of a log with an effect in another partition, by both
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """A command on one key of partition `q`. `arguments` follow the key."""
@@ -85,15 +88,15 @@ async def settle(site: Site, p: int, q: int, last: str) -> None:
             await _catch_up(site, Pending(p, q, applied, last))
 
 
-async def complete(site: Site, partitions: Sequence[int] | None = None) -> None:
+async def complete(site: Site, partitions: Sequence[int] | None = None, known: Known | None = None) -> None:
     """
-    Apply all pending effects of the logs of some partitions, or of all. Two round trips if there are none.
+    Apply all pending effects of the logs of some partitions, or of all. Costs the same as `pending` if there are none.
 
     Raises:
         StoreUnavailable: a partition does not answer or takes no writes. Effects in other partitions are applied.
     """
     failure: StoreUnavailable | None = None
-    for each in await pending(site, partitions):
+    for each in await pending(site, partitions, known):
         try:
             await _catch_up(site, each)
         except StoreUnavailable as error:
@@ -102,15 +105,23 @@ async def complete(site: Site, partitions: Sequence[int] | None = None) -> None:
         raise failure
 
 
-async def pending(site: Site, partitions: Sequence[int] | None = None) -> list[Pending]:
-    """What is not applied of the logs of some partitions, or of all. Two round trips; none with one partition."""
+async def pending(site: Site, partitions: Sequence[int] | None = None, known: Known | None = None) -> list[Pending]:
+    """
+    What is not applied of the logs of some partitions, or of all. Two round trips; none with one partition.
+
+    `known` is for repeated calls: what was found to be applied, which is not read again. If nothing is new, that leaves
+    one round trip.
+    """
+    known = {} if known is None else known
     if site.partitions == 1:
         return []
     sources = range(site.partitions) if partitions is None else partitions
     noted = await site.redis.pipeline([("HGETALL", keys.effects(p)) for p in sources])
     chains = [(p, int(q), last) for p, found in zip(sources, noted, strict=True) for q, last in found.items()]
-    applied = await site.redis.pipeline([("HGET", keys.applied(q), p) for p, q, _ in chains])
-    found = [Pending(p, q, id or "", last) for (p, q, last), id in zip(chains, applied, strict=True)]
+    unknown = [(p, q, last) for p, q, last in chains if known.get((p, q)) != last]
+    applied = await site.redis.pipeline([("HGET", keys.applied(q), p) for p, q, _ in unknown]) if unknown else []
+    found = [Pending(p, q, id or "", last) for (p, q, last), id in zip(unknown, applied, strict=True)]
+    known.update({(each.p, each.q): each.last for each in found if not _is_before(each.applied, each.last)})
     return [each for each in found if _is_before(each.applied, each.last)]
 
 
@@ -141,11 +152,12 @@ async def completing(site: Site) -> AsyncIterator[None]:
 
 
 async def _keep_complete(site: Site) -> NoReturn:
+    known: Known = {}
     while True:
         for start in range(0, site.partitions, PARTITIONS_AT_ONCE):
             await asyncio.sleep(INTERVAL)
             try:
-                await complete(site, range(start, min(start + PARTITIONS_AT_ONCE, site.partitions)))
+                await complete(site, range(start, min(start + PARTITIONS_AT_ONCE, site.partitions)), known)
             except StoreUnavailable:
                 pass
             except Exception:  # the task must go on: nothing restarts it

@@ -73,6 +73,17 @@ def test_junk_token_behind_a_key_takes_from_the_key(limited):
     assert left(limited.post(SMALL, key | bearer("A" * 46))) == ("key", 99_998)
 
 
+def test_key_reads_the_log_for_points_by_the_size_of_the_page(limited):
+    key = {"X-Upvote-Key": created(limited, "log")}
+    query = "{ changes(limit: %d) { changes { kind subjectId } endCursor hasMore } }"
+    registered(limited, "carol")
+    answer, refused = limited.post({"query": query % 400}, key), limited.post({"query": query % 1})
+
+    assert {"kind": "registered", "subjectId": "user:carol"} in answer.json()["data"]["changes"]["changes"]
+    assert left(answer) == ("key", 100_000 - 401)
+    assert [error["extensions"]["code"] for error in refused.json()["errors"]] == ["FORBIDDEN"]
+
+
 def test_registrations_count_for_the_visitor_whose_address_the_key_brings(tmp_path):
     with serving(tmp_path, rate_limits="on", rate_registrations=1) as live:
         key = created(live, "site")

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from store import effects, keys, log
+from store.client.client import RedisUsage, current_usage
 from store.errors import StoreUnavailable
 from store.maintenance import dangling_follows
 from store.maintenance.verify import verify
@@ -127,6 +128,22 @@ async def test_other_processes_complete_what_dead_ones_left(
 
     followed, following = sides(redis, store)
     assert followed == following != set()
+
+
+async def test_what_is_known_to_be_applied_is_not_read_again(store, people, clock):
+    known: dict = {}
+    await change_at_random([store], clock, 60, seed=8)
+    for trips in (2, 1):
+        usage = RedisUsage()
+        current_usage.set(usage)
+        assert await effects.pending(store.site, known=known) == []
+        assert usage.round_trips == (trips if store.site.partitions > 1 else 0)
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("apply", "settle"):
+            patched.setattr(effects, name, nothing)
+        await change_at_random([store], clock, 60, seed=9)
+
+    assert bool(await effects.pending(store.site, known=known)) == (store.site.partitions > 1)
 
 
 async def test_cancelled_changes_are_completed(store, others, people, redis, clock):  # F2
