@@ -9,11 +9,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, update
 
 from database.changes import Changes
 from database.database import CONSUMER, Database
-from database.rebuild import Rebuild
+from database.rebuild import Rebuild, stored_positions
 from database.tables import POSITIONS
 from store import log
 from store.leases import Lease
@@ -131,12 +131,3 @@ def apply(connection: Connection, identity: str, after: str, entries: Sequence[E
     if connection.execute(MOVE, move).rowcount != 1:
         raise Overtaken
     Changes().add(entries).write(connection)
-
-
-def stored_positions(connection: Connection) -> tuple[str, dict[int, str]]:
-    """The identity of the log that the database follows, and the last entry of each partition that it has."""
-    rows = connection.execute(select(POSITIONS.c.partition, POSITIONS.c.log, POSITIONS.c.entry)).all()
-    identities = {row.log for row in rows}
-    if len(identities) != 1:
-        return "", {}
-    return identities.pop(), {row.partition: row.entry for row in rows}

@@ -27,12 +27,13 @@ from database.changes import (
     vote_row,
 )
 from database.database import Database
-from database.tables import ARTICLES, FOLLOWS, POSITIONS, USERS, VOTES
+from database.tables import ARTICLES, EDITS, FOLLOWS, POSITIONS, USERS, VOTES
 from store import keys, log, records
 from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
 from store.maintenance.dump import Record, Skipped
+from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
 from store.site import Site
 
@@ -73,7 +74,8 @@ class Rebuild:
         identity, ends = await log.identity(self.site), await log.newest(self.site)
         for p in range(self.site.partitions):
             await log.advance(self.site, self.consumer, p, log.START)
-        await self.database.write(forget_positions)
+        origin = await self.site.redis.run(("HGET", keys.store(), ORIGIN_FIELD))
+        await self.database.write(forget_positions, origin or "")
         await self._copy_records()
         await self._remove_others()
         for p, end in enumerate(ends):
@@ -139,11 +141,11 @@ class Rebuild:
     async def _replay(self, p: int, end: str) -> None:
         """Apply the entries that the log still has, up to a position."""
         after = log.START
-        while log.order(after) < log.order(end):
+        while is_after(end, after):
             entries = await log.read(self.site, p, after, ENTRIES_AT_ONCE)
             if after != log.START and not await log.has(self.site, p, after):
                 raise LogCutOff
-            entries = [entry for entry in entries if log.order(entry.id) <= log.order(end)]
+            entries = [entry for entry in entries if not is_after(entry.id, end)]
             if not entries:
                 return
             await self.lease.extend()
@@ -151,8 +153,37 @@ class Rebuild:
             after = entries[-1].id
 
 
-def forget_positions(connection: Connection) -> None:
+def stored_positions(connection: Connection) -> tuple[str, dict[int, str]]:
+    """The identity of the log that the database follows, and the last entry of each partition that it has."""
+    rows = connection.execute(select(POSITIONS.c.partition, POSITIONS.c.log, POSITIONS.c.entry)).all()
+    identities = {row.log for row in rows}
+    if len(identities) != 1:
+        return "", {}
+    return identities.pop(), {row.partition: row.entry for row in rows}
+
+
+def forget_positions(connection: Connection, origin: str) -> None:
+    """Mark the tables as incomplete. `origin` is that of a store that was restored: see `origin_of`."""
+    identity, positions = stored_positions(connection)
+    if origin.startswith(f"{identity} ") and positions:
+        _, taken_at, *ends = origin.split()
+        forget_since(connection, int(taken_at), ends)
     connection.execute(delete(POSITIONS))
+
+
+def forget_since(connection: Connection, taken_at: int, ends: Sequence[str]) -> None:
+    """Remove the edits and the votes that a restored store does not have, as they came after its backup."""
+    connection.execute(delete(VOTES).where(VOTES.c.cast_ms > taken_at))
+    for p, end in enumerate(ends):
+        later = [
+            id for id in connection.scalars(select(EDITS.c.entry).where(EDITS.c.partition == p)) if is_after(id, end)
+        ]
+        for some in slices(later):
+            connection.execute(delete(EDITS).where(EDITS.c.partition == p, EDITS.c.entry.in_(some)))
+
+
+def is_after(id: str, other: str) -> bool:
+    return log.order(id) > log.order(other)
 
 
 def set_positions(connection: Connection, identity: str, ends: Sequence[str]) -> None:

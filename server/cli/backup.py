@@ -9,7 +9,9 @@ from server.cli import archive as archives
 from server.cli import session
 from server.cli.progress import bar
 from server.settings import Settings, read_settings
+from store import log
 from store.maintenance import dump
+from store.maintenance.restore import POSITIONS
 from store.store import Store
 
 
@@ -49,7 +51,8 @@ def back_up(settings: Settings, file: Path) -> int:
     counts = RecordCounts()
 
     async def write(store: Store) -> None:
-        header = {**await dump.settings(store.site), "taken_at": store.site.clock()}
+        positions = " ".join(await log.newest(store.site))
+        header = {**await dump.settings(store.site), "taken_at": store.site.clock(), POSITIONS: positions}
         with bar("backup", await dump.size(store.site)) as walked, archives.writing(file, header) as archive:
             async for records in dump.records_of(store.site, walked, counts.leave_out):
                 for record in records:

@@ -49,7 +49,7 @@ def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable
 
 
 async def show(store: Store, database: Database) -> None:
-    from database.mirror import stored_positions  # slow
+    from database.rebuild import stored_positions  # slow
 
     identity, positions = await database.run(stored_positions)
     is_of_this_log = identity == await log.identity(store.site)

@@ -1,6 +1,7 @@
 """The command `restore`: checks a whole backup, then fills an empty store from it."""
 
 import asyncio
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,15 +9,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from database.database import DatabaseUnavailable
 from server.cli import archive as archives
 from server.cli import session
 from server.cli.archive import BrokenBackup, Checked
 from server.cli.backup import RecordCounts
+from server.cli.database import rebuild, run_action
 from server.cli.progress import bar
 from server.settings import Settings, read_settings, reason
 from store.maintenance import dump, record_checks
 from store.maintenance.record_checks import MalformedRecord
-from store.maintenance.restore import Restoration
+from store.maintenance.restore import Restoration, origin_of
 from store.ranking.formulas import INDEX_WEIGHTS
 from store.site import unix_milliseconds
 
@@ -48,8 +51,18 @@ def restore(settings: Settings, file: Path) -> int:
     counts = RecordCounts()
     with session.running_store(settings) as opened:
         asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
-    print(f"restored {counts} from {file}")
+        print(f"restored {counts} from {file}")
+        if settings.database:
+            _make_database(opened)
     return 0
+
+
+def _make_database(settings: Settings) -> None:
+    try:
+        run_action(settings, rebuild)
+    except DatabaseUnavailable as error:
+        reason = error.__cause__ or error
+        print(f"the database is made when a server starts: it does not answer now ({reason})", file=sys.stderr)
 
 
 async def _restore(settings: Settings, backup: Checked, header: Settings, counts: RecordCounts, *, alone: bool) -> None:
@@ -60,6 +73,7 @@ async def _restore(settings: Settings, backup: Checked, header: Settings, counts
         replace(header.policy, voting_window=settings.voting_window),
         unix_milliseconds,
         alone=alone,
+        origin=origin_of(backup.header),
     )
     try:
         with bar("restore", backup.frames) as walked:

@@ -5,10 +5,11 @@ A field of the settings marks the store as incomplete until the last record is w
 Every step may be repeated, so that a restore which was interrupted can be started again.
 """
 
+import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from store import keys, links, records
 from store.client import Argument, Command
@@ -24,6 +25,9 @@ from store.site import Site
 
 VOTERS_AT_ONCE = 10_000  # in one command
 
+POSITIONS = "log_positions"  # of the header of a backup
+ORIGIN = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)
+ORIGIN_FIELD = "origin"  # of the settings of a store that was restored from a backup
 RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored
 
 RESTORE_ARTICLE = Script("prelude", "article_indexes", "restore_article")
@@ -36,13 +40,21 @@ class Restoration:
 
     @classmethod
     async def begin(
-        cls, url: str, source: str, partitions: int, policy: Policy, clock: Callable[[], int], *, alone: bool = False
+        cls,
+        url: str,
+        source: str,
+        partitions: int,
+        policy: Policy,
+        clock: Callable[[], int],
+        *,
+        alone: bool = False,
+        origin: str = "",
     ) -> Self:
         """
         Mark an empty database as incomplete, or go on where a restore of the same source was interrupted.
 
         At most four round trips. If no other process can use the database, `alone`, a store counts as empty when it was
-        opened and nothing more.
+        opened and nothing more. `origin` is what `origin_of` makes of the header of a backup.
 
         Raises:
             StoreMismatch: the database is not empty, or a restore of another source was begun there.
@@ -56,6 +68,8 @@ class Restoration:
             raise
         made: dict[str, Argument] = {"partitions": partitions, **policy.kept_in_indexes(), LINKS_FIELD: links.VERSION}
         made[IDENTITY_FIELD] = secrets.token_hex(8)  # a new log begins
+        if origin:
+            made[ORIGIN_FIELD] = origin
         flat = [text for name, value in made.items() for text in (name, str(value))]
         await redis.run(("HSET", keys.store(), *flat))
         return cls(Site(redis, partitions, policy, clock, 0))
@@ -74,6 +88,15 @@ class Restoration:
 
     async def close(self) -> None:
         await self.site.redis.close()
+
+
+def origin_of(header: Mapping[str, Any]) -> str:
+    """
+    Where in which log a backup was made: the identity of the log, the time (unix milliseconds), and the position in
+    each partition. A database that has read on does not keep what came later. Empty if the backup does not say.
+    """
+    text = f"{header.get(IDENTITY_FIELD)} {header.get('taken_at')} {header.get(POSITIONS)}"
+    return text if ORIGIN.fullmatch(text) else ""
 
 
 async def _take(redis: RedisClient, source: str, alone: bool) -> None:

@@ -4,7 +4,7 @@ import random
 import pytest
 from sqlalchemy import text
 
-from database import archive, changes, mirror
+from database import archive, changes, mirror, rebuild
 from database.database import Database
 from database.mirror import Mirror
 from store import keys, log
@@ -77,7 +77,7 @@ async def until_equal(store, database):
             await each.catch_up()
         except Crash:
             continue
-        if (await database.run(mirror.stored_positions))[1] == ends:
+        if (await database.run(rebuild.stored_positions))[1] == ends:
             return
 
 

@@ -1,0 +1,124 @@
+"""Backups of a store, and the database of the store that is restored from one."""
+
+import asyncio
+import random
+from dataclasses import replace
+
+import pytest
+
+from database import rebuild
+from server.cli.backup import back_up
+from server.cli.restore import restore
+from server.settings import Settings
+from store import log
+from store.maintenance.restore import origin_of
+from store.store import Store
+from tests.database.conftest import mirrored, opened
+from tests.database.histories import History, comparable, rows_of, rows_of_store
+
+pytestmark = [pytest.mark.one_server, pytest.mark.routed]
+
+
+@pytest.fixture
+def empty(redis_url, partitions) -> Settings:
+    return Settings(redis_url=f"{redis_url}?db=1", voting_window=100 * 365 * 86_400)
+
+
+@pytest.fixture
+async def history(store, clock) -> History:
+    history = History(store, clock, random.Random(3))
+    await history.run(200)
+    return history
+
+
+async def test_restore_makes_the_database(history, store, redis_url, empty, sqlite_url, tmp_path, capsys):
+    file = tmp_path / "backup"
+    await asyncio.to_thread(back_up, Settings(redis_url=redis_url), file)
+    await asyncio.to_thread(restore, empty.model_copy(update={"database_url": sqlite_url}), file)
+
+    assert capsys.readouterr().out.splitlines()[2] == f"rebuilt {sqlite_url}"
+    async with opened(sqlite_url) as database:
+        assert comparable(await rows_of(database)) == await rows_of_store(history)
+
+
+async def test_database_fits_the_backup_that_is_restored(
+    history, store, redis_url, empty, each_database, tmp_path, clock
+):
+    """It has read on. What came after the backup is gone again, and edits from before are kept."""
+    file = tmp_path / "backup"
+    await mirrored(store, each_database)
+    before = await rows_of(each_database)
+    await asyncio.to_thread(back_up, Settings(redis_url=redis_url, voting_window=empty.voting_window), file)
+    clock.advance(1)
+    await history.run(100)
+    await mirrored(store, each_database)
+    assert await rows_of(each_database) != before
+
+    await asyncio.to_thread(restore, empty, file)
+    async with opened_store(empty, clock) as restored:
+        await mirrored(restored, each_database)
+        found = await rows_of(each_database)
+        assert comparable(found) == await rows_of_store(replace(history, store=restored, votes=votes_of(before)))
+
+    kept = {row[2] for row in before["edits"]} & {row[0] for row in found["articles"]}
+    assert set(found["edits"]) <= set(before["edits"]) and kept
+
+
+async def test_later_votes_and_edits_are_forgotten(history, store, each_database, clock):
+    await mirrored(store, each_database)
+    before = await rows_of(each_database)
+    identity, positions = await log.identity(store.site), await log.newest(store.site)
+    header = {"log": identity, "taken_at": clock.now, "log_positions": " ".join(positions)}
+    clock.advance(1)
+    await history.run(100)
+    await mirrored(store, each_database)
+    later = await rows_of(each_database)
+
+    await each_database.write(rebuild.forget_positions, origin_of(header | {"log": "abc"}))
+    assert await rows_of(each_database) == later
+    await each_database.write(rebuild.set_positions, identity, positions)
+    await each_database.write(rebuild.forget_positions, origin_of(header))
+
+    found = await rows_of(each_database)
+    assert set(found["edits"]) == set(later["edits"]) & set(before["edits"])
+    assert set(later["edits"]) - set(before["edits"])
+    assert {vote[3] for vote in found["votes"]} == {
+        vote[3] for vote in later["votes"] if (vote[3] or 0) <= header["taken_at"]
+    }
+
+
+@pytest.mark.parametrize(
+    "header", [{}, {"log": "ab", "taken_at": 1}, {"log": "x", "taken_at": 1, "log_positions": "1-1"}]
+)
+def test_backup_of_an_earlier_version_has_no_origin(header):
+    assert origin_of(header) == ""
+
+
+def votes_of(rows):
+    return {(number, voter): value for number, voter, value, *_ in rows["votes"]}
+
+
+def opened_store(settings, clock):
+    from contextlib import asynccontextmanager
+
+    @asynccontextmanager
+    async def open():
+        store = await Store.open(settings.redis_url, settings.policy, clock=clock)
+        yield store
+        await store.close()
+
+    return open()
+
+
+async def test_store_is_restored_while_the_database_does_not_answer(store, alice, redis_url, empty, tmp_path, capsys):
+    file = tmp_path / "backup"
+    await asyncio.to_thread(back_up, Settings(redis_url=redis_url), file)
+    url = f"sqlite:///{tmp_path}/missing/upvote.db"
+
+    assert await asyncio.to_thread(restore, empty.model_copy(update={"database_url": url}), file) == 0
+
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[-1] == f"restored 0 articles, 1 users from {file}"
+    assert shown.err == (
+        "the database is made when a server starts: it does not answer now (unable to open database file)\n"
+    )
