@@ -289,7 +289,7 @@ def _count_further(connection: Connection, of: Indexes, formula: Formula, sign: 
     size, surely, unsure = abs(key[0]), [], []
     for run in _runs(of, formula, sign):
         first, last = formula.first_time(run.heaviest, size), formula.last_time(run.lightest, size)
-        surely.append((run.listing, (last, LAST_NUMBER)))
+        surely.append((run.listing, last))
         if first < last:
             unsure.append(Range(run.listing, (first, -1), (last, LAST_NUMBER)))
     values = [
@@ -298,7 +298,7 @@ def _count_further(connection: Connection, of: Indexes, formula: Formula, sign: 
         for place in places
     ]
     further = sum(each > key if sign > 0 else each < key for each in values)
-    return further + sum(reads.ranks_of_many(connection, surely))
+    return further + sum(reads.counts_above(connection, surely))
 
 
 def _sign(value: float) -> int:

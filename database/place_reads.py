@@ -132,13 +132,12 @@ def rank(connection: Connection, index: Index, key: Key) -> int:
     return above
 
 
-def ranks_of_many(connection: Connection, keys: Sequence[tuple[int, Key]]) -> list[int]:
-    """Like `rank`, for pairs of an index and a key, whose values are integers."""
-    if not keys:
+def counts_above(connection: Connection, values: Sequence[tuple[int, int]]) -> list[int]:
+    """The numbers of places with values above one, for pairs of an index and a value."""
+    if not values:
         return []
-    statement = _of_many(connection.dialect.name, _MANY_RANKS)
-    parts = json.dumps([[index, value, number] for index, (value, number) in keys])
-    found: list[int] = _json(connection.execute(statement, {"parts": parts, "infinity": inf}).scalar_one())
+    statement = _of_many(connection.dialect.name, _COUNTS_ABOVE)
+    found: list[int] = _json(connection.execute(statement, {"parts": json.dumps(values), "infinity": inf}).scalar_one())
     return found
 
 
@@ -203,27 +202,21 @@ VALUES_DOWN = text(
 )
 
 # Of the ranges above the key, whole ones are counted by `place_counts`; the one that contains the key is counted here.
-_RANK = """
+RANK = text("""
 SELECT (
   SELECT coalesce(sum(size), 0) FROM place_counts
-  WHERE listing = {listing} AND (value, number) > ({value}, {number})
+  WHERE listing = :listing AND (value, number) > (:value, :number)
 ) + (
   SELECT count(*) FROM places
-  WHERE listing = {listing} AND (value, number) > ({value}, {number}) AND (value, number) < (
+  WHERE listing = :listing AND (value, number) > (:value, :number) AND (value, number) < (
     coalesce((
-      SELECT value FROM place_counts WHERE listing = {listing} AND (value, number) > ({value}, {number})
+      SELECT value FROM place_counts WHERE listing = :listing AND (value, number) > (:value, :number)
       ORDER BY value, number LIMIT 1), :infinity),
     coalesce((
-      SELECT number FROM place_counts WHERE listing = {listing} AND (value, number) > ({value}, {number})
+      SELECT number FROM place_counts WHERE listing = :listing AND (value, number) > (:value, :number)
       ORDER BY value, number LIMIT 1), 0)
   )
-)"""
-RANK = text(_RANK.format(listing=":listing", value=":value", number=":number"))
-_MANY_RANKS = f"""
-SELECT {{all}} FROM (
-  SELECT parts.key AS place, ({_RANK.format(listing="{0}", value="{1}", number="{2}")}) AS found FROM {{parts}}
-) AS parts"""
-
+)""")
 # The lower end of the range of places above the one that contains the rank, and how many places are above that.
 COUNT_AT_RANK = text("""
 SELECT value, number, through FROM (
@@ -236,27 +229,47 @@ ORDER BY value DESC, number DESC LIMIT 1 OFFSET :skipped""")
 
 _MANY = """
 SELECT {{all}} FROM (
-  SELECT parts.key AS place, (
+  SELECT part, (
     SELECT {{array}} FROM (
       SELECT value, number, extra FROM places
-      WHERE listing = {{0}} AND (value, number) > ({{1}}, {{2}}) AND (value, number) < ({{3}}, {{4}})
+      WHERE listing = id AND (value, number) > (low, low_number) AND (value, number) < (high, high_number)
       ORDER BY value {0}, number {0} LIMIT :count
     ) AS nearest
-  ) AS found FROM {{parts}}
+  ) AS found FROM parts
 ) AS parts"""
 _MANY_UP, _MANY_DOWN = _MANY.format("ASC"), _MANY.format("DESC")
+
+# As RANK, in three ranges, because SQLite compares pairs in a subquery with each row again.
+_COUNTS_ABOVE = """
+SELECT {all} FROM (
+  SELECT part, (
+    SELECT coalesce(sum(size), 0) FROM place_counts WHERE listing = id AND value > low
+  ) + (
+    SELECT count(*) FROM places WHERE listing = id AND value > low AND value < coalesce((
+      SELECT min(value) FROM place_counts WHERE listing = id AND value > low), :infinity)
+  ) + (
+    SELECT count(*) FROM places WHERE listing = id AND value = (
+      SELECT min(value) FROM place_counts WHERE listing = id AND value > low
+    ) AND number < (
+      SELECT number FROM place_counts WHERE listing = id AND value > low ORDER BY value, number LIMIT 1
+    )
+  ) AS found FROM parts
+) AS parts"""
 
 
 @lru_cache
 def _of_many(dialect: str, statement: str) -> TextClause:
-    """A statement that is evaluated for each row of the parameter `parts`, a JSON array of arrays of numbers."""
+    """A statement that reads the table `parts`, which has a row for each array of the JSON array `:parts`."""
+    names = ("id", "low", "low_number", "high", "high_number")
     if dialect == "sqlite":
-        columns = [f"json_extract(parts.value, '$[{i}]')" for i in range(5)]
+        columns = [f"json_extract(value, '$[{i}]') AS {name}" for i, name in enumerate(names)]
         array = "json_group_array(json_array(CAST(value AS BIGINT), number, extra))"
-        all = "json_group_array(json(found))"  # in the order of json_each
-        return text(statement.format(*columns, array=array, all=all, parts="json_each(:parts) AS parts"))
-    types = ("BIGINT", "DOUBLE PRECISION", "BIGINT", "DOUBLE PRECISION", "BIGINT")
-    columns = [f"CAST(parts.value ->> {i} AS {type})" for i, type in enumerate(types)]
-    array = "json_agg(json_build_array(CAST(value AS BIGINT), number, extra))"
-    rows = "jsonb_array_elements(CAST(:parts AS jsonb)) WITH ORDINALITY AS parts(value, key)"
-    return text(statement.format(*columns, array=array, all="json_agg(found ORDER BY place)", parts=rows))
+        source, all = "json_each(:parts)", "json_group_array(json(found))"  # in the order of json_each
+    else:
+        types = ("BIGINT", "DOUBLE PRECISION", "BIGINT", "DOUBLE PRECISION", "BIGINT")
+        columns = [f"CAST(value ->> {i} AS {types[i]}) AS {name}" for i, name in enumerate(names)]
+        array = "json_agg(json_build_array(CAST(value AS BIGINT), number, extra))"
+        source = "jsonb_array_elements(CAST(:parts AS jsonb)) WITH ORDINALITY AS array_of (value, key)"
+        all = "json_agg(found ORDER BY part)"
+    parts = f"WITH parts AS MATERIALIZED (SELECT key AS part, {', '.join(columns)} FROM {source})"
+    return text(parts + statement.format(array=array, all=all))
