@@ -1,0 +1,55 @@
+"""Searches in a running server."""
+
+from time import monotonic, sleep
+
+import pytest
+
+from tests.server.conftest import POST, REGISTER, Live, serving
+
+SEARCH = "query($words: String!) { search(query: $words) { nodes { ... on Article { id } ... on User { id } } } }"
+DELETE = "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { deletedArticleId } }"
+EDIT = 'mutation($id: ID!) { editArticle(input: {articleId: $id, title: "Valkey"}) { userErrors { message } } }'
+
+pytestmark = pytest.mark.one_server
+
+
+def found(live: Live, query: str) -> list[str]:
+    return [node["id"] for node in live.ask(SEARCH, words=query)["data"]["search"]["nodes"]]
+
+
+def seconds_until_found(live: Live, query: str, id: str) -> float:
+    start = monotonic()
+    while id not in found(live, query):
+        sleep(0.02)
+    return monotonic() - start
+
+
+def test_what_was_posted_is_found_within_a_second_and_what_was_deleted_no_more(tmp_path):  # S1
+    with serving(tmp_path) as live:
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        posts = [live.ask(POST, token, title=f"Redis {number}") for number in range(5)]
+        ids = [answer["data"]["post"]["article"]["id"] for answer in posts]
+
+        assert seconds_until_found(live, "redis 4", ids[4]) < 20
+        times = []
+        for number in range(5):
+            id = live.ask(POST, token, title=f"Lists {number}")["data"]["post"]["article"]["id"]
+            times.append(seconds_until_found(live, f"lists {number}", id))
+        assert min(times) < 1
+        assert found(live, "alice") == ["user:alice"]
+
+        live.ask(DELETE, token, id=ids[0])
+        assert found(live, "redis") == ids[:0:-1]
+        live.ask(EDIT, token, id=ids[1])
+        assert found(live, "redis") == ids[:1:-1]
+        assert seconds_until_found(live, "valkey", ids[1]) < 20
+
+
+def test_search_is_unavailable_while_the_database_does_not_answer(redis_url, tmp_path):
+    with serving(tmp_path, redis_url=redis_url, database_url=f"sqlite:///{tmp_path}/missing/upvote.db") as live:
+        answer = live.ask(SEARCH, words="redis")
+
+        assert answer["data"] == {"search": None}
+        (error,) = answer["errors"]
+        assert error["extensions"]["code"] == "UNAVAILABLE"
+        assert error["message"].startswith("the database does not answer")
