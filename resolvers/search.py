@@ -143,13 +143,13 @@ async def _page(context: Context, search: Search, found: Found, window: Window) 
     has_more = len(edges) > window.size or next(rest, None) is not None
     edges = edges[: window.size]
     if window.upwards:
-        return SearchConnection(edges[::-1], _page_info(edges[::-1], has_more, below < total), total)
-    return SearchConnection(edges, _page_info(edges, above > 0, has_more), total)
+        return SearchConnection(edges[::-1], _page_info(edges[::-1], has_more, above < total), total)
+    return SearchConnection(edges, _page_info(edges, below > 0, has_more), total)
 
 
 def _bounds(search: Search, found: Found, window: Window) -> tuple[int, int]:
     """
-    The number of places above the cursor's, and the index of the first below it.
+    The number of places above the cursor's, and that of places above or at it.
 
     The relevance of a match changes a little with every new article. So a page continues where the match of its cursor
     is now. If that is no match any more, it continues at the value in the cursor, or by RELEVANCE at the place.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import cluster, filling
+from bench import cluster, filling, search
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
 from bench.load import is_complete
@@ -49,6 +49,16 @@ async def test_fallback_query_is_not_compiled(store: Store):
 
     paths = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}
     assert "compiled" not in paths and "error" not in paths
+
+
+def test_searches_are_measured(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(search, "SEARCHES", 5)
+    search.run(ROOT / "server" / "sample.csv", f"sqlite:///{tmp_path}/upvote.db")
+
+    first, _, *table = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"[0-9]+ stories indexed in [0-9.]+ s of CPU time", first)
+    assert len(table) == 2 + 9
+    assert {line.count("|") for line in table} == {8}
 
 
 def test_targets_are_computed_from_samples():

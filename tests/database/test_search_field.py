@@ -16,7 +16,7 @@ from schema.schema import SCHEMA
 from server.app import CODES
 from store.articles import Draft
 from store.records import Vote
-from tests.database.conftest import mirrored
+from tests.database.conftest import mirrored, rebuilt
 
 SEARCH = """query($query: String!, $kinds: [SearchKind!], $group: String, $poster: String, $order: SearchOrder,
   $first: Int, $after: String, $last: Int, $before: String) {
@@ -141,6 +141,30 @@ async def test_pages_go_forward_and_backward(store, database, find, clock, alice
         assert (page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]) == (place < 3, place > 0)
 
     assert forward == backward == ids
+
+
+async def test_match_of_the_cursor_is_before_or_after_the_page(store, database, find, alice):
+    for _ in range(2):
+        await post(store, alice, title="redis")
+    await mirrored(store, database)
+    ends = (await find("redis"))["pageInfo"]
+
+    after = (await find("redis", first=1, after=ends["startCursor"]))["pageInfo"]
+    before = (await find("redis", last=1, before=ends["endCursor"]))["pageInfo"]
+    assert (after["hasPreviousPage"], after["hasNextPage"]) == (True, False)
+    assert (before["hasPreviousPage"], before["hasNextPage"]) == (False, True)
+
+
+async def test_rebuilt_database_finds_the_same(store, database, found, alice):
+    posted = [await post(store, alice, title=f"redis {number}", groups=["show"]) for number in range(3)]
+    await mirrored(store, database)
+    before = await found("redis", group="show")
+    await store.articles.delete(posted[1].number, alice)
+
+    await rebuilt(store, database)
+
+    assert await found("redis", group="show") == [id for id in before if id != posted[1].id]
+    assert await found("alice") == ["user:alice"]
 
 
 async def test_page_continues_at_the_match_of_its_cursor(store, database, find, found, alice):
