@@ -16,7 +16,8 @@ local account = USER .. string.lower(poster)
 local created = 1 - redis.call("EXISTS", account)
 if created == 1 then
   redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0)
-  log_other("registered", poster, "user:" .. string.lower(poster), "name", poster, "joined", ARGV[13])
+  local user = "user:" .. string.lower(poster)
+  log_entry(LOG, EVENTS, ARGV[3], "registered", poster, user, "name", poster, "joined", ARGV[13])
 end
 poster = redis.call("HGET", account, "name")
 

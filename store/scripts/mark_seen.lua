@@ -13,6 +13,6 @@ local is_usable = before and before >= 0 and before <= tonumber(ARGV[9])
 if not is_usable or value > before or value == before and ARGV[8] > member then
   local mark = ARGV[7] .. " " .. ARGV[8]
   redis.call("HSET", account, "seen", mark)
-  log_other("seen", viewer, "user:" .. string.lower(viewer), "seen", mark)
+  log_entry(LOG, EVENTS, ARGV[3], "seen", viewer, "user:" .. string.lower(viewer), "seen", mark)
 end
 return {"marked", viewer}

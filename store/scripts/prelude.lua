@@ -172,25 +172,7 @@ local function append_log(kind, actor, subject, ...)
   return redis.call("XADD", LOG, "*", "kind", kind, "at", ARGV[3], "actor", actor, "subject", subject, ...)
 end
 
--- Appends an entry that has texts of an article, and notes its id: a deletion removes the entry.
-local function append_texts(kind, actor, article, ...)
-  local id = append_log(kind, actor, "article:" .. article.number, ...)
-  local noted = redis.call("HGET", LOGGED, article.number)
-  redis.call("HSET", LOGGED, article.number, noted and noted .. " " .. id or id)
-  return id
-end
-
 -- Publishes a change to all processes. `groups` are those whose listings it concerns, `id` is that of the log's entry.
 local function publish_event(kind, article, groups, id)
   redis.call("PUBLISH", EVENTS, table.concat({kind, article.number, article.poster, id, unpack(groups)}, " "))
-end
-
--- Appends an entry that is not about an article, and publishes it.
-local function log_other(kind, actor, subject, ...)
-  local id = append_log(kind, actor, subject, ...)
-  redis.call("PUBLISH", EVENTS, kind .. " 0 " .. (actor ~= "" and actor or "-") .. " " .. id)
-end
-
-local function article_hash(number)
-  return redis.call("HGETALL", ARTICLE .. number)
 end

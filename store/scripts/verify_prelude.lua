@@ -43,7 +43,7 @@ end
 
 -- Appends an entry to the log if the record itself was repaired. What is derived from records is not in the log.
 local function log_repairs(subject)
-  if repaired[1] then log_other("repaired", "", subject, unpack(repaired)) end
+  if repaired[1] then log_entry(LOG, EVENTS, ARGV[3], "repaired", "", subject, unpack(repaired)) end
 end
 
 -- Expects a key to expire at an instant (unix milliseconds), or before.

@@ -32,16 +32,17 @@ if vote == -1 then
 end
 article.up = article.up + math.max(vote, 0) - math.max(earlier, 0)
 article.down = article.down - math.min(vote, 0) + math.min(earlier, 0)
-redis.call("HSET", ARTICLE .. article.number, "up", article.up, "down", article.down)
+local counts = {up = string.format("%.0f", article.up), down = string.format("%.0f", article.down)}
+redis.call("HSET", ARTICLE .. article.number, "up", counts.up, "down", counts.down)
 update_indexes(article, before)
 add_karma(article, vote - earlier)
 local id = append_log(
-  "voted", voter, "article:" .. article.number, "value", ARGV[8], "up", article.up, "down", article.down
+  "voted", voter, "article:" .. article.number, "value", ARGV[8], "up", counts.up, "down", counts.down
 )
 publish_event("voted", article, article.groups, id)
 
 for i = 1, #article.flat, 2 do
-  local field = article.flat[i]
-  if field == "up" or field == "down" then article.flat[i + 1] = string.format("%.0f", article[field]) end
+  local count = counts[article.flat[i]]
+  if count then article.flat[i + 1] = count end
 end
 return {"voted", voter, article.flat}

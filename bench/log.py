@@ -1,0 +1,105 @@
+"""
+What the log costs a vote: the script of another checkout and of this one, in turns, on one Valkey.
+
+    python -m bench.log FOLDER [ROUNDS]
+
+`FOLDER` is a checkout of the version without a log. Each round has 300 votes with each script, on new articles of a
+site of 20,000, in all orders; the two take turns in being first. It prints the microseconds of a vote, the medians of
+slices of 20 votes: in the script, by the clock of the server; and of the processor time of the whole server, which also
+writes the append-only file.
+"""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench.orders import GROUPS, NOW, SIZES, fill
+from server.managed_valkey import server
+from store import keys, log
+from store.client import Command
+from store.records import Vote
+from store.scripts.registry import VOTE, Script
+from store.store import Store
+
+VOTES = 300
+SLICE = 20  # votes that are measured together: few, so that most slices run without other programs between
+ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Microseconds of a vote: in the script, and of the processor time of the server."""
+
+    script: float
+    process: float
+
+
+async def main(folder: Path, rounds: int) -> None:
+    before = Script(*(str(folder / "store" / "scripts" / file) for file in ("prelude", "vote")))
+    with tempfile.TemporaryDirectory() as name, server.running(Path(name)) as url:
+        store = await Store.open(url, clock=lambda: NOW)
+        await fill(store, SIZES[1])
+        print("| groups | script before | now | ratio | process before | now | ratio |")
+        print("|---|---|---|---|---|---|---|")
+        for count in (0, 1, 3):
+            found = await _costs(store, [before, VOTE], GROUPS[:count], rounds)
+            script = _row(*(median(cost.script for cost in costs) for costs in found))
+            process = _row(*(median(cost.process for cost in costs) for costs in found))
+            print(f"| {count} | {script} | {process} |", flush=True)
+        size = await store.site.redis.run(("MEMORY", "USAGE", keys.log(0), "SAMPLES", 0))
+        print(f"\nbytes of the entry of a vote: {size / sum(await log.lengths(store.site)):.0f}")
+        await store.close()
+
+
+async def _costs(store: Store, scripts: Sequence[Script], groups: Sequence[str], rounds: int) -> list[list[Cost]]:
+    """The cost of each slice of each round, for each script."""
+    found: list[list[Cost]] = [[] for _ in scripts]
+    for turn in range(rounds):
+        for each in range(len(scripts)):
+            each = (each + turn) % len(scripts)
+            number = len(scripts) * turn + each
+            found[each] += await _votes(store, scripts[each], groups, number)
+    return found
+
+
+async def _votes(store: Store, script: Script, groups: Sequence[str], number: int) -> list[Cost]:
+    """The cost of votes on a new article, all by new voters, without the first, for each slice of them."""
+    article = (2 * SIZES[1] + 1_000 * len(groups) + number) * keys.SLOTS
+    fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
+    voters = [f"voter-{each}" for each in range(VOTES + 1)]
+    first, *votes = [store.site.command(script, 0, article, Vote.UP.value, username=name) for name in voters]
+    made: list[Command] = [
+        ("HSET", keys.article(0, article), *fields),
+        ("SADD", keys.voted(0, article), "alice"),
+        first,
+    ]
+    await store.site.redis.pipeline(made)
+    return [await _cost(store, votes[start : start + SLICE]) for start in range(0, VOTES, SLICE)]
+
+
+async def _cost(store: Store, votes: Sequence[Command]) -> Cost:
+    await store.site.redis.run(("CONFIG", "RESETSTAT"))
+    before = await _processor_time(store)
+    await store.site.redis.pipeline(votes)
+    after = await _processor_time(store)
+    information: str = await store.site.redis.run(("INFO", "commandstats"))
+    in_scripts = float(information.split("cmdstat_evalsha:")[1].split("usec=")[1].split(",")[0])
+    return Cost(in_scripts / len(votes), (after - before) * 1e6 / len(votes))
+
+
+async def _processor_time(store: Store) -> float:
+    """Seconds of processor time that the server has used."""
+    information: str = await store.site.redis.run(("INFO", "cpu"))
+    return sum(float(information.split(f"{name}:")[1].split()[0]) for name in ("used_cpu_user", "used_cpu_sys"))
+
+
+def _row(before: float, now: float) -> str:
+    return f"{before:.1f} | {now:.1f} | {now / before:.2f}"
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else ROUNDS))
