@@ -131,7 +131,7 @@ async def page(
         raise BadInput(f"limit is 1 to {LIMITS[-1]}, not {limit}")
     await context.require_server_key()
     site = context.store.site
-    reader = LogReader(site, await position_of(site, after) if after else await _oldest(site))
+    reader = LogReader(site, await _oldest(site) if after is None else await position_of(site, after))
     changes = await reader.read(limit, kinds)
     return ChangePage(changes, reader.position.cursor, await reader.has_more())
 
@@ -149,13 +149,13 @@ async def subscribe(
     await context.require_server_key()
     site, written, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
     with context.live.events.subscribed(ENTRIES, lambda event: written.set()):
-        reader = LogReader(site, await position_of(site, cursor) if cursor else await _newest(site))
+        reader = LogReader(site, await _newest(site) if cursor is None else await position_of(site, cursor))
         told, told_at = reader.position, monotonic()
         yield Checkpoint(told.cursor)
         async with aclosing(_batches(reader, kinds, written)) as batches:
             async for changes in batches:
                 if changes:
-                    await context.require_server_key(CHECK_INTERVAL)
+                    await _check_key(context)
                 for change in changes:
                     yield change
                     told, told_at = change.position, monotonic()
@@ -314,6 +314,16 @@ async def _batches(
         yield changes
         if reader.is_at_end:
             await _wait(written)
+
+
+async def _check_key(context: Context) -> None:
+    """Raise Forbidden if the key of a subscriber was revoked. While the store does not answer this waits."""
+    while True:
+        try:
+            await context.require_server_key(CHECK_INTERVAL)
+            return
+        except StoreUnavailable:
+            await asyncio.sleep(RECONNECT_PAUSE)
 
 
 async def _wait(written: asyncio.Event) -> None:

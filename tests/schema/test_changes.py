@@ -20,6 +20,7 @@ from store import keys, log
 from store.articles import Draft
 from store.errors import StoreUnavailable
 from store.records import Vote
+from store.server_keys import ServerKeys
 from tests.conftest import registered
 from tests.engine.sample import until
 from tests.schema.subscribers import answered, listeners, subscribed
@@ -219,6 +220,7 @@ async def test_limit_is_bounded(ask, key, limit):
 @pytest.mark.parametrize(
     "text",
     [
+        "",
         "changes|abc|1",
         "changes|abc|1|",
         "changes|abc|1|2",
@@ -404,14 +406,9 @@ async def test_slow_subscriber_is_told_that_entries_were_removed(store, context,
 
 async def test_subscription_goes_on_after_the_store_was_unavailable(store, context, monkeypatch):
     monkeypatch.setattr(changes, "RECONNECT_PAUSE", 0.01)
-    read_on, failures = log.read_on, iter([False, True, True, False, True])
-
-    async def failing(*arguments: Any) -> Any:
-        if next(failures, False):
-            raise StoreUnavailable("the store does not answer")
-        return await read_on(*arguments)
-
-    monkeypatch.setattr(log, "read_on", failing)
+    monkeypatch.setattr(changes, "CHECK_INTERVAL", 0)
+    failing_at_times(monkeypatch, log, "read_on")
+    failing_at_times(monkeypatch, ServerKeys, "names")
     async with aclosing(changes.subscribe(context)) as heard:
         await anext(heard)
         await write(store, 40)
@@ -420,6 +417,18 @@ async def test_subscription_goes_on_after_the_store_was_unavailable(store, conte
 
     by_partition = {p: [change.entry for change in found if change.entry.p == p] for p in range(store.site.partitions)}
     assert by_partition == await stored(store)
+
+
+def failing_at_times(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
+    """The second, third and fifth call of a function find that the store does not answer."""
+    function, failures = getattr(owner, name), iter([False, True, True, False, True])
+
+    async def failing(*arguments: Any) -> Any:
+        if next(failures, False):
+            raise StoreUnavailable("the store does not answer")
+        return await function(*arguments)
+
+    monkeypatch.setattr(owner, name, failing)
 
 
 async def listening(live: Live) -> None:
