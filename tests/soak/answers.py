@@ -88,9 +88,9 @@ class Execution:
             here = (*path, key)
             try:
                 value = self._value(type_name, name, parent, key, arguments)
-            except BadInput:
+            except BadInput as error:
                 self.request.model.reached.count("errors in nested fields", len(path) > 0)
-                self.errors.append((here, "BAD_USER_INPUT"))
+                self.errors.append((here, error.code))
                 value = None
             try:
                 result[key] = self._complete(type_, value, below, here)

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from tests.soak import formulas
-from tests.soak.model import GROUP, USERNAME, Article, BadInput, User, is_link
+from tests.soak.model import GROUP, USERNAME, Article, BadInput, NotAllowed, User, is_link
 from tests.soak.pages import Page
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
 
@@ -30,6 +30,11 @@ class Feed:
 
 
 NO_GROUP = "-"
+
+
+def _changes(request: Request, parent: Any, **given: Any) -> None:
+    """The soak has no server key."""
+    raise NotAllowed
 
 
 def _group(name: str | None) -> str | None:
@@ -225,6 +230,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "feed": _feed,
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
+        "changes": _changes,
     },
     "Article": {
         "id": lambda request, article: f"article:{article.number}",

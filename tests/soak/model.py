@@ -34,7 +34,15 @@ class Refused(Exception):
 
 
 class BadInput(Exception):
-    """Invalid input of a query: BAD_USER_INPUT."""
+    """Invalid input of a query."""
+
+    code = "BAD_USER_INPUT"
+
+
+class NotAllowed(BadInput):
+    """A query that only server keys may send."""
+
+    code = "FORBIDDEN"
 
 
 class Key(NamedTuple):
