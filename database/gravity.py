@@ -98,155 +98,154 @@ class Run(NamedTuple):
 def page(connection: Connection, listing: Listing, window: Window, without: Collection[int] = ()) -> PartitionPage:
     """The part of a page that the archive holds, by the values at the instant of the window or of the listing."""
     formula = _formula(listing, window.at)
-    of = since.indexes(connection, Order.GRAVITY, listing.name)
-    if not of:
+    found = since.indexes(connection, Order.GRAVITY, listing.name)
+    if not found:
         return PartitionPage(0, 0, (), formula.at)
-    total = of.by_votes.size - len(reads.places_of(connection, of.by_votes, without))
-    key, upwards = reads.key_of(window.beyond) if window.beyond else None, window.upwards
-    found = _positions(connection, of, formula, upwards, key, window.count + 1, without)
-    shown, has_more, has_behind = found[: window.count], len(found) > window.count, False
-    if key:
-        has_behind = _has_behind(connection, of, formula, upwards, key, without)
-    has_above, has_below = (has_more, has_behind) if upwards else (has_behind, has_more)
-    above = 0 if not has_above else 1 if has_below else max(total - len(shown), 0)
-    placed = tuple(reads.position(*each) for each in (reversed(shown) if upwards else shown))
-    return PartitionPage(above, total, placed, formula.at)
+    return Reader(connection, found, formula, without).page(window)
 
 
 def ranks(
     connection: Connection, listing: Listing, positions: Sequence[Position], without: Collection[int] = ()
 ) -> list[Rank]:
     """The ranks of positions at the instant of the listing."""
-    formula = _formula(listing, None)
-    of = since.indexes(connection, Order.GRAVITY, listing.name)
-    return [_rank(connection, of, formula, reads.key_of(each), without) if of else Rank(0, None) for each in positions]
+    found = since.indexes(connection, Order.GRAVITY, listing.name)
+    if not found:
+        return [Rank(0, None)] * len(positions)
+    reader = Reader(connection, found, _formula(listing, None), without)
+    return [reader.rank(reads.key_of(position)) for position in positions]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads a listing but for the articles in `without`. Keys have the values at the instant of the formula."""
+
+    connection: Connection
+    indexes: Indexes
+    formula: Formula
+    without: Collection[int]
+
+    def page(self, window: Window) -> PartitionPage:
+        key, by_votes = reads.key_of(window.beyond) if window.beyond else None, self.indexes.by_votes
+        found = self.positions(window.upwards, key, window.count + 1)
+        has_behind = key is not None and self._has_behind(window.upwards, key)
+        total = by_votes.size - len(reads.places_of(self.connection, by_votes, self.without))
+        return reads.page_of(found, window, has_behind, total, self.formula.at)
+
+    def rank(self, key: Key) -> Rank:
+        value, number = key
+        if value > 0:
+            above = self._count_further(1, key)
+        elif value < 0:
+            above = self.indexes.by_votes.size - self._count_further(-1, (value, number + 1))
+        else:
+            above = reads.rank(self.connection, self.indexes.by_votes, (1, number))
+        hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
+        above -= sum((self.formula.value_of(place), place.number) > key for place in hidden)
+        next = self.positions(True, key, 1)
+        return Rank(above, reads.position(*next[0]) if next else None)
+
+    def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
+        """The first `count` keys beyond a key, nearest first."""
+        found = self._of_age_0(upwards, beyond, count)
+        start, number = _sign(beyond[0]) if beyond else None, 0
+        for sign in (-1, 0, 1) if upwards else (1, 0, -1):
+            is_passed = start is not None and (sign < start if upwards else sign > start)
+            if is_passed or number >= count:
+                continue
+            edge, wanted = beyond if sign == start else None, count - number
+            part = self._of_sign(sign, upwards, edge, wanted) if sign else self._of_value_0(upwards, edge, wanted)
+            found |= part
+            number += len(part)
+        return sorted(found, reverse=not upwards)[:count]
+
+    def _has_behind(self, upwards: bool, key: Key) -> bool:
+        """Whether an article is at a key, or behind it, opposite to the direction of the page."""
+        own = {key[1]}.difference(self.without)
+        for place in reads.places_of(self.connection, self.indexes.by_time, own):
+            value = self.formula.value_of(place)
+            if value == key[0] or (value < key[0]) == upwards:
+                return True
+        return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
+
+    def _of_age_0(self, upwards: bool, beyond: Key | None, count: int) -> set[Key]:
+        """The first keys of articles posted at or after the instant: their order is that of VOTES."""
+        value, start = self.formula.first_value, None
+        if beyond:
+            votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES
+            start = (votes, beyond[1]) if value(votes) == beyond[0] else (votes + 0.5, 0)
+        reader = since.Reader(self.connection, self.indexes, self.formula.at, self.without)
+        return {(value(int(votes)), number) for votes, number in reader.positions(upwards, start, count)}
+
+    def _of_value_0(self, upwards: bool, edge: Key | None, count: int) -> set[Key]:
+        """The first keys of articles of one vote, whatever their age."""
+        low, high = (1, -1), (1, LAST_NUMBER)
+        if edge:
+            low, high = ((1, edge[1]), high) if upwards else (low, (1, edge[1]))
+        part = Range(self.indexes.by_votes.id, low, high)
+        found = reads.places(self.connection, part, count + len(self.without), upwards)
+        return {(0.0, place.number) for place in [each for each in found if each.number not in self.without][:count]}
+
+    def _of_sign(self, sign: int, upwards: bool, edge: Key | None, count: int) -> set[Key]:
+        """
+        The first keys of articles with values of a sign, posted before the instant, and others of equal values.
+
+        First a few articles of each class are read. The last of the best `count` bounds what is read of the classes
+        then.
+        """
+        formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()  # outward: away from 0
+        whole, size = self._times(outward), FIRST_READ
+        left = [
+            (run, _beyond(formula, run, whole, abs(edge[0]), outward) if edge else Range(run.listing, *whole))
+            for run in self._runs(sign)
+        ]
+        while left := [(run, part) for run, part in left if part.low < part.high]:
+            read = reads.places_of_many(self.connection, [part for _, part in left], size, outward)
+            for place in (place for places in read for place in places):
+                key = (formula.value_of(place), place.number)
+                if place.number not in self.without and (not edge or (key > edge if upwards else key < edge)):
+                    found.add(key)
+            limit = _limit([abs(value) for value, _ in found], count, outward)
+            left = [
+                (run, _after(formula, run, part, places[-1].key, limit, outward))
+                for (run, part), places in zip(left, read, strict=True)
+                if len(places) == size
+            ]
+            size = max(2 * size, min(count, MOST_READ))
+        return found
+
+    def _times(self, outward: bool) -> tuple[Key, Key]:
+        """The times before the instant, from the oldest article or (outward) up to the newest."""
+        end = (self.formula.at, -1)
+        whole = Range(self.indexes.by_time.id, EARLIEST, LATEST)
+        nearest = reads.places(self.connection, whole, 1, not outward)[0].key
+        return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
+
+    def _runs(self, sign: int) -> list[Run]:
+        runs, weight = [], self.formula.weight
+        for index in self.indexes.classes:
+            if index.votes_class * sign > 0:
+                lowest, highest = since.bases(index.votes_class)
+                lightest = weight(sign, lowest)
+                runs.append(Run(index.id, lightest, weight(sign, highest) if highest > lowest else lightest))
+        return runs
+
+    def _count_further(self, sign: int, key: Key) -> int:
+        """The number of articles of a sign beyond a key, away from 0: by time where it decides, else by value."""
+        formula, size, surely, unsure = self.formula, abs(key[0]), [], []
+        for run in self._runs(sign):
+            first, last = formula.first_time(run.heaviest, size), formula.last_time(run.lightest, size)
+            surely.append((run.listing, last))
+            if first < last:
+                unsure.append(Range(run.listing, (first, -1), (last, LAST_NUMBER)))
+        read = reads.places_of_many(self.connection, unsure, MOST_UNSURE, True)
+        values = [(formula.value_of(place), place.number) for places in read for place in places]
+        further = sum(each > key if sign > 0 else each < key for each in values)
+        return further + sum(reads.counts_above(self.connection, surely))
 
 
 def _formula(listing: Listing, at: int | None) -> Formula:
     assert listing.decay
     return Formula(listing.decay.at if at is None else at, *listing.decay.numbers)
-
-
-def _positions(
-    connection: Connection,
-    of: Indexes,
-    formula: Formula,
-    upwards: bool,
-    beyond: Key | None,
-    count: int,
-    without: Collection[int],
-) -> list[Key]:
-    """The first `count` positions beyond a key, nearest first."""
-    found = _of_age_0(connection, of, formula, upwards, beyond, count, without)
-    start, number = _sign(beyond[0]) if beyond else None, 0
-    for sign in (-1, 0, 1) if upwards else (1, 0, -1):
-        is_passed = start is not None and (sign < start if upwards else sign > start)
-        if is_passed or number >= count:
-            continue
-        edge = beyond if sign == start else None
-        if sign:
-            part = _of_sign(connection, of, formula, sign, upwards, edge, count - number, without)
-        else:
-            part = _of_value_0(connection, of, upwards, edge, count - number, without)
-        found.update(part)
-        number += len(part)
-    return sorted(found, reverse=not upwards)[:count]
-
-
-def _has_behind(
-    connection: Connection, of: Indexes, formula: Formula, upwards: bool, key: Key, without: Collection[int]
-) -> bool:
-    """Whether an article is at a position, or behind it, opposite to the direction of the page."""
-    for place in reads.places_of(connection, of.by_time, {key[1]}.difference(without)):
-        value = formula.value_of(place)
-        if value == key[0] or (value < key[0]) == upwards:
-            return True
-    nudged = (key[0], key[1] + (1 if upwards else -1))
-    return bool(_positions(connection, of, formula, not upwards, nudged, 1, without))
-
-
-def _of_age_0(
-    connection: Connection,
-    of: Indexes,
-    formula: Formula,
-    upwards: bool,
-    beyond: Key | None,
-    count: int,
-    without: Collection[int],
-) -> set[Key]:
-    """The first positions of articles posted at or after the instant: their order is that of VOTES."""
-    total = reads.rank(connection, of.by_time, (formula.at, -1))
-    if not total:
-        return set()
-    start = None
-    if beyond:
-        below = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=formula.first_value) - 1 - MOST_VOTES
-        start = (below, beyond[1]) if formula.first_value(below) == beyond[0] else (below + 0.5, 0)
-    found = since.positions(connection, of, formula.at, upwards, start, count, total, without)
-    return {(formula.first_value(int(votes)), number) for votes, number in found}
-
-
-def _of_value_0(
-    connection: Connection, of: Indexes, upwards: bool, edge: Key | None, count: int, without: Collection[int]
-) -> set[Key]:
-    """The first positions of articles of one vote, whatever their age."""
-    low, high = (1, -1), (1, LAST_NUMBER)
-    if edge:
-        low, high = ((1, edge[1]), high) if upwards else (low, (1, edge[1]))
-    found = reads.places(connection, Range(of.by_votes.id, low, high), count + len(without), upwards)
-    return {(0.0, place.number) for place in [each for each in found if each.number not in without][:count]}
-
-
-def _of_sign(
-    connection: Connection,
-    of: Indexes,
-    formula: Formula,
-    sign: int,
-    upwards: bool,
-    edge: Key | None,
-    count: int,
-    without: Collection[int],
-) -> set[Key]:
-    """
-    The first positions of articles with values of a sign, posted before the instant, and others of equal values.
-
-    First a few articles of each class are read. The last of the best `count` bounds what is read of the classes then.
-    """
-    outward = upwards == (sign > 0)  # the page goes away from 0
-    end = reads.places(connection, Range(of.by_time.id, EARLIEST, LATEST), 1, not outward)[0].key
-    whole = (
-        (EARLIEST, min((formula.at, -1), (end[0], LAST_NUMBER))) if outward else (reads.before(end), (formula.at, -1))
-    )
-    found: set[Key] = set()
-    left = [
-        (run, _beyond(formula, run, whole, abs(edge[0]), outward) if edge else Range(run.listing, *whole))
-        for run in _runs(of, formula, sign)
-    ]
-    size = FIRST_READ
-    while left := [(run, part) for run, part in left if part.low < part.high]:
-        read = reads.places_of_many(connection, [part for _, part in left], size, outward)
-        for place in (place for places in read for place in places):
-            key = (formula.value_of(place), place.number)
-            if place.number not in without and (not edge or (key > edge if upwards else key < edge)):
-                found.add(key)
-        limit = _limit([abs(value) for value, _ in found], count, outward)
-        left = [
-            (run, _after(formula, run, part, places[-1].key, limit, outward))
-            for (run, part), places in zip(left, read, strict=True)
-            if len(places) == size
-        ]
-        size = max(2 * size, min(count, MOST_READ))
-    return found
-
-
-def _runs(of: Indexes, formula: Formula, sign: int) -> list[Run]:
-    runs = []
-    for index in of.classes:
-        if index.votes_class * sign > 0:
-            lowest, highest = since.bases(index.votes_class)
-            lightest = formula.weight(sign, lowest)
-            runs.append(Run(index.id, lightest, formula.weight(sign, highest) if highest > lowest else lightest))
-    return runs
 
 
 def _beyond(formula: Formula, run: Run, part: tuple[Key, Key], size: float, outward: bool) -> Range:
@@ -268,37 +267,6 @@ def _limit(sizes: Sequence[float], count: int, outward: bool) -> float | None:
     if len(sizes) < count:
         return None
     return nsmallest(count, sizes)[-1] if outward else nlargest(count, sizes)[-1]
-
-
-def _rank(connection: Connection, of: Indexes, formula: Formula, key: Key, without: Collection[int]) -> Rank:
-    value, number = key
-    if value > 0:
-        above = _count_further(connection, of, formula, 1, key)
-    elif value < 0:
-        above = of.by_votes.size - _count_further(connection, of, formula, -1, (value, number + 1))
-    else:
-        above = reads.rank(connection, of.by_votes, (1, number))
-    hidden = reads.places_of(connection, of.by_time, without)
-    above -= sum((formula.value_of(place), place.number) > key for place in hidden)
-    next = _positions(connection, of, formula, True, key, 1, without)
-    return Rank(above, reads.position(*next[0]) if next else None)
-
-
-def _count_further(connection: Connection, of: Indexes, formula: Formula, sign: int, key: Key) -> int:
-    """The number of articles of a sign beyond a key, away from 0: by their times where these decide, else by values."""
-    size, surely, unsure = abs(key[0]), [], []
-    for run in _runs(of, formula, sign):
-        first, last = formula.first_time(run.heaviest, size), formula.last_time(run.lightest, size)
-        surely.append((run.listing, last))
-        if first < last:
-            unsure.append(Range(run.listing, (first, -1), (last, LAST_NUMBER)))
-    values = [
-        (formula.value_of(place), place.number)
-        for places in reads.places_of_many(connection, unsure, MOST_UNSURE, True)
-        for place in places
-    ]
-    further = sum(each > key if sign > 0 else each < key for each in values)
-    return further + sum(reads.counts_above(connection, surely))
 
 
 def _sign(value: float) -> int:

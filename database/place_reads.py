@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, TextClause, bindparam, text
 
 from store import keys
-from store.records import Position
+from store.listings import Window
+from store.records import PartitionPage, Position
 
 Key = tuple[float, int]  # the value and the number of a place
 
@@ -71,6 +72,24 @@ def key_of(position: Position) -> Key:
 def before(key: Key) -> Key:
     """The key just below another one."""
     return key[0], key[1] - 1
+
+
+def nudged(key: Key, upwards: bool) -> Key:
+    """The key next to another one."""
+    return key[0], key[1] + (1 if upwards else -1)
+
+
+def page_of(found: Sequence[Key], window: Window, has_behind: bool, total: int, at: int | None = None) -> PartitionPage:
+    """
+    The page of a window whose first `count` + 1 keys are found, nearest first, where nothing is counted.
+
+    `has_behind` says whether any is behind them, opposite to the direction of the page.
+    """
+    shown, has_more = found[: window.count], len(found) > window.count
+    has_above, has_below = (has_more, has_behind) if window.upwards else (has_behind, has_more)
+    above = 0 if not has_above else 1 if has_below else max(total - len(shown), 0)
+    positions = tuple(position(*key) for key in (reversed(shown) if window.upwards else shown))
+    return PartitionPage(above, total, positions, at)
 
 
 def indexes(connection: Connection, names: Collection[str]) -> list[Index]:

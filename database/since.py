@@ -8,6 +8,7 @@ Only numbers of early versions, which are lower than all others, do not contain 
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -71,58 +72,101 @@ def bases(votes_class: int) -> tuple[int, int]:
 
 def page(connection: Connection, name: str, at: int, window: Window, without: Collection[int] = ()) -> PartitionPage:
     """The part of a page of VOTES since an instant that the archive holds. `name` is that of the listing of VOTES."""
-    of = indexes(connection, Order.VOTES, name)
-    if not of:
-        return PartitionPage(0, 0, ())
-    read = reads.rank(connection, of.by_time, (at, -1))
-    number = read - sum(each.value >= at for each in reads.places_of(connection, of.by_time, without))
-    key, upwards = reads.key_of(window.beyond) if window.beyond else None, window.upwards
-    found = positions(connection, of, at, upwards, key, window.count + 1, read, without)
-    shown, has_more, has_behind = found[: window.count], len(found) > window.count, False
-    if key:
-        has_behind = _has_behind(connection, of, at, upwards, key, read, without)
-    has_above, has_below = (has_more, has_behind) if upwards else (has_behind, has_more)
-    above = 0 if not has_above else 1 if has_below else max(number - len(shown), 0)
-    placed = tuple(reads.position(*each) for each in (reversed(shown) if upwards else shown))
-    return PartitionPage(above, number, placed)
+    found = indexes(connection, Order.VOTES, name)
+    return Reader(connection, found, at, without).page(window) if found else PartitionPage(0, 0, ())
 
 
-def positions(
-    connection: Connection,
-    of: Indexes,
-    at: int,
-    upwards: bool,
-    beyond: Key | None,
-    count: int,
-    total: int,
-    without: Collection[int] = (),
-) -> list[Key]:
-    """
-    The first `count` articles posted since an instant beyond a key of VOTES, as keys of VOTES, nearest first.
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the articles posted since an instant but for those in `without`. Keys are those of VOTES."""
 
-    `total` is the number of articles since the instant.
-    """
-    key = beyond or (EARLIEST if upwards else LATEST)
-    if total <= SORTED:
-        newest = reads.places_of_many(connection, [Range(of.by_time.id, (at, -1), LATEST)], SORTED, False)
-        found = _sorted(newest[0], upwards, key)
-    else:
-        classes = [each for each in of.classes if _reaches(each, upwards, key)]
-        ordered = classes[::-1] if upwards else classes
-        found = _of_classes(connection, of, ordered, at, upwards, key)
-    return list(islice((each for each in found if each[1] not in without), count))
+    connection: Connection
+    indexes: Indexes
+    at: int
+    without: Collection[int]
 
+    def page(self, window: Window) -> PartitionPage:
+        key = reads.key_of(window.beyond) if window.beyond else None
+        found = self.positions(window.upwards, key, window.count + 1)
+        has_behind = key is not None and self._has_behind(window.upwards, key)
+        hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
+        total = self._count() - sum(place.value >= self.at for place in hidden)
+        return reads.page_of(found, window, has_behind, total)
 
-def _has_behind(
-    connection: Connection, of: Indexes, at: int, upwards: bool, key: Key, total: int, without: Collection[int]
-) -> bool:
-    """Whether an article is at a position, or behind it, opposite to the direction of the page."""
-    for place in reads.places_of(connection, of.by_time, {key[1]}.difference(without)):
-        votes = place.extra or 0
-        if place.value >= at and (votes == key[0] or (votes < key[0]) == upwards):
-            return True
-    nudged = (key[0], key[1] + (1 if upwards else -1))
-    return bool(positions(connection, of, at, not upwards, nudged, 1, total, without))
+    def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
+        """The first `count` keys beyond a key, nearest first."""
+        key, number = beyond or (EARLIEST if upwards else LATEST), self._count()
+        if not number:
+            return []
+        if number <= SORTED:
+            since = Range(self.indexes.by_time.id, (self.at, -1), LATEST)
+            found = _sorted(reads.places_of_many(self.connection, [since], SORTED, False)[0], upwards, key)
+        else:
+            found = self._by_class(upwards, key)
+        return list(islice((each for each in found if each[1] not in self.without), count))
+
+    def _count(self) -> int:
+        """The number of articles since the instant, with those in `without`."""
+        return reads.rank(self.connection, self.indexes.by_time, (self.at, -1))
+
+    def _has_behind(self, upwards: bool, key: Key) -> bool:
+        """Whether an article is at a key, or behind it, opposite to the direction of the page."""
+        own = {key[1]}.difference(self.without)
+        for place in reads.places_of(self.connection, self.indexes.by_time, own):
+            votes = place.extra or 0
+            if place.value >= self.at and (votes == key[0] or (votes < key[0]) == upwards):
+                return True
+        return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
+
+    def _by_class(self, upwards: bool, key: Key) -> Iterator[Key]:
+        classes = [each for each in self.indexes.classes if _reaches(each, upwards, key)]
+        if upwards:
+            classes.reverse()
+        start, number = 0, 1
+        while some := classes[start : start + number]:
+            parts = [Range(each.id, (self.at, -1), LATEST) for each in some]
+            read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS + 1, False)
+            for index, places in zip(some, read, strict=True):
+                if len(places) <= SORTED_OF_CLASS:
+                    yield from _sorted(places, upwards, key)
+                else:
+                    yield from self._of_class(index, upwards, key)
+            start, number = start + number, min(2 * number, CLASSES_AT_ONCE)
+
+    def _of_class(self, index: Index, upwards: bool, key: Key) -> Iterator[Key]:
+        """The articles of a class with many since the instant."""
+        lowest, highest = _votes(index.votes_class)
+        low: Key = (max(lowest, key[0]) if upwards else lowest, -1)
+        high: Key = (highest if upwards else min(highest, key[0]), LAST_NUMBER)
+        while values := reads.values(
+            self.connection, Range(self.indexes.by_votes.id, low, high), VALUES_AT_ONCE, upwards
+        ):
+            parts = [part for votes in values for part in self._of_votes(votes, upwards, key)]
+            read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS, upwards)
+            for part, places in zip(parts, read, strict=True):
+                yield from self._since(part, places, upwards)
+            low, high = ((values[-1], LAST_NUMBER), high) if upwards else (low, (values[-1], -1))
+
+    def _of_votes(self, votes: float, upwards: bool, key: Key) -> list[Range]:
+        """The ranges of VOTES in which articles of this number of votes are that may be posted since the instant."""
+        first, index = max(2 * keys.SLOTS * self.at, FIRST_BY_TIME), self.indexes.by_votes.id
+        parts = [
+            Range(index, (votes, first - 1), (votes, LAST_NUMBER)),
+            Range(index, (votes, -1), (votes, FIRST_BY_TIME)),
+        ]
+        if upwards:
+            return [part._replace(low=max(part.low, key)) for part in reversed(parts)]
+        return [part._replace(high=min(part.high, key)) for part in parts]
+
+    def _since(self, part: Range, places: list[Place], upwards: bool) -> Iterator[Key]:
+        """The articles of a range of VOTES posted since the instant. The first `places` of it are read already."""
+        while True:
+            yield from (place.key for place in places if place.extra is not None and place.extra >= self.at)
+            if len(places) < SORTED_OF_CLASS:
+                return
+            last = places[-1].key
+            part = part._replace(low=last) if upwards else part._replace(high=last)
+            places = reads.places(self.connection, part, SORTED_OF_CLASS, upwards)
 
 
 def _class(index: Index) -> int:
@@ -144,64 +188,5 @@ def _reaches(index: Index, upwards: bool, key: Key) -> bool:
 def _sorted(places: Sequence[Place], upwards: bool, key: Key) -> Iterator[Key]:
     """Those of some places by time that are beyond a key of VOTES, in the direction of the page."""
     found = [(float(place.extra or 0), place.number) for place in places]
-    return iter(sorted((each for each in found if _is_beyond(each, upwards, key)), reverse=not upwards))
-
-
-def _is_beyond(one: Key, upwards: bool, other: Key) -> bool:
-    return one > other if upwards else one < other
-
-
-def _of_classes(
-    connection: Connection, of: Indexes, classes: Sequence[Index], at: int, upwards: bool, key: Key
-) -> Iterator[Key]:
-    start, number = 0, 1
-    while some := classes[start : start + number]:
-        start, number = start + number, min(2 * number, CLASSES_AT_ONCE)
-        parts = [Range(each.id, (at, -1), LATEST) for each in some]
-        for index, places in zip(
-            some, reads.places_of_many(connection, parts, SORTED_OF_CLASS + 1, False), strict=True
-        ):
-            if len(places) <= SORTED_OF_CLASS:
-                yield from _sorted(places, upwards, key)
-            else:
-                yield from _of_class(connection, of.by_votes, index, at, upwards, key)
-
-
-def _of_class(connection: Connection, by_votes: Index, index: Index, at: int, upwards: bool, key: Key) -> Iterator[Key]:
-    """The articles of a class with many since the instant."""
-    lowest, highest = _votes(index.votes_class)
-    all_votes = Range(by_votes.id, (lowest, -1), (highest, LAST_NUMBER))
-    left = (
-        all_votes._replace(low=max(all_votes.low, (key[0], -1)))
-        if upwards
-        else all_votes._replace(high=min(all_votes.high, (key[0], LAST_NUMBER)))
-    )
-    while values := reads.values(connection, left, VALUES_AT_ONCE, upwards):
-        parts = [part for votes in values for part in _parts(by_votes, votes, at, upwards, key)]
-        for part, places in zip(parts, reads.places_of_many(connection, parts, SORTED_OF_CLASS, upwards), strict=True):
-            yield from _since(connection, part, places, at, upwards)
-        last = values[-1]
-        left = left._replace(low=(last, LAST_NUMBER)) if upwards else left._replace(high=(last, -1))
-
-
-def _parts(by_votes: Index, votes: float, at: int, upwards: bool, key: Key) -> list[Range]:
-    """The ranges of VOTES in which articles of this number of votes are that may be posted since the instant."""
-    by_time = max(2 * keys.SLOTS * at, FIRST_BY_TIME)
-    parts = [
-        Range(by_votes.id, (votes, by_time - 1), (votes, LAST_NUMBER)),
-        Range(by_votes.id, (votes, -1), (votes, FIRST_BY_TIME)),
-    ]
-    if upwards:
-        return [part._replace(low=max(part.low, key)) for part in reversed(parts)]
-    return [part._replace(high=min(part.high, key)) for part in parts]
-
-
-def _since(connection: Connection, part: Range, places: list[Place], at: int, upwards: bool) -> Iterator[Key]:
-    """The articles of a range of VOTES posted since the instant. The first `places` of it are read already."""
-    while True:
-        yield from (place.key for place in places if place.extra is not None and place.extra >= at)
-        if len(places) < SORTED_OF_CLASS:
-            return
-        last = places[-1].key
-        part = part._replace(low=last) if upwards else part._replace(high=last)
-        places = reads.places(connection, part, SORTED_OF_CLASS, upwards)
+    beyond = [each for each in found if (each > key if upwards else each < key)]
+    return iter(sorted(beyond, reverse=not upwards))
