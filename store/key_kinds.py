@@ -23,6 +23,7 @@ LINK_DIGEST = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
 NOTHING = re.compile("")
+NEW_LOG = "nothing: a new log begins"
 
 Type = Literal["hash", "set", "string", "zset", "list", "stream", "channel"]
 
@@ -378,6 +379,7 @@ DECLARED = (
         "an entry for each change, with the new values",
         lifetime="UPVOTE_LOG_SECONDS, and until all consumers have them",
         written_by="every script that changes an article, a user, a follow or a ranking",
+        rebuilt_from=NEW_LOG,
     ),
     KeyKind(
         keys.logged,
@@ -386,6 +388,7 @@ DECLARED = (
         "ids of the entries of the log with texts of an article, by article number",
         lifetime="as long as these entries",
         written_by="post, edit, delete, import",
+        rebuilt_from=NEW_LOG,
     ),
     KeyKind(
         keys.consumers,
@@ -393,6 +396,7 @@ DECLARED = (
         NOTHING,
         "id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
         written_by="consumers, the trimming of the log",
+        rebuilt_from=NEW_LOG,
     ),
     KeyKind(
         keys.effects,

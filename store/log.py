@@ -6,6 +6,7 @@ entries are read, consumers keep their positions, and entries that nobody needs 
 import asyncio
 import logging
 import re
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -149,13 +150,17 @@ async def forget(site: Site, name: str) -> bool:
 
 
 async def positions(site: Site) -> dict[str, dict[int, str]]:
-    """The last entry that each consumer has taken, by partition. One round trip."""
+    """
+    The last entry that each consumer has taken, by partition. One round trip.
+
+    A text that is no id, as another program may have written it, counts as the start of the log.
+    """
     found: dict[str, dict[int, str]] = {}
     replies = await site.redis.pipeline([("HGETALL", keys.consumers(p)) for p in range(site.partitions)])
     for p, fields in enumerate(replies):
         for name, id in fields.items():
             if name != TRIMMED_FIELD:
-                found.setdefault(name, {})[p] = id
+                found.setdefault(name, {})[p] = id if records.ENTRY_ID.fullmatch(id) else START
     return found
 
 
@@ -200,6 +205,16 @@ async def kept_trimmed(site: Site, kept_ms: int, max_entries: int, settled: Sett
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+async def restart(site: Site, p: int) -> None:
+    """Begin a new log in a partition whose log is damaged, with another identity. Two round trips."""
+    await site.redis.run(("DEL", keys.log(p), keys.logged(p), keys.consumers(p)))
+    await site.redis.run(("HSET", keys.store(), IDENTITY_FIELD, new_identity()))
+
+
+def new_identity() -> str:
+    return secrets.token_hex(8)
 
 
 def ranked(site: Site, p: int) -> Command:

@@ -1,6 +1,5 @@
 """Opens a store. It holds the settings it was created with; each start compares them with its own settings."""
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -13,7 +12,7 @@ from store.client.replication import Replication
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions, TrackingCaches
 from store.errors import StoreMismatch
 from store.follows import Follows
-from store.log import IDENTITY_FIELD
+from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
 from store.queries import VoteCache, VoterCache
@@ -109,15 +108,15 @@ async def _agree_on_settings(
     """Compare the settings with those in the store, creating it if it is empty, and return the number of partitions."""
     settings: dict[str, float | None] = {"partitions": partitions, **policy.kept_in_indexes()}
     command: Command = ("HMGET", keys.store(), *settings, IDENTITY_FIELD, RESTORING_FIELD)
-    *stored, log, restoring = await redis.run(command)
+    *stored, identity, restoring = await redis.run(command)
     is_new = 0
-    if None in (*stored, log):  # else nothing is written, so that a store with a full disk can be opened
+    if None in (*stored, identity):  # else nothing is written, so that a store with a full disk can be opened
         initial = [(name, str(value or 1)) for name, value in settings.items()]
-        initial.append((IDENTITY_FIELD, secrets.token_hex(8)))
+        initial.append((IDENTITY_FIELD, new_identity()))
         if not any(stored):  # first, so that no process sees a new store without it
             await redis.run(("HSETNX", keys.store(), LINKS_FIELD, links.VERSION))
         is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in initial])
-        *stored, log, restoring = await redis.run(command)
+        *stored, identity, restoring = await redis.run(command)
     if restoring is not None:
         raise StoreMismatch("a restore into this store has not finished: repeat it, or empty the store")
     if is_new:

@@ -6,7 +6,6 @@ Every step may be repeated, so that a restore which was interrupted can be start
 """
 
 import re
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +14,7 @@ from store import keys, links, records
 from store.client import Argument, Command
 from store.client.client import RedisClient
 from store.errors import StoreMismatch
-from store.log import IDENTITY_FIELD
+from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance.dump import Record
 from store.ranking.config import LINKS_FIELD, ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
@@ -67,7 +66,7 @@ class Restoration:
             await redis.close()
             raise
         made: dict[str, Argument] = {"partitions": partitions, **policy.kept_in_indexes(), LINKS_FIELD: links.VERSION}
-        made[IDENTITY_FIELD] = secrets.token_hex(8)  # a new log begins
+        made[IDENTITY_FIELD] = new_identity()  # a new log begins
         if origin:
             made[ORIGIN_FIELD] = origin
         flat = [text for name, value in made.items() for text in (name, str(value))]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from store import effects, key_kinds, keys, links, log, records, server_keys
 from store.client import Argument, Command, StoreUnavailable
-from store.key_kinds import Check, Key
+from store.key_kinds import NEW_LOG, Check, Key
 from store.maintenance import dangling_follows, scan
 from store.maintenance.scan import Progress
 from store.ranking.config import orders_to_write
@@ -148,6 +148,8 @@ class _Verification:
         deleted = self._repair and bool(key.kind.rebuilt_from)
         if deleted:
             await self._site.redis.run(("DEL", key.text))
+            if key.kind.rebuilt_from == NEW_LOG:
+                await log.restart(self._site, key.p)
         more = "" if deleted else " before more can be verified"
         self._report(Finding(key.text, f"a {found}", f"a {key.kind.type}{more}", deleted))
         return deleted

@@ -7,11 +7,16 @@
 -- Reply {"trimmed", number of entries that were removed}
 local TEXTS = {posted = true, imported = true, edited = true}
 
-local function is_after(id, other)
+-- Time and number of an id. Other programs write the positions of consumers: other text counts as the start of the log.
+local function parse(id)
   local time, number = string.match(id, "^(%d+)-(%d+)$")
-  local other_time, other_number = string.match(other, "^(%d+)-(%d+)$")
-  if time ~= other_time then return tonumber(time) > tonumber(other_time) end
-  return tonumber(number) > tonumber(other_number)
+  return tonumber(time or 0), tonumber(number or 0)
+end
+
+local function is_after(id, other)
+  local time, number = parse(id)
+  local other_time, other_number = parse(other)
+  return time > other_time or time == other_time and number > other_number
 end
 
 -- Removes an entry from those that are noted for an article, which the log has no more.

@@ -413,6 +413,17 @@ async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
     assert await left(store) == []
 
 
+@pytest.mark.parametrize("text", ["", "now", "12", "-1-2", "1-2-3"])
+async def test_malformed_position_counts_as_the_start(store, ids, redis, text):
+    p = store.site.home_of_user("alice")
+    redis.hset(keys.consumers(p), "reader", text)
+
+    await log.trim(store.site, 0, 1_000)
+
+    assert set(ids) <= set(await left(store))
+    assert (await log.positions(store.site))["reader"] == {p: log.START}
+
+
 @pytest.mark.parametrize("name", ["trimmed", "", "Database", "a b", "-"])
 async def test_name_of_a_consumer_is_checked(store, name):
     with pytest.raises(ValueError, match="no name of a consumer"):

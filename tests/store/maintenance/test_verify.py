@@ -5,11 +5,12 @@ from functools import partial
 import pytest
 from redis import Redis
 
-from store import keys
+from store import keys, log
 from store.errors import StoreMismatch
 from store.maintenance import dangling_follows, verify
 from store.maintenance.verify import Finding
 from store.ranking.formulas import Policy
+from store.records import Vote
 from store.store import Store
 from tests.conftest import Clock
 from tests.servers import PATIENCE
@@ -61,6 +62,26 @@ async def test_damage_that_cannot_be_derived_is_reported_and_stays(scene, damage
     found = await verified(scene.store, repair=True)
     assert of(found) == sorted(expected)
     assert of(await verified(scene.store)) == of([finding for finding in found if not finding.repaired]) != []
+
+
+@pytest.mark.parametrize("kind", [keys.log, keys.logged, keys.consumers])
+async def test_log_of_a_wrong_type_is_replaced_with_a_new_one(scene, redis, kind):
+    """Its consumers learn from the identity that they have to begin again."""
+    key, before = kind(scene.p), await log.identity(scene.store.site)
+    await log.advance(scene.store.site, "reader", scene.p, log.START)
+    redis.delete(key)
+    redis.rpush(key, "odd")
+    type = "stream" if kind is keys.log else "hash"
+
+    assert of(await verified(scene.store)) == [(key, "a list", f"a {type} before more can be verified")]
+    assert await log.identity(scene.store.site) == before
+    assert of(await verified(scene.store, repair=True)) == [(key, "a list", f"a {type}")]
+    assert await log.identity(scene.store.site) != before
+    assert await verified(scene.store) == []
+    voted = await scene.store.articles.vote(scene.open.number, "erin", Vote.UP)
+    assert voted.changed
+    assert [entry.kind for entry in await log.read(scene.store.site, scene.p, log.START, 9)] == ["voted"]
+    assert await log.positions(scene.store.site) == {}
 
 
 async def test_late_expiry_is_reported_and_repaired(scene, redis):
