@@ -12,22 +12,24 @@ demo: .venv/serve.stamp  ## serve a small sample from a temporary store
 
 install: .venv/dev.stamp  ## install everything for serving, checking and testing
 
-check: .venv/dev.stamp  ## check format, lint and types
+check: .venv/dev.stamp  ## check format, lint and types, and that all tests can be imported
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
+	$(BIN)/pytest --collect-only
 
 format: .venv/dev.stamp
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
 test: check  ## check first, then the tests against the real server, and those of the store on a cluster too
-	$(BIN)/pytest $(TWO_AT_ONCE) --ignore tests/soak --ignore tests/slow
-	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
+	EXAMPLES=few $(BIN)/pytest $(TWO_AT_ONCE) --ignore tests/soak --ignore tests/slow
+	EXAMPLES=few $(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 
-test-slow: .venv/dev.stamp  ## three minutes of random operations beside a model, mutants, and faults of processes and disks
+test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, all examples of properties, and what takes long
 	$(BIN)/pytest tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
+	$(BIN)/pytest $(TWO_AT_ONCE) -m hypothesis --ignore tests/soak
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster

@@ -15,6 +15,7 @@ from engine.endpoint import read_body
 from engine.errors import Refused
 from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import CONTEXTS, Query, serving
+from tests.examples import examples
 
 JSON = {"content-type": "application/json"}
 GRAPHQL_RESPONSE = "application/graphql-response+json"
@@ -385,7 +386,9 @@ bodies = st.binary() | json_values.map(json.dumps).map(str.encode) | json_reques
 accepts = st.sampled_from(["application/json", GRAPHQL_RESPONSE, "text/event-stream", "*/*"]) | st.text(
     "*/;=q.01, aplicton", max_size=30
 ).map(str.strip)
-many_requests = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many_requests = settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @many_requests

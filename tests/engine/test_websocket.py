@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tests.engine.messages import initialise, receive, send, subscribe
 from tests.engine.sample import serving, until
 from tests.engine.test_streaming import stable
+from tests.examples import examples
 
 
 async def closing(socket):
@@ -319,7 +320,7 @@ payloads = (
 messages = st.fixed_dictionaries({}, optional={"type": words, "id": st.text() | st.integers(), "payload": payloads})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(said=st.lists(messages.map(json.dumps) | st.text(st.characters(codec="utf-8")), max_size=5))
 async def test_no_message_causes_an_internal_error(server, said, caplog):
     async with server.socket() as socket:

@@ -26,6 +26,7 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from store.store import Store
 from tests.conftest import Clock, client, registered
+from tests.examples import examples
 from tests.store.reading import post
 
 pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
@@ -176,7 +177,7 @@ SOME_DATA = {
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # graphql-core begins not all it makes
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=queries(schema.text(), custom_scalars=SOME_DATA, allow_null=True),
     odd=st.booleans(),

@@ -12,6 +12,7 @@ from store.errors import SelfFollow
 from store.records import Feed
 from store.store import Store
 from tests.conftest import Clock, client, registered
+from tests.examples import examples
 from tests.store.reading import post
 
 pytestmark = pytest.mark.routed
@@ -47,7 +48,7 @@ class Model:
 
 @pytest.mark.parametrize("partitions", [1, 8])
 @pytest.mark.parametrize("bound", [2, 250])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=st.lists(actions, min_size=5, max_size=60))
 def test_feed_is_the_merge_of_the_timelines_at_every_instant(
     running_valkey, monkeypatch, partitions, bound, history

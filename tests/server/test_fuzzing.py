@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis_graphql import from_schema, nodes
 
 from schema.schema import FILE
+from tests.examples import examples
 from tests.server.conftest import REGISTER, serving
 
 SCALARS = {
@@ -16,7 +17,7 @@ SCALARS = {
 }
 DOCUMENTS = from_schema(FILE.read_text(), custom_scalars=SCALARS)
 FIXED_EXAMPLES = settings(
-    max_examples=100,
+    max_examples=examples(100),
     deadline=None,
     derandomize=True,
     database=None,

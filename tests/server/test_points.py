@@ -55,7 +55,7 @@ def is_spent(live):
 
 def test_users_behind_one_address_do_not_take_from_each_other(tmp_path):
     with serving(tmp_path, rate_points=200, rate_address_points=400, **SLOW_REFILL | {"workers": 2}) as live:
-        tokens = [registered(live, f"user-{number}") for number in range(30)]
+        tokens = [registered(live, f"user-{number}") for number in range(10)]
         while not is_spent(live):
             pass
         answers = [live.post(PAGE, bearer(token)) for token in tokens for _ in range(2)]
@@ -189,11 +189,11 @@ def test_without_limits_responses_have_no_such_headers(live):
 
 
 def test_workers_share_the_points_of_a_user(tmp_path):
-    with serving(tmp_path, rate_points=600, workers=2, **SLOW_REFILL) as live:
+    with serving(tmp_path, rate_points=200, workers=2, **SLOW_REFILL) as live:
         token = registered(live, "dave")
         statuses = []
-        while statuses[-10:] != [429] * 10 and len(statuses) < 500:
+        while statuses[-10:] != [429] * 10 and len(statuses) < 200:
             statuses.append(live.post(SMALL, bearer(token)).status_code)
             time.sleep(0.02)
 
-    assert 200 <= statuses.count(200) < 340  # two processes that count for themselves answer 600
+    assert 60 <= statuses.count(200) < 130  # two processes that count for themselves answer 200

@@ -14,6 +14,7 @@ from store.listings import Window
 from store.records import Position
 from store.store import Store
 from tests.conftest import client
+from tests.examples import examples
 
 pytestmark = pytest.mark.routed
 
@@ -26,7 +27,7 @@ def timelines(most_people, most_articles):
 
 
 @pytest.mark.parametrize("partitions", [1, 8])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     posted=st.one_of(timelines(3, 12), timelines(40, 4)),
     size=st.integers(1, 8),

@@ -24,6 +24,7 @@ from engine.compiler.execution import Execution
 from engine.compiler.resolvers import RESOLVER, BatchResolver
 from engine.documents import Operations
 from tests.engine.sample import Opened
+from tests.examples import examples
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("collected")
@@ -326,7 +327,7 @@ ROOTS += ['mutation {0} {{ add(title: "new") {1} }}', 'mutation {0} {{ burn(titl
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # graphql-core never awaits some
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(ROOTS), selections(), st.sampled_from([{}, {"n": 3}, {"n": 0, "wish": None}]), st.booleans())
 def test_random_documents_of_plain_resolvers_are_answered_alike(root, selected, variables, may):
     text = root.format(VARIABLES, selected)

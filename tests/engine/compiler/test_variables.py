@@ -8,6 +8,7 @@ from pytest import raises
 
 from engine.compiler.arguments import VariableCoercion
 from engine.compiler.plan import NotCompilable
+from tests.examples import examples
 
 SCHEMA = build_schema("""
     enum Mood { GOOD BAD }
@@ -68,7 +69,7 @@ def _declaration(name, end):
 @example(["$g: Both"], {"g": {"text": "a", "number": None, "mood": "GOOD"}})
 @example(["$g: Both"], {"g": {"text": "a", "odd": 1}})
 @example(["$j: Deep"], {"j": {"deep": {"both": {"text": "a"}}, "moods": "BAD"}})
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(declared(), st.dictionaries(st.sampled_from("abcdefghijx"), VALUES))
 def test_variables_are_those_of_graphql_core(declarations, values):
     text = f"query ({', '.join(declarations)}) {{ __typename }}" if declarations else "{ __typename }"

@@ -24,7 +24,7 @@ from tests.server.conftest import Live
 from tests.servers import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-SOURCES = Path(__file__).with_name("frontend")
+SOURCES = ROOT / "tests" / "clients" / "frontend"
 BROWSER = ROOT / "tests" / "server" / "browser"
 PAGE = (ROOT / "docs" / "frontend.md").read_text()
 BLOCK = re.compile(r"^```(?:json|tsx?|yaml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
