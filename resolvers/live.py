@@ -28,8 +28,8 @@ T = TypeVar("T")
 class TooManyRankings(Exception):
     """The rankings that an address subscribes to have too many places. Each of them is read again when it changes."""
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"the rankings of this address would have more than {most} places")
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the rankings of this address would have more than {limit} places")
 
 
 class RankingKey(NamedTuple):

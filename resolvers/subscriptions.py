@@ -30,8 +30,8 @@ MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 class SubscriberTooSlow(Exception):
     """More articles wait to be sent than a subscriber may have pending."""
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"more than {most} articles wait to be sent: subscribe again")
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"more than {limit} articles wait to be sent: subscribe again")
 
 
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:

@@ -1,4 +1,4 @@
-"""The command `database`: `status` prints how far the database is behind the store, `rebuild` makes it again."""
+"""The command `database`: `status` prints how far it is behind the store, `rebuild` fills it from the store."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -17,10 +17,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="status | rebuild")
     status = actions.add_parser("status", help="print the position in each log, and how far the database is behind")
     status.set_defaults(action=show)
-    again = actions.add_parser(
-        "rebuild", help="make all tables again from the store and its log; servers may be running"
-    )
-    again.set_defaults(action=rebuild)
+    refill = actions.add_parser("rebuild", help="fill all tables anew from the store; servers may be running")
+    refill.set_defaults(action=rebuild)
 
 
 def run(arguments: Namespace) -> int:

@@ -53,16 +53,16 @@ def restore(settings: Settings, file: Path) -> int:
         asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
         print(f"restored {counts} from {file}")
         if settings.database:
-            _make_database(opened)
+            _rebuild_database(opened)
     return 0
 
 
-def _make_database(settings: Settings) -> None:
+def _rebuild_database(settings: Settings) -> None:
     try:
         run_action(settings, rebuild)
     except DatabaseUnavailable as error:
-        reason = error.__cause__ or error
-        print(f"the database is made when a server starts: it does not answer now ({reason})", file=sys.stderr)
+        cause = error.__cause__ or error
+        print(f"the database does not answer ({cause}): a server rebuilds it when it starts", file=sys.stderr)
 
 
 async def _restore(settings: Settings, backup: Checked, header: Settings, counts: RecordCounts, *, alone: bool) -> None:

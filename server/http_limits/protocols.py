@@ -39,7 +39,9 @@ class LimitedHttp(HttpToolsProtocol):
         self._is_upgrade_ignored = self._is_stopping = False
         self._head_bytes = 0  # of an incomplete head, at least
         self._received = 0  # bytes of the latest data
-        self._head_at_most = 0  # bytes: of all data since, and with, that in which the head before was complete
+        self._max_head_bytes = (
+            0  # upper bound of the size of the next head: what came since the data that ended the last one
+        )
         self._headers = 0  # of the request, without trailers
         self._request_timer: TimerHandle | None = None
         self._earlier: deque[RequestResponseCycle] = deque()  # unfinished when a pipelined request came
@@ -72,7 +74,7 @@ class LimitedHttp(HttpToolsProtocol):
         """As in uvicorn, but an incomplete request is limited, and other upgrades than to a WebSocket are ignored."""
         self._is_receiving = True
         self._received = len(data)
-        self._head_at_most += len(data)
+        self._max_head_bytes += len(data)
         try:
             self.parser.feed_data(data)
         except HttpParserError as error:
@@ -117,9 +119,9 @@ class LimitedHttp(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def on_headers_complete(self) -> None:
-        at_most, self._head_at_most = self._head_at_most, self._received
+        max_bytes, self._max_head_bytes = self._max_head_bytes, self._received
         self._is_in_head, self._head_bytes = False, 0
-        if not self._limiter.is_small_head(at_most, len(self.headers)):
+        if not self._limiter.is_small_head(max_bytes, len(self.headers)):
             self._limiter.check_head(self.url, self.headers)
         self._headers = len(self.headers)
         self._is_upgrade_ignored = self.parser.should_upgrade() and self._is_other_upgrade()

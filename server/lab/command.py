@@ -201,28 +201,28 @@ def _orders(text: str) -> list[Order]:
     return [Order(name) for name in dict.fromkeys(names)]
 
 
-def _weights(most: float) -> Callable[[str], list[float]]:
-    weight = _weight(most)
+def _weights(maximum: float) -> Callable[[str], list[float]]:
+    weight = _weight(maximum)
     return lambda text: list(dict.fromkeys(weight(each) for each in text.split(",")))
 
 
-def _weight(most: float) -> Callable[[str], float]:
+def _weight(maximum: float) -> Callable[[str], float]:
     def number(text: str) -> float:
         try:
             weight = float(text)
         except ValueError:
             weight = 0
-        if not MIN_WEIGHT <= weight <= most or float(f"{weight:g}") != weight:
-            raise ArgumentTypeError(f"{text!r} is not a number from {MIN_WEIGHT} to {most:g} of at most 6 digits")
+        if not MIN_WEIGHT <= weight <= maximum or float(f"{weight:g}") != weight:
+            raise ArgumentTypeError(f"{text!r} is not a number from {MIN_WEIGHT} to {maximum:g} of at most 6 digits")
         return weight
 
     return number
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
+def _whole(minimum: int, maximum: int) -> Callable[[str], int]:
     def number(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) <= 10 and least <= int(text) <= most):
-            raise ArgumentTypeError(f"{text!r} is not a whole number from {least} to {most}")
+        if not (text.isascii() and text.isdigit() and len(text) <= 10 and minimum <= int(text) <= maximum):
+            raise ArgumentTypeError(f"{text!r} is not a whole number from {minimum} to {maximum}")
         return int(text)
 
     return number

@@ -140,8 +140,8 @@ class TrackingCache:
     def _add_hash(self, key: str, fields: dict[str, str]) -> None:
         if not self.hashes.add(key, fields):
             return
-        caches, most = self._options.caches, self._options.max_hashes
-        while len(self.hashes) > most or (len(self.hashes) and caches.is_full()):
+        caches, limit = self._options.caches, self._options.max_hashes
+        while len(self.hashes) > limit or (len(self.hashes) and caches.is_full()):
             self.hashes.discard_oldest()
             caches.evictions += 1
 

@@ -15,7 +15,7 @@ from store.ranking.gravity import Decay
 from store.records import Article, Position
 from store.scripts.registry import POSITION_RANKS
 
-MOST_VOTES = 2**31 - 1
+MAX_VOTES = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +122,20 @@ def _missing_votes(policy: Policy, order: Order, article: Article, goal: Positio
         lifted = article._replace(upvotes=article.upvotes + votes)
         return position(policy, order, lifted, now) > goal
 
-    most = MOST_VOTES
+    maximum = MAX_VOTES
     if order is Order.TIME:
         return None
     if order is Order.CONTROVERSIAL:  # beyond balance, upvotes lower an article
-        most = article.downvotes - article.upvotes
-    return _least(passes, most)
+        maximum = article.downvotes - article.upvotes
+    return _least(passes, maximum)
 
 
-def _least(passes: Callable[[int], bool], most: int) -> int | None:
-    """The least number from 1 to `most` that passes, if all higher numbers pass, too; else None."""
+def _least(passes: Callable[[int], bool], maximum: int) -> int | None:
+    """The least number from 1 to `maximum` that passes, if all higher numbers pass, too; else None."""
     high = 1
-    while high <= most and not passes(high):
+    while high <= maximum and not passes(high):
         high *= 2
-    high = min(high, most)
+    high = min(high, maximum)
     if high < 1 or not passes(high):
         return None
     low = high // 2

@@ -120,5 +120,5 @@ async def test_store_is_restored_while_the_database_does_not_answer(store, alice
     shown = capsys.readouterr()
     assert shown.out.splitlines()[-1] == f"restored 0 articles, 1 users from {file}"
     assert shown.err == (
-        "the database is made when a server starts: it does not answer now (unable to open database file)\n"
+        "the database does not answer (unable to open database file): a server rebuilds it when it starts\n"
     )

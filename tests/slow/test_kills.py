@@ -19,7 +19,7 @@ from tests.servers import free_port
 from tests.store.reading import post, verified
 
 CLIENTS = 200
-BETWEEN = 80  # acknowledged posts before the next fault
+POSTS_BETWEEN_FAULTS = 80  # acknowledged ones
 VOTE = "mutation($id: ID!) { vote(input: {articleId: $id}) { changed } }"
 POST = """mutation($key: String!) { post(input: {title: "a title", content: "a text", idempotencyKey: $key}) {
   article { id } } }"""
@@ -93,7 +93,7 @@ async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[
     crowd = Crowd(live.url, article)
     clients = asyncio.gather(*(crowd.post_and_vote(name, token) for name, token in tokens.items()))
     for fault in faults:
-        enough = len(crowd.answered) + BETWEEN
+        enough = len(crowd.answered) + POSTS_BETWEEN_FAULTS
         await crowd.until(lambda enough=enough: len(crowd.answered) >= enough)
         await fault(crowd)
     crowd.is_ending = True
@@ -107,7 +107,7 @@ async def during(live: Live, folder: Path, *faults: Callable[[Crowd], Awaitable[
             assert redis.smembers(keys.voted(p, number)) == crowd.voted | {"poster"} == {*tokens, "poster"}
             posted = {int(member) for member in redis.zrange(keys.index(0, "time"), 0, -1)} - {number}
         assert posted == {int(id.removeprefix("article:")) for id in crowd.answered.values()}
-        assert len(posted) == len(crowd.answered) >= max(CLIENTS, BETWEEN * len(faults))
+        assert len(posted) == len(crowd.answered) >= max(CLIENTS, POSTS_BETWEEN_FAULTS * len(faults))
         assert await verified(store) == []
     return crowd
 

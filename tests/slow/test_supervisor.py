@@ -39,7 +39,7 @@ def _state(process: int) -> str:
 
 
 def _stat(process: int) -> list[str]:
-    """State, parent and so on."""
+    """The fields of a process after its name: state, parent and so on."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:

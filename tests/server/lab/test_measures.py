@@ -1,10 +1,17 @@
+"""What the lab measures of rankings: overlap, turnover, stays, ranks, and the effect of colluding voters."""
+
 import pytest
 
 from server.lab.measures import Push, best_rank, hours, overlap, rank, stays, turnover
 from server.lab.replays import Variant
 from store.ranking.formulas import Order, Policy
 
-RANKED = [(9.0, 3), (7.0, 5), (7.0, 2), (4.0, 8)]  # four for three places
+RANKED = [
+    (9.0, 3),
+    (7.0, 5),
+    (7.0, 2),
+    (4.0, 8),
+]  # three places, and one that moves up if another is removed
 
 
 def test_overlap_is_the_mean_share_of_stories_in_both():

@@ -65,7 +65,7 @@ def test_without_opentelemetry_a_warning_says_so(monkeypatch, caplog):
 
 @pytest.fixture
 def collected(monkeypatch):
-    """The requests that a collector has got: servers started from now on send it their spans, when they end at last."""
+    """The requests that a collector has received. Servers that are started later send it their spans until they end."""
     requests = []
 
     class Collector(BaseHTTPRequestHandler):
@@ -137,7 +137,7 @@ def test_operation_begins_a_trace_where_none_is_given(tmp_path, collected):
     assert line["trace_id"] == span.trace_id.hex()
 
 
-def test_span_tells_our_faults_from_its_clients(tmp_path, redis_url, redis, collected):
+def test_span_has_the_status_error_for_faults_of_the_server_only(tmp_path, redis_url, redis, collected):
     with serving(tmp_path, redis_url=redis_url) as live:
         live.ask(REGISTER)
         live.ask("query Theirs { article(id: 1) { id } }")

@@ -26,7 +26,7 @@ export function connect(url: string, session: Session): ApolloClient {
   });
   session.onChange(() => {
     socket.terminate(); // it connects again, with the new token
-    // The cache has votes of another viewer. The timeout lets the response be read first that told of the end.
+    // The cache has votes of another viewer. The timeout lets the response that reports the end be read first.
     setTimeout(() => client.resetStore().catch(() => undefined)); // each query has its own error
   });
   return client;
