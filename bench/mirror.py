@@ -24,9 +24,9 @@ from store.client import Command
 from store.store import Store
 
 BATCH = 1_000
-POSTS = 20  # one of so many changes is a post
-OPEN, VOTERS = 2_000, 5_000
-START = 1_470_311_520_000
+CHANGES_PER_POST = 20
+VOTED_ARTICLES, VOTERS = 2_000, 5_000
+START = 1_470_311_520_000  # unix milliseconds
 
 
 async def main(url: str | None, count: int) -> None:
@@ -35,7 +35,7 @@ async def main(url: str | None, count: int) -> None:
         database = Database(url or f"sqlite:///{folder}/upvote.db")
         await database.open()
         mirror = Mirror(store.site, database)
-        await mirror.catch_up()  # its empty tables
+        await mirror.catch_up()  # the store is empty: this is not measured
         await fill(store, count)
         await measure(f"{count:,} changes", count, mirror.catch_up())
         await measure("replay of them", count, mirror.rebuild())
@@ -54,14 +54,14 @@ async def fill(store: Store, count: int) -> None:
 def entries(chance: random.Random, count: int) -> Iterator[Command]:
     numbers: list[int] = []
     for at in range(START, START + count):
-        if at % POSTS == START % POSTS:
+        if at % CHANGES_PER_POST == START % CHANGES_PER_POST:
             numbers.append(2 * at * keys.SLOTS)
             texts = ("title", f"A title of usual length {at}", "link", f"https://example.com/{at}", "content", "")
             yield entry(
                 "posted", at, "alice", numbers[-1], *texts, "groups", "show ask", "time", at, "up", 1, "down", 0
             )
         else:
-            voter, number = f"voter-{chance.randrange(VOTERS)}", chance.choice(numbers[-OPEN:])
+            voter, number = f"voter-{chance.randrange(VOTERS)}", chance.choice(numbers[-VOTED_ARTICLES:])
             yield entry("voted", at, voter, number, "value", 1, "up", at - START, "down", 0)
 
 

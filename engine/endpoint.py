@@ -44,7 +44,7 @@ COST_OF_NOT_MODIFIED = 1  # points
 ALLOWED_METHODS = b"GET, HEAD, POST, OPTIONS"
 
 # Statuses of refused requests, as application/json and as application/graphql-response+json. With the older type,
-# clients take any other status than 200 for an answer of a proxy, so every well-formed GraphQL request gets 200.
+# clients take any other status than 200 for the response of a proxy, so every well-formed GraphQL request gets 200.
 STATUSES: dict[str, tuple[int, int]] = {
     Code.UNPARSABLE_DOCUMENT: (200, 400),
     Code.INVALID_DOCUMENT: (200, 400),
@@ -185,7 +185,7 @@ class Endpoint:
         single, streamed, _ = http.accepted
         if single is None and streamed is None:
             raise Refused(
-                Code.NOT_ACCEPTABLE, "answers are application/json, application/graphql-response+json or streams"
+                Code.NOT_ACCEPTABLE, "responses are application/json, application/graphql-response+json or streams"
             )
         try:
             request = await self._handler.prepare(graphql_request, http.client, http.request_id)

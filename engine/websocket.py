@@ -61,9 +61,9 @@ class WebSocketTransport:
         request_id = request_id_of(headers)
         known = PROTOCOL in scope["subprotocols"]
         client = self.handler.client(scope, headers)
-        answered = [(b"x-request-id", request_id.encode()), *await self.handler.handshake_headers(client)]
+        accept_headers = [(b"x-request-id", request_id.encode()), *await self.handler.handshake_headers(client)]
         subprotocol = PROTOCOL if known else None
-        await send({"type": "websocket.accept", "subprotocol": subprotocol, "headers": answered})
+        await send({"type": "websocket.accept", "subprotocol": subprotocol, "headers": accept_headers})
         if not known:
             await send(close_frame(CloseCode.NO_SUCH_PROTOCOL, f"expected the subprotocol {PROTOCOL}"))
             return

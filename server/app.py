@@ -47,7 +47,7 @@ from schema.schema import FILE, SCHEMA
 from server import explorer, shared_rates
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
-from server.http_limits.unread_answers import UnreadAnswers
+from server.http_limits.unread_output import UnreadOutput
 from server.observability.logs import Counting, Logs, LogStream, install_stream
 from server.observability.metrics import DatabaseGauges, Metrics
 from server.settings import Settings, WrongSetting
@@ -281,8 +281,8 @@ def connection_limiter(settings: Settings) -> ConnectionLimiter:
     is_limited = settings.rate_limits == "on"
     max_connections = settings.max_address_connections if is_limited else None
     max_unread = settings.max_address_unread if is_limited else None
-    unread_answers = UnreadAnswers(settings.max_unread, max_unread, settings.proxies)
-    return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_answers=unread_answers)
+    unread_output = UnreadOutput(settings.max_unread, max_unread, settings.proxies)
+    return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_output=unread_output)
 
 
 def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:

@@ -137,11 +137,11 @@ class AbstractCompletion:
         return self._placed(size, places, await gather_columns(parts))
 
     def _placed(self, size: int, places: Mapping[int, list[int]], parts: list[Column]) -> Column:
-        answers: Column = [None] * size
+        completed: Column = [None] * size
         for taken, rows in zip(places.values(), parts, strict=True):
             for place, row in zip(taken, rows, strict=True):
-                answers[place] = row
-        return answers
+                completed[place] = row
+        return completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class TemplateCache:
 
     def keep(self, level: int, template: JsonTemplate) -> None:
         key = level, id(template.record)
-        if known := self._templates.pop(key, None):  # made twice for one answer, or concurrently
+        if known := self._templates.pop(key, None):  # made twice for one result, or concurrently
             self._size -= known.size
         self._templates[key] = template
         self._size += template.size
@@ -294,15 +294,15 @@ def _one_of_each_class(values: Column) -> Iterable[Any]:
 
 
 def _split(values: Column, flat: Column) -> Column:
-    answers: Column = []
+    lists: Column = []
     start = 0
     for value in values:
         if value is None:
-            answers.append(None)
+            lists.append(None)
         else:
-            answers.append(flat[start : start + len(value)])
+            lists.append(flat[start : start + len(value)])
             start += len(value)
-    return answers
+    return lists
 
 
 def _with_nulls(values: Column, completed: Column) -> Column:

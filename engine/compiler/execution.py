@@ -103,7 +103,7 @@ class Execution:
         mutation: it takes their results from `outcomes`, which the caller can read even if this is cancelled.
 
         Raises:
-            AnswerTooLarge: the answer exceeds the limit.
+            AnswerTooLarge: the result exceeds the limit.
         """
         plans = self._plans.get(operation)
         if plans is None:
@@ -201,11 +201,11 @@ class PlanCache:
         self, operation: Operation, variables: dict[str, Any], context: Any, budget: Budget, outcomes: Outcomes
     ) -> dict[str, Any]:
         """
-        Execute a plan and return the data of an answer without errors.
+        Execute a plan and return the data of a result without errors.
 
         Raises:
             NotCompilable: the operation is new, cannot be compiled, or has failed too often.
-            AnswerTooLarge: the answer exceeds the budget.
+            AnswerTooLarge: the result exceeds the budget.
         """
         self._executions += 1
         if self._executions < COMPILE_AT:

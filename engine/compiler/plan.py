@@ -149,11 +149,11 @@ class Plan:
 
     async def data(self, context: Any, variables: VariableValues, budget: Budget, outcomes: Outcomes) -> dict[str, Any]:
         """
-        Execute the plan and return the data of an answer without errors.
+        Execute the plan and return the data of a result without errors.
 
         Raises:
             NotCompilable, or any exception of a resolver or scalar: graphql-core has to execute the operation.
-            AnswerTooLarge: the answer exceeds the budget.
+            AnswerTooLarge: the result exceeds the budget.
         """
         arguments = [each.values(variables) for each in self.arguments]
         run = Run(context, arguments, outcomes, budget=budget, variables=variables.coerced)
@@ -172,7 +172,7 @@ class Run:
     """
     One execution of a plan: its context, and the coerced arguments of each field.
 
-    `outcomes` records the results of a mutation's root fields, and `budget` counts the bytes of the answer. With
+    `outcomes` records the results of a mutation's root fields, and `budget` counts the bytes of the result. With
     `placeholders` only pure fields are resolved, to make a JSON template; other fields add their parents there.
     `expected` lists what is awaited, to be disposed of after a failure.
     """
@@ -197,7 +197,7 @@ class Rows(Protocol):
 
 
 class Completion(Protocol):
-    """Turns a column of resolved values into a column of the answer (CompleteValue in the GraphQL specification)."""
+    """Turns a column of resolved values into a column of the result (CompleteValue in the GraphQL specification)."""
 
     def __call__(self, values: Column, run: Run) -> Pending: ...
 

@@ -9,11 +9,11 @@ from itertools import chain
 from engine.errors import Refused
 from engine.handler import refusal_body
 from server.http_limits.slow_clients import SlowClients
-from server.http_limits.unread_answers import UnreadAnswers
+from server.http_limits.unread_output import UnreadOutput
 
 
 class HeadersTooLarge(Exception):
-    """The head of a request exceeds a limit; `status` is the status to answer with."""
+    """The head of a request exceeds a limit; `status` is the status of the response."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -38,7 +38,7 @@ class ConnectionLimiter:
     max_header_bytes: int = 16_384
     max_url_bytes: int = 65_536
     slow_clients: SlowClients = field(default_factory=SlowClients)
-    unread_answers: UnreadAnswers = field(default_factory=UnreadAnswers)
+    unread_output: UnreadOutput = field(default_factory=UnreadOutput)
     open: Counter[str] = field(default_factory=Counter)
     on_change: Callable[[int], object] = lambda count: None
 

@@ -1,6 +1,6 @@
 """
 uvicorn's HTTP and WebSocket protocols with the limits that uvicorn lacks: connections, time and size of a request,
-unread answers, WebSocket control frames. Parsing requests and writing responses is uvicorn's, which costs 10 us of CPU
+unread output, WebSocket control frames. Parsing requests and writing responses is uvicorn's, which costs 10 us of CPU
 a request more than a parser and writer of our own did (bench/RESULTS.md).
 """
 
@@ -19,7 +19,7 @@ from engine.errors import Refused
 from engine.interfaces import STOPPING, announce_stop
 from engine.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
-from server.http_limits.unread_answers import ResponseWriter, send_within
+from server.http_limits.unread_output import ResponseWriter, send_within
 
 SHUTDOWN_IDLE_SECONDS = 0.3  # an idle connection may still send a request while the server stops
 SHUTDOWN_CLOSE_SECONDS = 1.0  # for a WebSocket client to answer the close frame while the server stops
@@ -50,7 +50,7 @@ class LimitedHttp(HttpToolsProtocol):
         super().connection_made(transport)
         address = address_of(self.client)
         self._limiter.slow_clients.add(transport)
-        self._unread = self._limiter.unread_answers.add(address, transport)
+        self._unread = self._limiter.unread_output.add(address, transport)
         self._writer = ResponseWriter(transport)
         self.app = partial(send_within, self._unread, self._writer, self.app)
         self._is_admitted = self._limiter.admit(address)
@@ -62,7 +62,7 @@ class LimitedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_request_timer()
         self._limiter.slow_clients.remove(self.transport)
-        self._limiter.unread_answers.remove(address_of(self.client), self._unread)
+        self._limiter.unread_output.remove(address_of(self.client), self._unread)
         if self._is_admitted:
             self._limiter.release(address_of(self.client))
         for cycle in self._earlier:  # uvicorn tells only the last one, and a write to a closed transport fails
@@ -115,7 +115,7 @@ class LimitedHttp(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         self._unset_keepalive_if_required()
         self._stop_request_timer()
-        self._limiter.unread_answers.remove(address_of(self.client), self._unread)
+        self._limiter.unread_output.remove(address_of(self.client), self._unread)
         super().handle_websocket_upgrade()
 
     def on_headers_complete(self) -> None:
@@ -152,7 +152,7 @@ class LimitedHttp(HttpToolsProtocol):
         if len(self.headers) > self._headers:  # trailers of a chunked body
             self._limiter.check_head(self.url, self.headers)
         super().on_message_complete()
-        if self._is_idle():  # the answer did not wait for the end of the body
+        if self._is_idle():  # the response did not wait for the end of the body
             self._start_idle_time()
 
     def on_response_complete(self) -> None:
@@ -237,11 +237,11 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
-        self._unread = self._limiter.unread_answers.add(address_of(self.client), transport)
+        self._unread = self._limiter.unread_output.add(address_of(self.client), transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._limiter.slow_clients.remove(self.transport)
-        self._limiter.unread_answers.remove(address_of(self.client), self._unread)
+        self._limiter.unread_output.remove(address_of(self.client), self._unread)
         self._limiter.release(address_of(self.client))
         super().connection_lost(exc)
 

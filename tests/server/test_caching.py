@@ -1,4 +1,4 @@
-"""What proxies may do with answers: compression, shared caches, and the tags that hold for both."""
+"""What proxies may do with responses: compression, shared caches, and the entity tags of both."""
 
 import gzip
 
@@ -48,7 +48,7 @@ def test_encoding_is_accepted_by_name(header, is_accepted):
     assert accepts_gzip(header) is is_accepted
 
 
-def test_long_answers_are_compressed_for_those_who_accept_it(live):
+def test_long_responses_are_compressed_for_those_who_accept_it(live):
     plain, plain_body = get(live, LONG)
     packed, body = get(live, LONG, "gzip, deflate, br")
 
@@ -61,7 +61,7 @@ def test_long_answers_are_compressed_for_those_who_accept_it(live):
     assert packed.headers["etag"].startswith("W/")
 
 
-def test_posts_are_compressed_and_short_answers_are_not(live):
+def test_posts_are_compressed_and_short_responses_are_not(live):
     posted = httpx.post(f"{live.url}/graphql", json=LONG, headers={"Accept-Encoding": "gzip"})
     short, _ = get(live, SHORT, "gzip")
 
@@ -71,7 +71,7 @@ def test_posts_are_compressed_and_short_answers_are_not(live):
     assert short.headers["vary"] == posted.headers["vary"]
 
 
-def test_tag_of_a_compressed_answer_is_revalidated(live):
+def test_tag_of_a_compressed_response_is_revalidated(live):
     packed, _ = get(live, LONG, "gzip")
     for encoding in ("gzip", None):
         again, body = get(live, LONG, encoding, If_None_Match=packed.headers["etag"])
@@ -132,9 +132,9 @@ def test_shared_caches_may_serve_anonymous_gets(cached):
     assert again.headers["vary"] == response.headers["vary"]
 
 
-def test_no_other_answer_may_be_served_by_shared_caches(cached):
+def test_no_other_response_may_be_served_by_shared_caches(cached):
     token = cached.ask(REGISTER)["data"]["register"]["token"]
-    answers = [
+    responses = [
         get(cached, PAGE, Authorization=f"Bearer {token}")[0],
         get(cached, PAGE, Authorization="Bearer junk")[0],
         get(cached, PAGE, X_Upvote_Stats="1")[0],
@@ -144,4 +144,4 @@ def test_no_other_answer_may_be_served_by_shared_caches(cached):
         cached.post(PAGE),
     ]
 
-    assert [answer.headers["cache-control"] for answer in answers] == ["private, no-store"] * 4 + ["no-store"] * 3
+    assert [response.headers["cache-control"] for response in responses] == ["private, no-store"] * 4 + ["no-store"] * 3

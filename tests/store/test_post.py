@@ -1,3 +1,5 @@
+"""Posting, editing and deleting articles, and posts that are sent twice."""
+
 import asyncio
 
 import pytest

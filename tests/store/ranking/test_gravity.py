@@ -1,4 +1,4 @@
-"""The cost of pages by GRAVITY in large listings, and that they are correct (issue 8)."""
+"""The cost of pages by GRAVITY in large listings, and their correctness."""
 
 from typing import NamedTuple
 

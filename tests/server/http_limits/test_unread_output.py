@@ -11,7 +11,7 @@ import pytest
 from engine import Endpoint, Options
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
-from server.http_limits.unread_answers import UnreadAnswers
+from server.http_limits.unread_output import UnreadOutput
 from tests.engine.sample import CONTEXTS, SCHEMA, running, serving, until
 from tests.server.http_limits.test_protocols import INIT, LARGE, UPGRADE, message, request, unreading_client
 
@@ -23,7 +23,7 @@ OTHERS = [{**LARGE, "variables": {"x": f"{number:02}" * 4_500}} for number in ra
 
 @pytest.fixture
 def limiter():
-    return ConnectionLimiter(unread_answers=UnreadAnswers(max_per_connection=2_000_000, max_per_address=5_000_000))
+    return ConnectionLimiter(unread_output=UnreadOutput(max_per_connection=2_000_000, max_per_address=5_000_000))
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def server(limiter):
 async def unreading_clients(stack, server, limiter, *pieces, **options):
     """Connect clients that do not read until the answers to their address reach the limit."""
     count = 0
-    while (before := await steady(lambda: limiter.unread_answers.waiting(HERE))) <= 5_000_000 - ANSWER:
+    while (before := await steady(lambda: limiter.unread_output.waiting(HERE))) <= 5_000_000 - ANSWER:
         count += 1
         assert count < 20
         await stack.enter_async_context(unreading_client(server, limiter, *pieces, connections=count, **options))
-        await until(lambda before=before: limiter.unread_answers.waiting(HERE) > before)
+        await until(lambda before=before: limiter.unread_output.waiting(HERE) > before)
 
 
 async def steady(measure):
@@ -50,7 +50,7 @@ async def steady(measure):
     return value
 
 
-async def test_unread_answers_are_limited_per_address(server, limiter):
+async def test_unread_output_are_limited_per_address(server, limiter):
     async with httpx.AsyncClient(base_url=server.url) as client:
         async with AsyncExitStack() as clients:
             await unreading_clients(clients, server, limiter, *map(request, OTHERS))
@@ -59,13 +59,13 @@ async def test_unread_answers_are_limited_per_address(server, limiter):
             assert refused.status_code == 429
             assert refused.json()["errors"] == [
                 {
-                    "message": "more than 5000000 bytes of answers to this address wait to be read",
+                    "message": "more than 5000000 bytes of responses to this address wait to be read",
                     "extensions": {"code": "TOO_MUCH_UNREAD"},
                 }
             ]
             assert (await client.post("", json={"query": "{ hello }"})).json() == {"data": {"hello": "hello world"}}
-            assert limiter.unread_answers.waiting(HERE) <= 5_000_000
-        await until(lambda: limiter.unread_answers.waiting(HERE) == 0)
+            assert limiter.unread_output.waiting(HERE) <= 5_000_000
+        await until(lambda: limiter.unread_output.waiting(HERE) == 0)
 
         assert (await client.post("", json={**LARGE, "variables": VARIABLES})).status_code == 200
 
@@ -84,19 +84,19 @@ async def test_refusal_takes_the_place_of_a_compressed_answer(limiter):
             assert compressed.headers["content-encoding"] == "gzip"
 
 
-async def test_unread_answers_are_limited_per_websocket(server, limiter):
+async def test_unread_output_are_limited_per_websocket(server, limiter):
     """Operations on a WebSocket whose client does not read are refused once their answers exceed the limit."""
     CONTEXTS.opened.clear()
     asked = [{"id": str(number), "type": "subscribe", "payload": each} for number, each in enumerate(OTHERS)]
     async with unreading_client(server, limiter, message(INIT), *map(message, asked), first=UPGRADE) as client:
         await until(lambda: len(CONTEXTS.opened) == len(OTHERS))
-        assert limiter.unread_answers.waiting(HERE) <= 2_000_000
+        assert limiter.unread_output.waiting(HERE) <= 2_000_000
         ended = [each async for each in messages(client, until=len(OTHERS))]
 
     refused = [each["payload"][0] for each in ended if each["type"] == "error"]
     assert refused and len(refused) < len(OTHERS)
     assert {each["extensions"]["code"] for each in refused} == {"TOO_MUCH_UNREAD"}
-    assert refused[0]["message"] == "more than 2000000 bytes of answers to this connection wait to be read"
+    assert refused[0]["message"] == "more than 2000000 bytes of responses to this connection wait to be read"
 
 
 async def messages(client, until):
@@ -124,11 +124,11 @@ def size_of(data):
 
 async def test_unread_stream_ends_at_the_limit():
     """One event may wait, but not two."""
-    limiter = ConnectionLimiter(unread_answers=UnreadAnswers(max_per_connection=1_000_000))
+    limiter = ConnectionLimiter(unread_output=UnreadOutput(max_per_connection=1_000_000))
     with serving(limiter=limiter) as server:
         subscription = request({"query": "subscription { forever(size: 900000) }"}, "text/event-stream")
         async with unreading_client(server, limiter, subscription) as client:
-            await until(lambda: limiter.unread_answers.waiting(HERE) > 0)
+            await until(lambda: limiter.unread_output.waiting(HERE) > 0)
             data = b""
             while b"event: complete" not in data:
                 data = data[-1_000:] + await asyncio.get_running_loop().sock_recv(client, 1_000_000)
@@ -141,5 +141,5 @@ async def test_answers_that_were_read_no_longer_count(server, limiter):
         for each in OTHERS:
             assert (await client.post("", json=each)).status_code == 200
 
-    await until(lambda: limiter.unread_answers.waiting(HERE) == 0 and not limiter.open)
-    assert not limiter.unread_answers._connections
+    await until(lambda: limiter.unread_output.waiting(HERE) == 0 and not limiter.open)
+    assert not limiter.unread_output._connections

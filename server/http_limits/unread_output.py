@@ -1,4 +1,4 @@
-"""Limits how many bytes of answers wait to be read: for one connection, and for all connections of an address."""
+"""Limits how many bytes of responses and messages wait to be read: for a connection, and for an address."""
 
 from asyncio import Transport
 from collections import defaultdict
@@ -19,7 +19,7 @@ class UnreadOfConnection:
     __slots__ = ("_limits", "_of_address", "pending", "transport")
 
     def __init__(
-        self, limits: "UnreadAnswers", of_address: "set[UnreadOfConnection] | None", transport: Transport
+        self, limits: "UnreadOutput", of_address: "set[UnreadOfConnection] | None", transport: Transport
     ) -> None:
         self._limits = limits
         self._of_address = of_address
@@ -60,7 +60,7 @@ class UnreadOfConnection:
 
 
 @dataclass
-class UnreadAnswers:
+class UnreadOutput:
     """The connections of each address. `trusted_proxies` have no limit per address."""
 
     max_per_connection: int = 25_000_000
@@ -171,4 +171,4 @@ class LimitedSend:
 
 
 def too_much(limit: int, owner: str) -> Refused:
-    return Refused(Code.TOO_MUCH_UNREAD, f"more than {limit} bytes of answers to this {owner} wait to be read")
+    return Refused(Code.TOO_MUCH_UNREAD, f"more than {limit} bytes of responses to this {owner} wait to be read")
