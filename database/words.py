@@ -7,7 +7,6 @@ Both databases get words that are made here, so that they find the same, in any 
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple, TypeAlias
@@ -18,7 +17,7 @@ WORD_LENGTH = 100  # characters: only these are compared of a longer word
 EXCERPT_LENGTH = 240  # characters, without the marks
 LEAD = 60  # characters before the first match of an excerpt, at most
 REACH = EXCERPT_LENGTH - 2 * LEAD  # from the start of the first match to the end of the last that is surely in it
-MAX_MATCHES = 100  # of one phrase in one text, that an excerpt is chosen from
+MAX_MATCHES = 5_000  # in one text, among which an excerpt is chosen: as many of each phrase
 MATCH_START, MATCH_END = "\ue000", "\ue001"
 ELLIPSIS = "…"
 NO_MARKS = {ord(MATCH_START): " ", ord(MATCH_END): " "}  # an excerpt has no others than its own
@@ -77,7 +76,7 @@ def excerpt(phrases: Sequence[Phrase], texts: Sequence[str]) -> str:
         if best.phrases == len(phrases):
             break
         best = max(best, _passage(phrases, text), key=lambda passage: passage.phrases)
-    return best.marked()
+    return best.marked(phrases)
 
 
 class Match(NamedTuple):
@@ -89,19 +88,22 @@ class Match(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A part of a text. `phrases` is the number of different ones among its matches."""
+    """A part of a text. `phrases` is the number of different ones that it is known to have."""
 
     text: str
     start: int
     end: int
-    matches: Sequence[Match]
     phrases: int
 
-    def marked(self) -> str:
+    def marked(self, phrases: Sequence[Phrase]) -> str:
+        first = max(0, self.start - WORD_LENGTH)  # with the whole words at both ends
+        found = sorted(_matches(phrases, self.text[first : self.end + WORD_LENGTH]))
         pieces, place = [ELLIPSIS if self.start else ""], self.start
-        for start, end in _joined(self.matches):
-            pieces += [self.text[place:start], MATCH_START, self.text[start:end], MATCH_END]
-            place = end
+        for start, end in _joined((first + each.start, first + each.end) for each in found):
+            if start < self.end and end > self.start:
+                start, end = max(start, self.start), min(end, self.end)
+                pieces += [self.text[place:start], MATCH_START, self.text[start:end], MATCH_END]
+                place = end
         pieces += [self.text[place : self.end], ELLIPSIS if self.end < len(self.text) else ""]
         return "".join(pieces)
 
@@ -109,25 +111,26 @@ class Passage(NamedTuple):
 def _passage(phrases: Sequence[Phrase], text: str) -> Passage:
     """The passage of a text with the most different phrases."""
     text = " ".join(_composed(text.translate(NO_MARKS)).split())
-    found = sorted(_matches(phrases, text))
+    found = sorted(_matches(phrases, text, MAX_MATCHES // max(1, len(phrases))))
     if not found:
-        return Passage(text, *_bounds(text, 0, 0), [], 0)
+        return Passage(text, *_bounds(text, 0, 0), 0)
     first, number = _densest(found)
-    start, end = _bounds(text, found[first].start, found[first].end)
-    return Passage(text, start, end, [each for each in found if each.start >= start and each.end <= end], number)
+    return Passage(text, *_bounds(text, found[first].start, found[first].end), number)
 
 
 def _densest(found: Sequence[Match]) -> tuple[int, int]:
     """The index of a match, and the number of different phrases from there within `REACH` characters: the most."""
     best, most, last = 0, 1, 0
-    counts: Counter[Phrase] = Counter()
+    counts: dict[Phrase, int] = {}
     for first, match in enumerate(found):
         while last <= first or (last < len(found) and found[last].end <= match.start + REACH):
-            counts[found[last].phrase] += 1
+            counts[found[last].phrase] = counts.get(found[last].phrase, 0) + 1
             last += 1
         if len(counts) > most:
             best, most = first, len(counts)
-        counts -= {match.phrase: 1}  # without those that are 0 now
+        counts[match.phrase] -= 1
+        if not counts[match.phrase]:
+            del counts[match.phrase]
     return best, most
 
 
@@ -144,8 +147,8 @@ def _bounds(text: str, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def _matches(phrases: Sequence[Phrase], text: str) -> Iterator[Match]:
-    """The places of each phrase in a text. Takes time in proportion to the text."""
+def _matches(phrases: Sequence[Phrase], text: str, limit: int | None = None) -> Iterator[Match]:
+    """The places of each phrase in a text, the first ones up to a limit. Takes time in proportion to the text."""
     folded = text.translate(FOLDED)
     spans = [match.span() for match in re.finditer(r"\S+", folded)]
     words = [folded[start : min(end, start + WORD_LENGTH)] for start, end in spans]
@@ -153,7 +156,7 @@ def _matches(phrases: Sequence[Phrase], text: str) -> Iterator[Match]:
     starts = list(accumulate((len(word) + 1 for word in words), initial=1))
     origins = _Origins(text)
     for phrase in phrases:
-        for place in islice(_places(f" {' '.join(phrase)} ", joined), MAX_MATCHES):
+        for place in islice(_places(f" {' '.join(phrase)} ", joined), limit):
             first = bisect_left(starts, place + 1)
             last = first + len(phrase) - 1
             yield Match(origins.start(spans[first][0]), origins.end(spans[last][1]), phrase)
@@ -184,10 +187,10 @@ class _Origins:
         return bisect_right(self._ends, self._ends[bisect_left(self._ends, place)])
 
 
-def _joined(matches: Iterable[Match]) -> list[tuple[int, int]]:
-    """The bounds of matches; those that overlap or touch are one."""
+def _joined(bounds: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The bounds of matches in their order; those that overlap or touch are one."""
     joined: list[tuple[int, int]] = []
-    for start, end, _ in matches:
+    for start, end in bounds:
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:

@@ -112,6 +112,20 @@ def test_excerpt_marks_words_without_spaces_near():
     assert shown("x" * 150, f"{'a ' * 200}{'X' * 400}").endswith(f"a [{'X' * 400}]")
 
 
+def test_all_matches_of_an_excerpt_are_marked():
+    found = shown("redis the", "", f"{'the ' * 500}redis and the lists")
+
+    assert found.endswith("[the] [the] [redis] and [the] lists")
+    assert "the" not in found.replace("[the]", "")
+
+
+def test_excerpt_of_a_text_that_matches_throughout_is_one_match():
+    found = shown("日本 本日", "", "日本" * 1_000)
+
+    assert found.startswith("[日本日本") and found.endswith("日本]…")
+    assert found.count("[") == 1
+
+
 def test_characters_that_mark_matches_are_left_out_of_texts():
     assert shown("b", "a\ue000b\ue001c") == "a [b] c"
 
