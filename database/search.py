@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_FOUND = 10_000  # matches of a search
 MAX_RANKED = 1_000  # matches that are ordered by relevance; the others follow, the newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
+IDS = range(2 * FIRST_USER)
 BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
@@ -57,10 +58,11 @@ class Search:
         return _tags(self.poster, [self.group] if self.group else [])
 
     @property
-    def ids(self) -> tuple[int, int]:
-        """The lowest and the highest id of rows of these kinds."""
+    def ids(self) -> range:
+        """The ids that rows of these kinds can have."""
         has_users = SearchKind.USER in self.kinds and not self.tags
-        return 0 if SearchKind.ARTICLE in self.kinds else FIRST_USER, 2 * FIRST_USER if has_users else FIRST_USER - 1
+        first = IDS.start if SearchKind.ARTICLE in self.kinds else FIRST_USER
+        return range(first, IDS.stop if has_users else FIRST_USER)
 
 
 class Found(NamedTuple):
@@ -105,15 +107,16 @@ def find(connection: "Connection", search: Search) -> Found:
 
     One statement, and one more if there are users among them; two to rank more than `MAX_RANKED`.
     """
-    lowest, highest = search.ids
-    if not search.phrases or lowest > highest:
+    ids = search.ids
+    if not search.phrases or not ids:
         return Found([], {})
     places: list[tuple[float, int]] = []
     for part in PARTS[search.order]:
-        found = _matching(connection, search, part)
+        found = _matching(connection, search, part, ids)
         places += found
         if len(found) < part.limit:
             break
+        ids = range(ids.start, found[-1][1])
     places.sort(reverse=True)
     users = [id for _, id in places if id >= FIRST_USER]
     names = "SELECT search_users.id, name FROM search_users JOIN users USING (username) WHERE search_users.id {among}"
@@ -121,15 +124,14 @@ def find(connection: "Connection", search: Search) -> Found:
 
 
 class Part(NamedTuple):
-    """Some of the matches of a search, which are ordered by their ids."""
+    """Some of the matches of a search, with the highest ids."""
 
     limit: int
-    offset: int = 0
     is_ranked: bool = False
 
 
 PARTS = {
-    SearchOrder.RELEVANCE: [Part(MAX_RANKED, is_ranked=True), Part(MAX_FOUND - MAX_RANKED, MAX_RANKED)],
+    SearchOrder.RELEVANCE: [Part(MAX_RANKED, is_ranked=True), Part(MAX_FOUND - MAX_RANKED)],
     SearchOrder.NEWEST: [Part(MAX_FOUND)],
     SearchOrder.VOTES: [Part(MAX_FOUND)],
 }
@@ -162,14 +164,13 @@ class Sqlite:
         id, title, content, tags = document
         return id, " ".join(title), " ".join(content), " ".join(tags)
 
-    def matching(self, search: Search, part: Part) -> tuple[str, tuple[Any, ...]]:
+    def matching(self, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         relevance = f"-bm25(search_index, {TITLE_WEIGHT}, 1, 0)" if part.is_ranked else "0"
         wanted = " AND ".join(f'"{text}"' for text in (*map(" ".join, search.phrases), *search.tags))
         statement = f"""SELECT {relevance} AS relevance, rowid AS id FROM search_index
-            WHERE search_index MATCH ? AND rowid BETWEEN ? AND ?
-            ORDER BY rowid DESC LIMIT {part.limit} OFFSET {part.offset}"""
-        return statement, (wanted, *search.ids)
+            WHERE search_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT {part.limit}"""
+        return statement, (wanted, ids[0], ids[-1])
 
 
 class Postgresql:
@@ -194,16 +195,17 @@ class Postgresql:
         vector = " ".join([*positioned, *(f"'{tag}'" for tag in tags)])
         return id, f" {' '.join([*title, SEPARATOR, *content])} ", vector
 
-    def matching(self, search: Search, part: Part) -> tuple[str, tuple[Any, ...]]:
+    def matching(self, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(f"'{word}'" for word in dict.fromkeys(chain(*search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
         phrases = [f" {' '.join(phrase)} " for phrase in search.phrases if len(phrase) > 1]
         rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
-        statement = f"""SELECT {rank} AS relevance, id FROM search_index
-            WHERE vector @@ CAST(%s AS tsquery) AND id BETWEEN %s AND %s {"AND strpos(words, %s) > 0 " * len(phrases)}
-            ORDER BY id DESC LIMIT {part.limit} OFFSET {part.offset}"""
-        return statement, (*[each_word] * part.is_ranked, wanted, *search.ids, *phrases)
+        within = "" if ids == IDS else "AND id + 0 BETWEEN %s AND %s"  # not by the primary key, which is slower
+        statement = f"""SELECT {rank} AS relevance, id FROM (SELECT id, vector FROM search_index
+            WHERE vector @@ CAST(%s AS tsquery) {within} {"AND strpos(words, %s) > 0 " * len(phrases)}
+            ORDER BY id DESC LIMIT {part.limit}) AS newest"""
+        return statement, (*[each_word] * part.is_ranked, wanted, *([ids[0], ids[-1]] if within else []), *phrases)
 
 
 DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}
@@ -213,9 +215,9 @@ def _dialect(connection: "Connection") -> Sqlite | Postgresql:
     return DIALECTS[connection.dialect.name]
 
 
-def _matching(connection: "Connection", search: Search, part: Part) -> list[tuple[float, int]]:
-    """The value in the order of the search, and the id, of each match of a part."""
-    statement, parameters = _dialect(connection).matching(search, part)
+def _matching(connection: "Connection", search: Search, part: Part, ids: range) -> list[tuple[float, int]]:
+    """The value and the id of each match of a part; those of relevance in the order of their ids."""
+    statement, parameters = _dialect(connection).matching(search, part, ids)
     with connection.exec_driver_sql(VALUES[search.order].format(statement), parameters) as result:
         return list(result.cursor.fetchall())  # SQLAlchemy's own rows take as long as the statement
 

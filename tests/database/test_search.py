@@ -178,7 +178,7 @@ async def test_newest_matches_are_found_of_too_many(run, monkeypatch):
 
 
 async def test_newest_matches_are_ranked_of_too_many(run, monkeypatch):
-    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [Part(3, is_ranked=True), Part(2, 3)])
+    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [Part(3, is_ranked=True), Part(2)])
     for number, title in enumerate(("redis", "redis 2", "redis 3", "redis in action", "redis", "lists and redis"), 1):
         await run(write, number * 1024, title)
 
