@@ -25,6 +25,7 @@ from store.site import Site
 LEASE, LEASE_TIME = "mirror", 3_000  # milliseconds after which another process takes over
 BATCH = 1_000  # entries in a transaction
 IDLE = 0.2  # seconds between two looks for new entries
+MANY_PARTITIONS, IDLE_WITH_MANY = 128, 0.5  # a look takes two commands for each partition
 WAITING = 1.0  # likewise, while another process does this
 
 MOVE = (
@@ -66,7 +67,7 @@ class Mirror:
             self._positions.clear()
             return WAITING
         await self.catch_up()
-        return IDLE
+        return IDLE if self._site.partitions <= MANY_PARTITIONS else IDLE_WITH_MANY
 
     async def catch_up(self) -> None:
         """Apply all entries that the logs have now. A database that cannot go on from its positions is rebuilt."""
@@ -95,13 +96,18 @@ class Mirror:
         await self._lease.end()
 
     async def _find_positions(self, identity: str) -> None:
-        """Read the positions of the database, and rebuild it if they are not of this log."""
+        """Read the positions of the database, and tell the log. If they are not of this log, rebuild the database."""
         self._identity, self._positions = await self._database.run(stored_positions)
         if not self._positions:
             await self.rebuild()  # it is new, or a rebuild was interrupted
         elif self._identity != identity or len(self._positions) != self._site.partitions:
             logger.warning("the database is rebuilt: it is of another store, or of this one before a restore or a move")
             await self.rebuild()
+
+        taken = (await log.positions(self._site)).get(CONSUMER, {})
+        for p, id in self._positions.items():
+            if taken.get(p) != id:  # the process that wrote it was killed before it told the log
+                await log.advance(self._site, CONSUMER, p, id)
 
     async def _apply_some(self, p: int) -> bool:
         """Apply the next entries of a partition. False if there is none, or if the database was rebuilt."""

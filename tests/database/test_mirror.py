@@ -286,6 +286,30 @@ async def test_deleted_article_leaves_no_row(store, alice, bob, database):
     assert [name for name, rows in found.items() if rows] == ["users"]
 
 
+async def test_log_learns_the_position_of_a_killed_process(store, alice, database):
+    await mirrored(store, database)
+    taken = await log.positions(store.site)
+    for p in range(store.site.partitions):
+        await log.advance(store.site, "database", p, log.START)
+    assert (await database.lag(store.site)).entries > 0
+
+    await mirrored(store, database)
+
+    assert await log.positions(store.site) == taken
+    assert await database.lag(store.site) == log.Lag(0, 0.0)
+
+
+async def test_lag_is_counted_in_entries_and_seconds(store, alice, database):
+    await mirrored(store, database)
+    for turn in range(3):
+        await store.articles.post(alice, Draft(f"title {turn}", "", "text"))
+    await asyncio.sleep(0.05)
+
+    lag = await database.lag(store.site)
+    assert lag.entries == 3
+    assert 0.05 <= lag.seconds < 30
+
+
 async def test_one_process_of_many_mirrors(store, alice, database):
     first, second = Mirror(store.site, database), Mirror(store.site, database)
     assert [await first.turn(), await second.turn()] == [mirror.IDLE, mirror.WAITING]
