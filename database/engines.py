@@ -22,7 +22,7 @@ BUSY_TIMEOUT = 10.0  # seconds to wait for another process that writes to SQLite
 CANCEL_TIMEOUT = 1.0  # seconds
 SQLITE_SETTINGS = (
     "synchronous=NORMAL",  # safe with a write-ahead log, but for the last changes when the machine loses its power
-    "wal_autocheckpoint=8000",  # pages of the log until they are copied: with 1 000, changes take half as long again
+    "wal_autocheckpoint=4000",  # pages of the log until they are copied: with 1 000, changes take half as long again
     "temp_store=MEMORY",
     "cache_size=-16000",  # kB of each connection
 )

@@ -5,6 +5,7 @@ import os
 import random
 import resource
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,7 @@ from server.managed_valkey import disk, server
 from server.managed_valkey.disk import LogNotWritten
 from server.managed_valkey.server import Options
 from tests.server.conftest import POST, REGISTER, Live, serving
-from tests.servers import until
+from tests.servers import PATIENCE, until
 from tests.slow.test_kills import Crowd, during, refusals, valkey_of
 
 SIZE = 24_000_000
@@ -241,3 +242,26 @@ def test_server_whose_last_writes_are_lost_ends_with_an_error(tmp_path):
 def limit(redis: "Redis", size: int) -> None:
     """Limit the size of the files of a Valkey, so that writes fail without a full disk."""
     resource.prlimit(redis.info("server")["process_id"], resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def test_database_on_a_full_disk_is_kept_up_to_date_again(small, redis_url):  # D1
+    with serving(small, redis_url=redis_url, database_url=f"sqlite:///{small}/upvote.db") as live:
+        until(lambda: ready(live) == "up to date")
+        token = live.ask(REGISTER)["data"]["register"]["token"]
+        filling = fill(small)
+        posted = [live.ask(POST, token, title=f"title {turn} " + "long " * 50) for turn in range(30)]
+        until(lambda: ready(live) != "up to date")
+        assert all(answer["data"]["post"]["article"] for answer in posted)
+        until(lambda: live.logged(level="warning"))
+        filling.unlink()
+        until(lambda: ready(live) == "up to date")
+
+        with sqlite3.connect(small / "upvote.db") as connection:
+            assert connection.execute("SELECT count(*), count(DISTINCT title) FROM articles").fetchone() == (30, 30)
+        (line,) = live.logged(level="warning")
+        assert line["event"].startswith("the database is not kept up to date: the database does not answer: ")
+        assert live.stop() == 0
+
+
+def ready(live: Live) -> str:
+    return httpx.get(f"{live.url}/readyz", timeout=PATIENCE).json()["database"]
