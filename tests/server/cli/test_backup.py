@@ -17,16 +17,24 @@ from server.managed_valkey import server
 from server.settings import Settings
 from store import keys, log
 from store.errors import StoreMismatch
+from store.maintenance.restore import ORIGIN_FIELD
 from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
 from tests.servers import PATIENCE
 from tests.store.reading import contents, everything
 
+OF_THE_LOG = ("logged:", "effects:", "applied:")
+
 
 def stored(settings: Settings) -> dict[str, object]:
-    """The content of a store, without its log and the times of follows, which differ after an import."""
+    """The content of a store, without its log, where it came from, and the times of follows, which differ."""
     with Redis.from_url(settings.redis_url, decode_responses=True) as redis:
-        found = {key: value for key, value in contents(redis).items() if not key.startswith("logged:")}
-    found.get(keys.store(), {}).pop(log.IDENTITY_FIELD, None)
+        found = {
+            key: value
+            for key, value in contents(redis).items()
+            if not key.startswith(("logged:", "effects:", "applied:"))
+        }
+    for name in (log.IDENTITY_FIELD, ORIGIN_FIELD):
+        found.get(keys.store(), {}).pop(name, None)
     return {key: {*dict(value)} if key.startswith("followers:") else value for key, value in found.items()}
 
 
