@@ -76,14 +76,16 @@ class Receiver:
         self._site = site
         self._identity = ""
         self._positions: list[str] = []  # in the log of each partition
+        self._latest: dict[
+            str, str
+        ] = {}  # the last message of each channel, whose id becomes the position: not parsed yet
         self._held: list[tuple[str, str]] | None = None  # channels and messages
 
     def receive(self, channel: str, message: str) -> None:
         if self._held is not None:
             self._held.append((channel, message))
             return
-        if id := entry_id(message):
-            self._positions[self.partitions[channel]] = id
+        self._latest[channel] = message
         self.events.receive(message)
 
     def hold(self) -> None:
@@ -100,6 +102,7 @@ class Receiver:
         Raises:
             StoreUnavailable: the log cannot be read.
         """
+        self._note_positions()
         identity, newest = await log.identity(self._site), await log.newest(self._site)
         if identity == self._identity:
             outdated = [p for p, id in enumerate(newest) if id != self._positions[p]]
@@ -115,6 +118,12 @@ class Receiver:
         if holes:
             self.events.dispatch(Event(EventKind.MISSED))
         self._release()
+
+    def _note_positions(self) -> None:
+        for channel, message in self._latest.items():
+            if id := entry_id(message):  # else it is of an earlier version: some events may be dispatched again
+                self._positions[self.partitions[channel]] = id
+        self._latest.clear()
 
     async def _holes(self, partitions: Sequence[int]) -> Sequence[int]:
         """Those partitions of which the log no longer has all entries after the position."""

@@ -5,6 +5,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -36,21 +37,31 @@ async def received(redis_url: str, redis: Redis, store: Store) -> AsyncIterator[
 
 async def wait_until_subscribed(redis: Redis, received: Events) -> None:
     """Wait until all events published before are received, which takes time on a cluster."""
-    with received.mailbox(events.of_listing("last")) as last:
-        for number, server in enumerate(servers_of(redis)):
-            redis.execute_command("PUBLISH", keys.events(0), f"imported {number} nobody last", **server)
+    newest = redis.xrevrange(keys.log(0), count=1)
+    for number, server in enumerate(servers_of(redis)):
+        message = f"imported {number} nobody {newest[0][0] if newest else log.START} last"
+        with received.mailbox(events.of_listing("last")) as last:
+            redis.execute_command("PUBLISH", keys.events(0), message, **server)
             while (await anext(last)).number != number:
                 pass
 
 
 async def receive_all(store: Store, received: Events) -> None:
-    """Wait until all events published by now, by any server, are received."""
+    """
+    Wait until all events published by now, by any server, are received.
+
+    Each server publishes a message with the id of the newest entry. It is published again, because after a lost
+    connection it is dropped if this entry has just been read from the log.
+    """
     connection = store.site.redis
-    with received.mailbox(events.of_listing("last")) as last:
-        for number, server in enumerate(await connection._server.primaries()):
-            await connection.pipeline([("PUBLISH", keys.events(0), f"imported {number} nobody last")], server)
-            while (await anext(last)).number != number:
-                pass
+    for number, server in enumerate(await connection._server.primaries()):
+        with received.mailbox(events.of_listing("last")) as last:
+            seen = -1
+            while seen != number:
+                message = f"imported {number} nobody {(await log.newest(store.site))[0]} last"
+                await connection.pipeline([("PUBLISH", keys.events(0), message)], server)
+                with suppress(TimeoutError):
+                    seen = (await asyncio.wait_for(anext(last), 0.1)).number
 
 
 def as_tuple(event: Event) -> tuple[EventKind, int, str, tuple[str, ...]]:
