@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MAX_FOUND = 10_000  # matches of a search
-MAX_RANKED = 1_000  # matches that are ordered by relevance; the others follow, the newest first
+MAX_RANKED = 500  # matches that are ordered by relevance; the others follow, the newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
 IDS = range(2 * FIRST_USER)
 BATCH = 500  # rows that are indexed at once
