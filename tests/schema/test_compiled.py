@@ -143,9 +143,26 @@ async def by_strawberry(operation: Operation, variables: dict[str, Any], context
 
 
 def errors_of(result: ExecutionResult) -> list[Any]:
-    """Sort errors, because their order varies. If one of them nulls all data, others may be missing."""
-    errors = [error.formatted for error in result.errors or ()]
-    return sorted(errors, key=str) if result.data is not None else [bool(errors)]
+    """
+    Sort errors, because their order varies. Of several errors below the same null only one is sure to be reported: the
+    path of the null stands for them, or True if all data is null.
+    """
+    if result.data is None:
+        return [bool(result.errors)]
+    errors: list[Any] = []
+    for error in result.errors or ():
+        path = path_of_null(result.data, error.path or [])
+        errors.append(error.formatted if path == error.path else path)
+    return sorted({str(error): error for error in errors}.values(), key=str)
+
+
+def path_of_null(data: Any, path: list[str | int]) -> list[str | int]:
+    """The path of the null in a result that the error of a field has led to."""
+    for depth, step in enumerate(path):
+        data = data[step]
+        if data is None:
+            return path[: depth + 1]
+    return path
 
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
