@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from math import inf
-from pathlib import Path
 from statistics import median
 from time import thread_time_ns
 
@@ -43,14 +42,10 @@ Places = Iterable[tuple[float, int, int | None]]
 def main(size: int) -> None:
     site = Site(RedisClient.__new__(RedisClient), 1, Policy(), lambda: NOW, 0)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "upvote.db"
-        engines = Engines.open(f"sqlite:///{path}")
+        engines = Engines.open(f"sqlite:///{folder}/upvote.db")
         engines.write(fill, site, size)
-        gc.collect()
-        gc.freeze()  # as the server does
-        print(
-            f"{size:,} archived articles, {path.stat().st_size / size:.0f} bytes of places each; microseconds of CPU\n"
-        )
+        stored = engines.read(NO_LIMIT, bytes_stored) / size
+        print(f"{size:,} archived articles, {stored:.0f} bytes of places each; microseconds of CPU\n")
         head = ["page of 25", "first", *(f"after {share:.0%}" for share in DEPTHS), "before 50%", "last", "worst"]
         print(markdown(head, (row(engines, name, listing) for name, listing in measured(site))))
         head = ["", "10%", "50%", "90%"]
@@ -95,6 +90,11 @@ def write(connection: Connection, name: str, votes_class: int, rows: Places) -> 
     connection.execute(text("UPDATE listings SET size = :size WHERE id = :id"), {"size": len(values), "id": index})
     if len(values) > place_writes.MOST_COUNTED:
         place_writes.divide(connection, index)
+
+
+def bytes_stored(connection: Connection) -> int:
+    pages, size = (connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("page_count", "page_size"))
+    return int(pages * size)
 
 
 def measured(site: Site) -> Iterator[tuple[str, Listing]]:
@@ -177,10 +177,12 @@ def cpu(engines: Engines, calls: list[Callable[[Connection], object]]) -> list[f
 
 def timed(connection: Connection, calls: list[Callable[[Connection], object]]) -> list[float]:
     found = []
+    gc.disable()  # the server collects rarely
     for call in calls:
         begun = thread_time_ns()
         call(connection)
         found.append((thread_time_ns() - begun) / 1000)
+    gc.enable()
     return found
 
 

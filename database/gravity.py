@@ -9,8 +9,9 @@ are ordered by votes.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nlargest, nsmallest
 from math import ceil, floor, inf
 from typing import NamedTuple
@@ -43,54 +44,48 @@ class Formula:
     age: float
     delay: float
 
-    def value(self, votes: int, time: int) -> float:
-        base = votes - 1
-        return (base**self.votes if base > 0 else base) / self.decay(time)
-
     def value_of(self, place: Place) -> float:
         """The value of an article by its place in an index by time."""
-        return self.value(place.extra or 0, int(place.value))
+        base = (place.extra or 0) - 1
+        minutes = max(self.at - int(place.value), 0) / 60_000
+        value: float = (base**self.votes if base > 0 else base) / ((minutes + self.delay) / 60) ** self.age
+        return value
 
     def first_value(self, votes: int) -> float:
         """The value of an article of age 0."""
-        return self.value(votes, self.at)
+        return self.value_of(Place(self.at, 0, votes))
 
-    def weight(self, sign: int, base: int) -> float:
-        """The size of an article of |votes - 1| = `base`, without its decay."""
-        return float(base**self.votes) if sign > 0 else base
-
-    def decay(self, time: int) -> float:
-        decay: float = ((max(self.at - time, 0) / 60_000 + self.delay) / 60) ** self.age
-        return decay
-
-    def first_time(self, weight: float, size: float) -> int:
+    def first_times(self, weights: Iterable[float], size: float) -> list[int]:
         """
-        The first posting time at which an article of this weight may have a size: one posted earlier is smaller. NEVER
+        For each weight the first posting time at which an article may have a size: one posted earlier is smaller. NEVER
         if it is smaller even at the age 0.
         """
-        time = self._time(weight / size * (1 + TOLERANCE)) - 1
-        return NEVER if time > self.at else floor(max(time, 0.0))
+        times = self._times(weights, (1 + TOLERANCE) / size)
+        return [NEVER if time > self.at + 1 else floor(time) - 1 if time > 1 else 0 for time in times]
 
-    def last_time(self, weight: float, size: float) -> int:
+    def last_times(self, weights: Iterable[float], size: float) -> list[int]:
         """
-        The last posting time at which an article of this weight may have a size: one posted later is larger. NEVER if
+        For each weight the last posting time at which an article may have a size: one posted later is larger. NEVER if
         none is larger, as even at the age 0 it is not.
         """
-        time = self._time(weight / size * (1 - TOLERANCE)) + 1
-        return NEVER if time >= self.at else ceil(max(time, 0.0))
+        times = self._times(weights, (1 - TOLERANCE) / size)
+        return [NEVER if time >= self.at - 1 else ceil(time) + 1 if time > -1 else 0 for time in times]
 
-    def _time(self, decay: float) -> float:
-        try:
-            hours: float = decay ** (1 / self.age)
-        except OverflowError:
-            return -inf
-        return self.at + self.delay * 60_000 - hours * 3_600_000
+    def _times(self, weights: Iterable[float], factor: float) -> list[float]:
+        """When articles were posted whose decays at the instant are their weights x `factor`."""
+        exponent, origin, times = 1 / self.age, self.at + self.delay * 60_000, []
+        for weight in weights:
+            try:
+                times.append(origin - (weight * factor) ** exponent * 3_600_000)
+            except OverflowError:
+                times.append(-inf)
+        return times
 
 
 class Run(NamedTuple):
-    """A class that is read. `lightest` and `heaviest` are the weights of its lowest and its highest base."""
+    """What is left to read of a class. `lightest` and `heaviest` are the weights of its lowest and its highest base."""
 
-    listing: int
+    part: Range
     lightest: float
     heaviest: float
 
@@ -193,23 +188,24 @@ class Reader:
         then.
         """
         formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()  # outward: away from 0
-        whole, size = self._times(outward), FIRST_READ
-        left = [
-            (run, _beyond(formula, run, whole, abs(edge[0]), outward) if edge else Range(run.listing, *whole))
-            for run in self._runs(sign)
-        ]
-        while left := [(run, part) for run, part in left if part.low < part.high]:
-            read = reads.places_of_many(self.connection, [part for _, part in left], size, outward)
-            for place in (place for places in read for place in places):
-                key = (formula.value_of(place), place.number)
-                if place.number not in self.without and (not edge or (key > edge if upwards else key < edge)):
-                    found.add(key)
-            limit = _limit([abs(value) for value, _ in found], count, outward)
-            left = [
-                (run, _after(formula, run, part, places[-1].key, limit, outward))
-                for (run, part), places in zip(left, read, strict=True)
+        runs, size = self._runs(sign, *self._times(outward)), FIRST_READ
+        if edge:
+            runs = _beyond(formula, runs, abs(edge[0]), outward)
+        while runs := [run for run in runs if run.part.low < run.part.high]:
+            read = reads.places_of_many(self.connection, [run.part for run in runs], size, outward)
+            keys = [(formula.value_of(place), place.number) for places in read for place in places]
+            if edge:
+                keys = [key for key in keys if (key > edge if upwards else key < edge)]
+            found.update(key for key in keys if key[1] not in self.without)
+            runs = [
+                run._replace(part=_after(run.part, places[-1].key, outward))
+                for run, places in zip(runs, read, strict=True)
                 if len(places) == size
             ]
+            if len(found) >= count:
+                sizes = [abs(value) for value, _ in found]
+                limit = nsmallest(count, sizes)[-1] if outward else nlargest(count, sizes)[-1]
+                runs = _beyond(formula, runs, limit, not outward)
             size = max(2 * size, min(count, MOST_READ))
         return found
 
@@ -220,27 +216,30 @@ class Reader:
         nearest = reads.places(self.connection, whole, 1, not outward)[0].key
         return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
 
-    def _runs(self, sign: int) -> list[Run]:
-        runs, weight = [], self.formula.weight
-        for index in self.indexes.classes:
-            if index.votes_class * sign > 0:
-                lowest, highest = since.bases(index.votes_class)
-                lightest = weight(sign, lowest)
-                runs.append(Run(index.id, lightest, weight(sign, highest) if highest > lowest else lightest))
-        return runs
+    def _runs(self, sign: int, low: Key, high: Key) -> list[Run]:
+        """The classes of a sign, with the times between two keys."""
+        votes = self.formula.votes
+        return [
+            Run(Range(index.id, low, high), *_weights(votes, index.votes_class))
+            for index in self.indexes.classes
+            if index.votes_class * sign > 0
+        ]
 
     def _count_further(self, sign: int, key: Key) -> int:
         """The number of articles of a sign beyond a key, away from 0: by time where it decides, else by value."""
-        formula, size, surely, unsure = self.formula, abs(key[0]), [], []
-        for run in self._runs(sign):
-            first, last = formula.first_time(run.heaviest, size), formula.last_time(run.lightest, size)
-            surely.append((run.listing, last))
-            if first < last:
-                unsure.append(Range(run.listing, (first, -1), (last, LAST_NUMBER)))
+        formula, size, runs = self.formula, abs(key[0]), self._runs(sign, EARLIEST, LATEST)
+        ids = [run.part.listing for run in runs]
+        first = formula.first_times((run.heaviest for run in runs), size)
+        last = formula.last_times((run.lightest for run in runs), size)
+        unsure = [
+            Range(id, (start, -1), (end, LAST_NUMBER))
+            for id, start, end in zip(ids, first, last, strict=True)
+            if start < end
+        ]
         read = reads.places_of_many(self.connection, unsure, MOST_UNSURE, True)
         values = [(formula.value_of(place), place.number) for places in read for place in places]
         further = sum(each > key if sign > 0 else each < key for each in values)
-        return further + sum(reads.counts_above(self.connection, surely))
+        return further + sum(reads.counts_above(self.connection, list(zip(ids, last, strict=True))))
 
 
 def _formula(listing: Listing, at: int | None) -> Formula:
@@ -248,25 +247,31 @@ def _formula(listing: Listing, at: int | None) -> Formula:
     return Formula(listing.decay.at if at is None else at, *listing.decay.numbers)
 
 
-def _beyond(formula: Formula, run: Run, part: tuple[Key, Key], size: float, outward: bool) -> Range:
-    """The times of a part without those at which no article is at least (outward) or at most of a size."""
-    low, high = part
+@lru_cache(maxsize=4_096)
+def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
+    """The sizes of the articles of the lowest and of the highest base of a class, without their decay."""
+    lowest, highest = since.bases(votes_class)
+    return (lowest**exponent, highest**exponent) if votes_class > 0 else (lowest, highest)
+
+
+def _beyond(formula: Formula, runs: Sequence[Run], size: float, outward: bool) -> list[Run]:
+    """Runs without the times at which no article is at least (outward) or at most of a size."""
     if outward:
-        return Range(run.listing, max(low, (formula.first_time(run.heaviest, size), -1)), high)
-    return Range(run.listing, low, min(high, (formula.last_time(run.lightest, size), LAST_NUMBER)))
+        times = formula.first_times((run.heaviest for run in runs), size)
+        return [
+            Run(Range(id, max(low, (time, -1)), high), lightest, heaviest)
+            for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+        ]
+    times = formula.last_times((run.lightest for run in runs), size)
+    return [
+        Run(Range(id, low, min(high, (time, LAST_NUMBER))), lightest, heaviest)
+        for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+    ]
 
 
-def _after(formula: Formula, run: Run, part: Range, last: Key, limit: float | None, outward: bool) -> Range:
-    """What is left of a part behind the last place that was read, up to the size that limits the page."""
-    left = (last, part.high) if outward else (part.low, last)
-    return Range(run.listing, *left) if limit is None else _beyond(formula, run, left, limit, not outward)
-
-
-def _limit(sizes: Sequence[float], count: int, outward: bool) -> float | None:
-    """The size of the last of the first `count` of some articles; None if there are not as many."""
-    if len(sizes) < count:
-        return None
-    return nsmallest(count, sizes)[-1] if outward else nlargest(count, sizes)[-1]
+def _after(part: Range, last: Key, outward: bool) -> Range:
+    """What is left of a part behind the last place that was read."""
+    return Range(part.listing, last, part.high) if outward else Range(part.listing, part.low, last)
 
 
 def _sign(value: float) -> int:

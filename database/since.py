@@ -22,7 +22,7 @@ from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import FIRST_STORY_SEQUENCE, PartitionPage
 
-DIGITS = 6  # leading binary digits of votes - 1 that the articles of a class share
+DIGITS = 5  # leading binary digits of votes - 1 that the articles of a class share
 CLASSES = 2 ** (DIGITS - 1)  # for each number of digits, from 2 ** DIGITS on
 FIRST_BY_TIME = FIRST_STORY_SEQUENCE * keys.SLOTS  # the lowest number that contains the time
 SORTED = 300  # articles of a listing that are read and sorted independently of their votes

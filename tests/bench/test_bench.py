@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import archive as bench_archive
 from bench import cluster, filling, search
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
@@ -21,6 +22,7 @@ from schema.schema import SCHEMA
 from store.maintenance.verify import Finding, verify
 from store.store import Store
 
+ARCHIVE_ROWS = ["SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY", "timeline", "rank by GRAVITY"]
 ROOT = Path(__file__).parents[2]
 PLAN = (ROOT / "docs" / "cluster.md").read_text()
 
@@ -116,3 +118,13 @@ def test_plan_for_a_large_site_has_the_measured_memory_of_a_vote(redis):
     for voters in (129, 500, cluster.LARGE_VOTERS, 1_500, 2_000, 10_000):
         assert least * 0.85 < cluster.of_a_vote(redis, voters) < most * 1.15  # it also depends on Valkey's hash seed
     assert redis.dbsize() == 0
+
+
+def test_pages_of_the_archive_are_measured(monkeypatch, capsys):
+    monkeypatch.setattr(bench_archive, "ROUNDS", 1)
+    monkeypatch.setattr(bench_archive, "USERS", 50)
+    bench_archive.main(1_000)
+
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert [row[0] for row in rows if row[0] in ARCHIVE_ROWS] == ARCHIVE_ROWS
+    assert all(int(cell.replace(",", "")) > 0 for row in rows if row[0] in ARCHIVE_ROWS for cell in row[1:])
