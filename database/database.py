@@ -89,7 +89,9 @@ class Database:
         engines, deadline = self._opened(), monotonic() + READ_TIMEOUT
         call = self._in(self._readers, engines.read, deadline, function, *arguments, **named)
         try:
-            return await asyncio.wait_for(call, READ_TIMEOUT)
+            async with asyncio.timeout(READ_TIMEOUT):  # Python 3.11's `wait_for` may lose a cancellation
+                result: T = await call
+                return result
         except TimeoutError as error:
             raise DatabaseUnavailable("the database does not answer in time") from error
 
@@ -108,10 +110,23 @@ class Database:
         """
         return await self._in(self._writer, self._opened().write, function, *arguments, **named)
 
+    async def write_durably(
+        self,
+        function: "Callable[Concatenate[Connection, P], T]",
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> T:
+        """
+        Likewise, and return when the change is on the disk. `write` may lose the last changes when the machine loses
+        its power, which the log brings back.
+        """
+        return await self._in(self._writer, self._opened().write_durably, function, *arguments, **named)
+
     async def ping(self) -> str | None:
         """Why the database does not answer; None if it does."""
         try:
-            await asyncio.wait_for(self.run(_ping), PING_TIMEOUT)
+            async with asyncio.timeout(PING_TIMEOUT):
+                await self.run(_ping)
         except TimeoutError:
             self.fault = "it does not answer in time"
         except DatabaseUnavailable:
@@ -200,7 +215,8 @@ async def _mirror(database: Database, site: Site) -> NoReturn:
     finally:
         if mirror:
             with suppress(StoreError, TimeoutError):
-                await asyncio.wait_for(mirror.close(), PING_TIMEOUT)
+                async with asyncio.timeout(PING_TIMEOUT):
+                    await mirror.close()
 
 
 def _describe(error: Exception) -> str:

@@ -74,6 +74,20 @@ class Engines:
         with _faults(), self.writer.begin() as connection, self._noted(connection):
             return function(connection, *arguments, **named)
 
+    def write_durably(self, function: Callable[..., T], *arguments: object, **named: object) -> T:
+        """Likewise, and return when this change and all earlier ones are on the disk."""
+        with _faults(), self.writer.connect() as connection, self._noted(connection):
+            driver: Any = connection.connection.driver_connection
+            is_sqlite = isinstance(driver, sqlite3.Connection)
+            if is_sqlite:
+                driver.execute("PRAGMA synchronous=FULL")
+            try:
+                with connection.begin():
+                    return function(connection, *arguments, **named)
+            finally:
+                if is_sqlite:
+                    driver.execute("PRAGMA synchronous=NORMAL")
+
     def interrupt(self) -> None:
         """End all statements that run."""
         for connection in list(self.running):

@@ -93,6 +93,27 @@ POSITIONS = Table(
     Column("at_ms", NUMBER, nullable=False),
 )
 
+# The archive that the store has in this database: at most one row.
+ARCHIVES = Table("archives", METADATA, Column("id", Text, primary_key=True))
+
+# The process that last began to move articles of each partition.
+ARCHIVERS = Table(
+    "archivers",
+    METADATA,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("token", Text, nullable=False),
+)
+
+# Articles that were archived in the last minute, some in a row.
+ARCHIVED_BATCHES = Table(
+    "archived_batches",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("partition", Integer, nullable=False),
+    Column("numbers", Text, nullable=False),
+    Column("at_ms", NUMBER, nullable=False),
+)
+
 # The archive: docs/database.md leaves these out, as the formats of their values are internal.
 LISTINGS = Table(
     "listings",

@@ -54,7 +54,7 @@ class Context:
     ) -> None:
         self.store = store
         self.database = database
-        self.live = live or Live(store)
+        self.live = live or Live(store, database=database)
         self.address = address
         self.rates = rates or DEFAULT_RATES
         self.last_event_id = last_event_id
@@ -71,7 +71,7 @@ class Context:
     def clear(self) -> None:
         """Forget everything that was read."""
         self.now = self.store.site.clock()
-        self.reads = Reads(self.store, self._login)
+        self.reads = Reads(self.store, self._login, self.database)
         self._batches: dict[Hashable, DataLoader[Any, Any]] = {}
 
     async def write(self, command: Awaitable[T]) -> T:

@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from time import monotonic
 from typing import Any, TypeVar
 
-from store import feeds, listings, queries
+from database.database import Database
+from resolvers.archive import ArchiveReads
+from store import archive, feeds, listings, queries
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
@@ -34,8 +36,11 @@ class Reads:
     Each request, each event and each write starts with a new instance, so that nothing older is returned.
     """
 
-    def __init__(self, store: Store, login: Read[Login | None] | None) -> None:
-        """`login` reads the session of the request. It is sent with the first pipeline, as most requests need it."""
+    def __init__(self, store: Store, login: Read[Login | None] | None, database: Database | None = None) -> None:
+        """
+        `login` reads the session of the request. It is sent with the first pipeline, as most requests need it.
+        `database` has the archived articles.
+        """
         self._store = store
         self._login_read = login
         self._login: Login | None = None
@@ -44,6 +49,9 @@ class Reads:
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
         self._voters: dict[int, tuple[str, ...]] = {}
+        self._archive: ArchiveReads | None = None  # if the store has archived articles
+        if store.site.rankings.archive is not None:
+            self._archive = ArchiveReads(store.site, database, self._load_to_end)
 
     def set_login(self, login: Login) -> None:
         """Set the session as it is stored now, after it was opened or extended."""
@@ -113,6 +121,8 @@ class Reads:
         return sorted({name for part in names for name in part})
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
+        if self._archive:
+            return await self._archive.pages(wanted)
         parts = [listings.partition_pages(listing, window) for listing, window in wanted]
         pages = iter(await self._load_to_end([read for part in parts for read in part]))
         return [
@@ -123,6 +133,8 @@ class Reads:
         """One round trip, or a few more where values decay and the positions are deep."""
         if not positions:
             return []
+        if self._archive:
+            return await self._archive.ranks(listing, positions)
         return standings.merge(listing, await self._load_to_end(standings.ranks(listing, positions)))
 
     async def has_pin(self, pinned: Listing) -> bool:
@@ -162,21 +174,32 @@ class Reads:
         """The newest articles of users, whose newest ones have these times. One round trip."""
         window = feeds.clamp_to_floor(window, floor)
         selection = feeds.select_posters(last_posts, window, floor)
-        parts = await self._load(feeds.pulls(self._store.site, selection.usernames, window, floor))
-        pull = feeds.merge(parts, window)
+        if self._archive:
+            pull = await self._archive.pull(selection.usernames, window, floor)
+        else:
+            pull = feeds.merge(
+                await self._load(feeds.pulls(self._store.site, selection.usernames, window, floor)), window
+            )
         return Pull(pull.positions, pull.behind or selection.behind)
 
     async def count(self, usernames: Iterable[str]) -> int:
         """How many articles users have posted together."""
-        return sum(await self._load(feeds.counts(self._store.site, list(usernames))))
+        site, names = self._store.site, list(usernames)
+        archived = archive.counts(site, names) if self._archive else []
+        return sum(await self._load([*feeds.counts(site, names), *archived]))
 
     async def _records_of(self, type: RecordType[T], ids: Sequence[Any]) -> list[T | None]:
         async def stored(missing: Sequence[Any]) -> dict[Any, T | None]:
-            if await self._can_refresh_cache(type, missing) and all(records := cached(missing)):
-                return dict(zip(missing, records, strict=True))
+            if await self._can_refresh_cache(type, missing) and all(known := cached(missing)):
+                return dict(zip(missing, known, strict=True))
             hashes = await self._load([queries.hash_of(self._store.site, type, id) for id in missing])
             found = zip(missing, cached(missing), hashes, strict=True)  # another request may have decoded them
-            return {id: record or type.decode(id, fields) for id, record, fields in found}
+            records = {id: record or type.decode(id, fields) for id, record, fields in found}
+            if self._archive and type is queries.ARTICLES:
+                absent = [id for id, record in records.items() if record is None]
+                archived: Any = await self._archive.articles(absent) if absent else {}
+                records.update(archived)
+            return records
 
         def cached(missing: Sequence[Any]) -> list[T | None]:
             return queries.cached(self._store.site, type, missing, self._started)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
 
+from database.database import Database
 from resolvers.arguments import articles_by
 from resolvers.dataloader import Reads
 from store.errors import StoreUnavailable
@@ -74,11 +75,18 @@ class RankingChange:
 class Live:
     """One address may subscribe to different rankings of `ranking_places` places together."""
 
-    def __init__(self, store: Store, events: Events | None = None, ranking_places: int = MAX_PLACES) -> None:
+    def __init__(
+        self,
+        store: Store,
+        events: Events | None = None,
+        ranking_places: int = MAX_PLACES,
+        database: Database | None = None,
+    ) -> None:
         self.events = events or Events()
         self._ranking_places = ranking_places
         self._subscribed: defaultdict[str, Counter[RankingKey]] = defaultdict(Counter)  # by address
         self._store = store
+        self._database = database
         self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
         self._rankings: dict[RankingKey, Ranking] = {}
 
@@ -90,7 +98,7 @@ class Live:
         """
         while True:
             if event not in self._reads:
-                self._reads[event] = Reads(self._store, None)
+                self._reads[event] = Reads(self._store, None, self._database)
             try:
                 return await read(self._reads[event])
             except StoreUnavailable:
@@ -108,7 +116,7 @@ class Live:
         key = RankingKey(order, group, size)
         with self._counted(key, address):
             if key not in self._rankings:
-                self._rankings[key] = Ranking(self._store, self.events, key)
+                self._rankings[key] = Ranking(self._store, self.events, key, self._database)
             ranking = self._rankings[key]
             ranking.subscribers += 1
             try:
@@ -142,13 +150,14 @@ class Live:
 class Ranking:
     """A ranking that is read after each event in its listing, but at most once in `READ_INTERVAL`."""
 
-    def __init__(self, store: Store, events: Events, key: RankingKey) -> None:
+    def __init__(self, store: Store, events: Events, key: RankingKey, database: Database | None = None) -> None:
         self.subscribers = 0
         self.latest = RankedArticles()
         self._read_at = 0
         # changes to the latest articles, by the articles that were sent before
         self._changes: dict[RankedArticles, RankingChange] = {}
         self._store = store
+        self._database = database
         self._key = key
         self._is_outdated, self._was_read = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._run(events))
@@ -221,7 +230,7 @@ class Ranking:
         was_read.set()
 
     async def _read(self) -> RankedArticles:
-        site, reads = self._store.site, Reads(self._store, None)
+        site, reads = self._store.site, Reads(self._store, None, self._database)
         listing = articles_by(site, self._key.order, self._key.group)
         (page,) = await reads.pages([(listing, Window(self._key.size))])
         articles = await reads.articles(position.number for position in page.positions)

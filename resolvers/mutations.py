@@ -1,20 +1,23 @@
 """Root fields of Mutation: each runs a command of the store. The schema turns refusals into `userErrors`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from resolvers import feeds
+from resolvers import archive, feeds
 from resolvers.arguments import BadInput
 from resolvers.context import Context
 from store import articles, listings, records
 from store.articles import Draft, Posted, Voted
-from store.errors import Invalid
+from store.errors import Invalid, NotFound, VotingClosed
 from store.follows import Followed
 from store.listings import Window
 from store.records import Article, Feed, User, Vote
-from store.sessions import NewSession
+from store.sessions import NewSession, Session
 from store.validation import Faults
+
+T = TypeVar("T")
 
 
 class PostResult(Protocol):
@@ -56,6 +59,8 @@ async def post(
     draft = Draft(title, link or "", content or "", tuple(groups or ()))
     posted = await context.write(_post_within_limits(context, draft, idempotency_key))
     context.reads.prime_login(posted.poster)
+    if posted.article is None:
+        posted = replace(posted, article=await archive.find(context.store, context.database, posted.number))
     if posted.article and not posted.replayed:
         context.reads.prime_vote(posted.article.number, posted.poster, Vote.UP)
     return posted
@@ -74,19 +79,19 @@ async def edit_article(context: Context, article_id: str, **changes: str | None)
     """Change the fields that are given. Null removes a link or content."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
     number = _checked_article_number(article_id, partial(articles.checked_changes, texts))
-    return await context.write(context.store.articles.edit(number, actor, texts))
+    return await _change(context, number, actor, lambda: context.store.articles.edit(number, actor, texts))
 
 
 async def delete_article(context: Context, article_id: str) -> str:
     """Return the id of the deleted article."""
     actor, number = context.actor(), _article_number(article_id)
-    await context.write(context.store.articles.delete(number, actor))
+    await _change(context, number, actor, lambda: context.store.articles.delete(number, actor))
     return f"article:{number}"
 
 
 async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> Voted:
     actor, number, vote = context.actor(), _article_number(article_id), value or Vote.UP
-    voted = await context.write(context.store.articles.vote(number, actor, vote))
+    voted = await context.write(_vote(context, number, actor, vote))
     context.reads.prime_login(voted.voter)
     context.reads.prime_vote(number, voted.voter, vote)
     return voted
@@ -97,7 +102,7 @@ async def regroup_article(
 ) -> Article:
     actor, added, removed = context.actor(), add or (), remove or ()
     number = _checked_article_number(article_id, partial(articles.checked_names, added, removed))
-    return await context.write(context.store.articles.regroup(number, actor, added, removed))
+    return await _change(context, number, actor, lambda: context.store.articles.regroup(number, actor, added, removed))
 
 
 async def follow_user(context: Context, user_id: str) -> Followed:
@@ -152,6 +157,21 @@ def _checked_article_number(article_id: str, check_others: Callable[[], object])
             check_others()
     faults.raise_any()
     return number
+
+
+async def _change(context: Context, number: int, actor: Session, command: Callable[[], Awaitable[T]]) -> T:
+    """Run a command on an article, also on one that is archived."""
+    return await context.write(archive.changed(context.store, context.database, number, actor, command))
+
+
+async def _vote(context: Context, number: int, actor: Session, vote: Vote) -> Voted:
+    try:
+        return await context.store.articles.vote(number, actor, vote)
+    except NotFound:
+        archived = await archive.find(context.store, context.database, number)
+        if archived is None:
+            raise
+        raise VotingClosed(number, context.store.site.policy.closes_at(archived)) from None
 
 
 async def _duplicate_of(article: Article | None, context: Context) -> Article | None:

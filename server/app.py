@@ -21,6 +21,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caches import CacheBudget
+from database.archiver import Limits as HotLimits
+from database.archiver import archiving_old
 from database.database import Database, DatabaseUnavailable, mirroring
 from engine import (
     BackendUsage,
@@ -345,8 +347,9 @@ async def _lifespan(
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
         mirroring(database, store.site),
+        archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
     ):
-        app.state.contexts.begin(store, Live(store, received, settings.rate_ranking_places), database)
+        app.state.contexts.begin(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
         yield {STOPPING: asyncio.Event()}
     await store.close()
@@ -430,10 +433,7 @@ async def _database_note(app: Starlette) -> dict[str, str]:
         return {}
     if fault := await database.ping():
         return {"database": f"does not answer: {fault}"}
-    try:
-        lag = await database.lag(app.state.store.site)
-    except StoreUnavailable:
-        return {}
+    lag = await database.lag(app.state.store.site)
     return {"database": f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"}
 
 

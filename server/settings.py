@@ -216,6 +216,13 @@ class Settings(BaseModel):
         None, description="File of trusted documents, in the format of graphql-codegen or Relay's compiler."
     )
     only_trusted: Literal["on", "off"] = Field("off", description="`on` refuses all documents that are not trusted.")
+    hot_articles: int = Field(
+        1_000_000,
+        ge=0,
+        description="Number of articles that stay in Redis. The oldest beyond it are then in the [database]"
+        "(database.md#the-archive) only; not while voting is open, and not without a database.",
+    )
+    hot_articles_per_user: int = Field(1_000, ge=0, description="The same for the articles of each user.")
     log_seconds: int = Field(
         3_600, ge=0, description="Seconds for which entries of the [log](log.md) are kept at least."
     )

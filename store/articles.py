@@ -53,11 +53,12 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """`article` is None if a replayed post has been deleted."""
+    """`article` is None if Redis no longer has that of a replayed post: it was deleted, or is archived."""
 
     article: Article | None
     replayed: bool
     poster: str
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ class Articles:
         if status not in ("posted", "replayed"):
             _refuse(status, 0)
         number, flat, username = reply
-        return Posted(_article(int(number), flat) if flat else None, status == "replayed", username)
+        article = _article(int(number), flat) if flat else None
+        return Posted(article, status == "replayed", username, int(number))
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
         """

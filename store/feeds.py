@@ -67,7 +67,7 @@ def last_posts(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, floa
     """When each of these users posted last (unix milliseconds), without those who never posted."""
     return [
         Read(("ZMSCORE", keys.newest_posts(p), *names), _by_name, (tuple(names),))
-        for p, names in _calls(site, usernames, NAMES_PER_CALL)
+        for p, names in calls(site, usernames, NAMES_PER_CALL)
     ]
 
 
@@ -105,7 +105,7 @@ def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Position 
     position = _position(window.beyond) + _position(floor)
     return [
         Read(FEED_PAGE.command([keys.timeline(p, "")], direction, window.count, *position, *names), _pull)
-        for p, names in _calls(site, usernames, TIMELINES_PER_CALL)
+        for p, names in calls(site, usernames, TIMELINES_PER_CALL)
     ]
 
 
@@ -113,7 +113,7 @@ def counts(site: Site, usernames: Sequence[str]) -> list[Read[int]]:
     """The reads of the number of articles of these users."""
     return [
         Read(ARTICLE_COUNT.command([keys.timeline(p, "")], *names), int)
-        for p, names in _calls(site, usernames, NAMES_PER_CALL)
+        for p, names in calls(site, usernames, NAMES_PER_CALL)
     ]
 
 
@@ -123,7 +123,7 @@ def merge(parts: Sequence[Pull], window: Window) -> Pull:
     return Pull(list(islice(positions, window.count)), any(part.behind for part in parts))
 
 
-def _calls(site: Site, usernames: Sequence[str], limit: int) -> list[tuple[int, list[str]]]:
+def calls(site: Site, usernames: Sequence[str], limit: int) -> list[tuple[int, list[str]]]:
     """Split users into calls of bounded size, each to one partition."""
     homes: defaultdict[int, list[str]] = defaultdict(list)
     for username in usernames:

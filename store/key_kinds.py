@@ -88,8 +88,8 @@ DECLARED = (
         "hash",
         None,
         "number of partitions, good_votes, weights, orders, version of links: what the indexes are built with; log: a"
-        " random text that tells this log from others",
-        written_by="opening, verify, reindex, restore",
+        " random text that tells this log from others; archived: the id of the archive in the database",
+        written_by="opening, verify, reindex, restore, archive",
         backup=Backup.COPIED,
         record="ranking",
     ),
@@ -411,6 +411,22 @@ DECLARED = (
         NOTHING,
         "id of the last entry of another partition's log whose effect is applied in this partition, by that partition",
         written_by="follow, unfollow, import, and a task of every server",
+    ),
+    KeyKind(
+        keys.archived,
+        "hash",
+        NOTHING,
+        "of the articles that are in the database only: how many, by group and user, and the greatest value by listing",
+        written_by="archive, unarchive, delete, reindex",
+        check=Check.PARTITION,
+    ),
+    KeyKind(
+        keys.moving,
+        "set",
+        NOTHING,
+        "numbers of articles whose places in the database do not count: they are about to leave Redis, or came back",
+        lifetime="seconds",
+        written_by="archive, unarchive",
     ),
     KeyKind(
         keys.events,

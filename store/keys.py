@@ -173,6 +173,14 @@ def consumers(p: int) -> str:
     return f"consumers:{{{p}}}"
 
 
+def archived(p: int) -> str:
+    return f"archived:{{{p}}}"
+
+
+def moving(p: int) -> str:
+    return f"moving:{{{p}}}"
+
+
 @lru_cache(maxsize=SLOTS)
 def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
     """
@@ -204,4 +212,7 @@ def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         links(p, ""),
         log(p),
         logged(p),
+        archived(p),
+        moving(p),
+        lease(p, "archiver"),
     )

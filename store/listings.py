@@ -32,6 +32,7 @@ class Listing(NamedTuple):
 
     `lowest` and `highest` are bounds of the values as ZCOUNT takes them. `decay` is set if values change with age,
     `by_time` if values are instants, and `since` if it has only articles posted since an instant, by another value.
+    `may_be_archived` says that archived articles belong into it, too.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Listing(NamedTuple):
     decay: Decay | None = None
     by_time: bool = False
     since: Since | None = None
+    may_be_archived: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,13 @@ def timeline(site: Site, username: str) -> Listing:
 
 
 def following(site: Site, username: str) -> Listing:
-    return _of_user("following", keys.following, site.home_of_user(username), username)
+    listing = _of_user("following", keys.following, site.home_of_user(username), username)
+    return listing._replace(may_be_archived=False)
 
 
 def followers(site: Site, username: str) -> Listing:
-    return _of_user("followers", keys.followers, site.home_of_user(username), username)
+    listing = _of_user("followers", keys.followers, site.home_of_user(username), username)
+    return listing._replace(may_be_archived=False)
 
 
 def by_link(site: Site, link: str, since: int | None = None) -> Listing:
@@ -124,17 +128,17 @@ def front_page(site: Site, day: int | None) -> Listing:
     return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)
 
 
-def partition_pages(listing: Listing, window: Window) -> list[Read[Any]]:
+def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) -> list[Read[Any]]:
     """
     The reads of a page, one for each partition. Each results in a PartitionPage or, if values decay or the listing
     begins at an instant, in a further read.
 
-    With one partition the server skips entries, otherwise `merge` does.
+    With one partition that has the `whole` listing, the server skips entries, otherwise `merge` does.
     """
     if decay := listing.decay:
         at, count = decay.at if window.at is None else window.at, window.skip + window.count
         return [gravity.partition_page(keys, decay, at, window.upwards, count, window.beyond) for keys in decay.keys]
-    is_single = len(listing.indexes) == 1
+    is_single = is_whole and len(listing.indexes) == 1
     count, skip = (window.count, window.skip) if is_single else (window.skip + window.count, 0)
     if bound := listing.since:
         return [since.partition_page(bound, keys, window.upwards, count, skip, window.beyond) for keys in bound.keys]

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from database.archived import records_of
 from server.cli import archive as archives
 from server.cli import session
 from server.cli.progress import bar
@@ -53,11 +54,13 @@ def back_up(settings: Settings, file: Path) -> int:
     async def write(store: Store) -> None:
         positions = " ".join(await log.newest(store.site))
         header = {**await dump.settings(store.site), "taken_at": store.site.clock(), POSITIONS: positions}
-        with bar("backup", await dump.size(store.site)) as walked, archives.writing(file, header) as archive:
-            async for records in dump.records_of(store.site, walked, counts.leave_out):
-                for record in records:
-                    archive.add(record)
-                    counts.add(record)
+        async with session.archive_of(settings, store) as database:
+            archived = records_of(store.site, database) if database else None
+            with bar("backup", await dump.size(store.site)) as walked, archives.writing(file, header) as archive:
+                async for records in dump.records_of(store.site, walked, counts.leave_out, archived):
+                    for record in records:
+                        archive.add(record)
+                        counts.add(record)
 
     session.run(settings, write, strict=False)
     print(f"wrote {counts} to {file}")

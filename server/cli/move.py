@@ -2,7 +2,9 @@
 
 import secrets
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import AsyncIterator
 
+from database.archived import records_of
 from server.cli import session
 from server.cli.backup import RecordCounts
 from server.cli.progress import bar
@@ -50,7 +52,9 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         policy = _policy(header, settings)
         restoration = await Restoration.begin(to, secrets.token_hex(), count, policy, unix_milliseconds)
         try:
-            await _copy(store, restoration, counts)
+            async with session.archive_of(settings, store) as database:
+                archived = records_of(store.site, database) if database else None
+                await _copy(store, restoration, counts, archived)
         finally:
             await restoration.close()
         return count
@@ -72,12 +76,17 @@ def undo(settings: Settings) -> int:
     return 0
 
 
-async def _copy(store: Store, restoration: Restoration, counts: RecordCounts) -> None:
+async def _copy(
+    store: Store,
+    restoration: Restoration,
+    counts: RecordCounts,
+    archived: AsyncIterator[list[dump.Record]] | None,
+) -> None:
     lock = WriteLock(store.site)
     try:
         await lock.acquire()
         with bar("move", await dump.size(store.site)) as walked:
-            async for records in dump.records_of(store.site, walked, counts.leave_out, is_move=True):
+            async for records in dump.records_of(store.site, walked, counts.leave_out, archived, is_move=True):
                 for batch in batches(records):
                     await restoration.put(batch)
                     await lock.renew()

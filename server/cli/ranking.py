@@ -3,9 +3,10 @@
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
+from database.archiver import renew_listings
 from server.cli import session
 from server.cli.progress import bar
-from server.settings import WrongSetting, read_settings
+from server.settings import Settings, WrongSetting, read_settings
 from store import validation
 from store.errors import Invalid
 from store.maintenance import reindex
@@ -35,11 +36,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    session.run(read_settings(), lambda store: arguments.action(store, arguments))
+    settings = read_settings()
+    session.run(settings, lambda store: arguments.action(settings, store, arguments))
     return 0
 
 
-async def _show(store: Store, arguments: Namespace) -> None:
+async def _show(settings: Settings, store: Store, arguments: Namespace) -> None:
     rankings, group = store.site.rankings, arguments.group
     if group is None:
         print(order_names(rankings.orders))
@@ -48,11 +50,14 @@ async def _show(store: Store, arguments: Namespace) -> None:
         print(f"{name}: " + _text(store.site.policy_of(name)))
 
 
-async def _set(store: Store, arguments: Namespace) -> None:
+async def _set(settings: Settings, store: Store, arguments: Namespace) -> None:
     """Change a group's weights and rebuild its indexes, while servers run."""
     group = arguments.group
     with bar(group, await reindex.size(store.site, group)) as walked:
         policy = await reindex.set_weights(store.site, group, dict(arguments.changes), walked)
+    async with session.archive_of(settings, store) as database:
+        if database:
+            await renew_listings(store.site, database)
     print(f"{group}: " + _text(policy))
 
 

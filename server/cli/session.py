@@ -1,10 +1,11 @@
 """Opens the store of a command: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
 
+from database.database import Database
 from server.managed_valkey import server
 from server.settings import NO_DATABASE, Settings, WrongSetting
 from store.store import Store
@@ -30,6 +31,28 @@ async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], stri
         return await action(store)
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def archive_of(settings: Settings, store: Store) -> AsyncIterator[Database | None]:
+    """
+    The open database of a store that has archived articles; None if it has none.
+
+    Raises:
+        DatabaseUnavailable: the database does not answer.
+        WrongSetting: there is no database.
+    """
+    if store.site.rankings.archive is None:
+        yield None
+        return
+    if settings.database is None:
+        raise WrongSetting("UPVOTE_DATABASE_URL=none: this store has archived articles, which are in its database only")
+    database = Database(settings.database)
+    try:
+        await database.open()
+        yield database
+    finally:
+        await database.close()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 
+from database import archived
 from server.cli import session
 from server.cli.progress import bar
 from server.settings import Settings, read_settings
@@ -50,8 +51,12 @@ def verify(settings: Settings, repair: bool) -> int:
     async def check(store: Store) -> None:
         if await reindex.is_unfinished(store.site):
             print(UNFINISHED)
-        with bar("verify", await verification.size(store.site)) as walked:
-            await verification.verify(store.site, report.add, repair=repair, progress=walked)
+        async with session.archive_of(settings, store) as database:
+            if database:
+                await archived.verify_places(store.site, database, report.add, repair=repair)
+            tally = await archived.tally_of(store.site, database) if database else None
+            with bar("verify", await verification.size(store.site)) as walked:
+                await verification.verify(store.site, report.add, repair=repair, progress=walked, archived=tally)
 
     session.run(settings, check, strict=False)
     print(report)

@@ -53,10 +53,18 @@ async def settings(site: Site) -> dict[str, str]:
 
 
 async def records_of(
-    site: Site, progress: Progress, skipped: Skipped, *, is_move: bool = False
+    site: Site,
+    progress: Progress,
+    skipped: Skipped,
+    archived: AsyncIterator[list[Record]] | None = None,
+    *,
+    is_move: bool = False,
 ) -> AsyncIterator[list[Record]]:
-    """All records, some at a time. A move has also what backups leave out. Damaged keys are skipped."""
-    orders, weights, _ = await stored_rankings(site.redis)
+    """
+    All records of what Redis has, some at a time, and those of archived articles. A move has also what backups leave
+    out. Damaged keys are skipped.
+    """
+    orders, weights, *_ = await stored_rankings(site.redis)
     if orders is not None or weights:
         yield [["ranking", " ".join(ORDERS) if orders is None else orders, weights]]
     if server_keys := await site.redis.run(("HGETALL", keys.serverkeys(HOME))):
@@ -71,6 +79,9 @@ async def records_of(
                 some = found[start : start + RECORDS_AT_ONCE]
                 for name in dumped_names:
                     yield await READERS[name](site, [key for key in some if key.name == name], skipped)
+        if archived and names is PASSES[0]:  # after Redis, as articles may leave it meanwhile, and before their posters
+            async for records in archived:
+                yield records
     yield [await _sequences(site, skipped)]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store import follows, keys, links
+from store import follows, keys, links, records
 from store.client import Command
 from store.scripts.registry import CREATE_USER, IMPORT_STORY
 from store.store import Store
@@ -85,7 +85,7 @@ async def shift_to_now(store: Store, stories: Sequence[Story]) -> int:
     shift = store.site.clock() - newest.time
     if number := await redis.run(("HGET", keys.imported(p), oldest.id)):
         posted_at = await redis.run(("HGET", keys.article(p, number), "time"))
-        shift = min(shift, int(posted_at) - oldest.time) if posted_at else shift
+        shift = min(shift, int(posted_at or records.sequence_of(int(number)) // 2) - oldest.time)
     return shift
 
 

@@ -10,6 +10,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     followers                           following
     TTLs                                the article's time, or what the key itself says
     good_votes, weights                 the settings
+    archived                            the articles in the database
 
 `key_kinds` says how keys of each kind are checked. What is compared is in one partition, where a script compares and
 repairs it atomically: servers may write meanwhile, and no write in progress is reported. Only follows are in two
@@ -19,6 +20,7 @@ partitions: pending effects are applied first, and these are read twice.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from store import effects, key_kinds, keys, links, log, records, server_keys
 from store.client import Argument, Command, StoreUnavailable
@@ -45,6 +47,27 @@ class Finding:
     repaired: bool = False
 
 
+class UserTally(NamedTuple):
+    """The archived articles of a user: how many, their karma, and when the newest was posted; 0 without any."""
+
+    articles: int = 0
+    karma: int = 0
+    newest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """
+    What the database has of archived articles: the fields of `archived` that count, and the highest sequence of a post,
+    by partition, and the sums of users, by name in lower case. `known` is what `archived` had of these users.
+    """
+
+    counts: dict[int, dict[str, int]]
+    sequences: dict[int, int]
+    users: dict[str, UserTally]
+    known: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptCall:
     """`arguments` follow the suffix of the key; the last argument of VERIFY_MEMBERS is a cursor."""
@@ -66,14 +89,16 @@ async def verify(
     *,
     repair: bool = False,
     progress: Progress = lambda count: None,
+    archived: Tally | None = None,
 ) -> None:
     """
-    Report all that is damaged, and with `repair` repair what can be derived.
+    Report all that is damaged, and with `repair` repair what can be derived. Without the sums of the database
+    (`archived`), what depends on them is not checked.
 
     If a key that cannot be derived has the wrong type, only the types are checked. The articles of a user are added up
     in one step, which blocks for some 5 microseconds for each; all other steps are short.
     """
-    verification = _Verification(site, report, repair, progress)
+    verification = _Verification(site, report, repair, progress, archived)
     if await verification.types():
         await verification.articles()
         await verification.others()
@@ -82,12 +107,22 @@ async def verify(
 
 
 class _Verification:
-    def __init__(self, site: Site, report: Callable[[Finding], None], repair: bool, progress: Progress) -> None:
+    def __init__(
+        self,
+        site: Site,
+        report: Callable[[Finding], None],
+        repair: bool,
+        progress: Progress,
+        archived: Tally | None,
+    ) -> None:
         self._site = site
         self._report = report
         self._repair = repair
         self._progress = progress
-        self._highest = dict.fromkeys(range(site.partitions), 0)  # sequence of any post, by partition
+        self._archived = archived
+        partitions = range(site.partitions)
+        sequences = archived.sequences if archived else {}
+        self._highest = {p: sequences.get(p, 0) for p in partitions}  # sequence of any post, by partition
 
     async def types(self) -> bool:
         """Whether all keys have the type of their kind, so that scripts can read them."""
@@ -120,7 +155,7 @@ class _Verification:
         with suppress(StoreUnavailable):  # a store that takes no writes can be verified, too
             await effects.complete(self._site)
         async for found in scan.known_keys(self._site, self._progress):
-            await self._run([call for key in found if (call := _call(key))])
+            await self._run([call for key in found if (call := _call(key, self._archived))])
             await self._follows([key for key in found if key.kind.check is Check.FOLLOWS])
 
     async def partitions(self) -> None:
@@ -129,6 +164,8 @@ class _Verification:
             await self._run([ScriptCall(VERIFY_MEMBERS, p, "", (kind, "0")) for kind in ("groups", "posters")])
             await self._imported(p)
             await self._server_keys(p)
+            if self._archived:
+                await self._counts(p, self._archived.counts.get(p, {}))
 
     async def settings(self) -> None:
         """Written last: until all indexes are rebuilt, the store keeps its old settings and cannot be opened."""
@@ -172,6 +209,19 @@ class _Verification:
                     self._report(Finding(where, number, "the number of an article of this partition"))
             await self._numbered(p, [sequence for sequence in sequences if records.is_of_story(sequence)])
 
+    async def _counts(self, p: int, expected: dict[str, int]) -> None:
+        """The numbers of archived articles."""
+        key, redis = keys.archived(p), self._site.redis
+        stored = {
+            name: value for name, value in (await redis.run(("HGETALL", key))).items() if name.startswith("count")
+        }
+        for name in sorted({*stored, *expected}):
+            if int(stored.get(name, 0)) != expected.get(name, 0):
+                if self._repair:
+                    await redis.run(("HSET", key, name, expected.get(name, 0)))
+                where, found = f"{key} {name}", stored.get(name, "nothing")
+                self._report(Finding(where, found, f"{expected.get(name, 0)}", self._repair))
+
     async def _server_keys(self, p: int) -> None:
         for name, value in (await self._site.redis.run(("HGETALL", keys.serverkeys(p)))).items():
             if p != server_keys.HOME or not server_keys.NAME.fullmatch(name) or not server_keys.VALUE.fullmatch(value):
@@ -206,13 +256,15 @@ class _Verification:
         return self._site.command(call.script, call.p, repairing, call.suffix, *call.arguments)
 
 
-def _call(key: Key) -> ScriptCall | None:
+def _call(key: Key, archived: Tally | None) -> ScriptCall | None:
     """The script that checks a key; None where nothing but its type is checked, or where that is done elsewhere."""
     match key.kind.check:
         case Check.MEMBERS:
             return ScriptCall(VERIFY_MEMBERS, key.p, key.suffix, (key.name, "0"))
         case Check.USER:
-            return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), INSTANTS[-1]))
+            known = archived.known.get(key.suffix, "") if archived else "?"
+            sums = archived.users.get(key.suffix, UserTally()) if archived else UserTally()
+            return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), INSTANTS[-1], known, *sums))
         case Check.VALUE:
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, DAY * 1000))
         case Check.FOLLOWS:

@@ -15,6 +15,7 @@ from store.ranking.formulas import WEIGHTS, Order
 
 ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
+ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 REINDEX_FIELD = "REINDEX"  # field: the token of the reindex that is under way
 PENDING_PREFIX = "next:"  # field of a group that is being rebuilt: its new weights. Other fields are groups
 
@@ -32,28 +33,30 @@ class Rankings:
     orders: tuple[Order, ...] = tuple(Order)
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     has_links: bool = False  # whether the index of links is complete
+    archive: str | None = None  # the id of the archive in the database; None if no article has ever left Redis
 
     async def read(self, redis: RedisClient) -> None:
         """Read the stored configuration. One round trip."""
-        orders, weights, links_version = await stored_rankings(redis)
+        orders, weights, links_version, self.archive = await stored_rankings(redis)
         self.has_links = links_version == str(links.VERSION)
         self.orders = orders_of(orders) if orders is not None else tuple(Order)
         self.weights = {name: weights_of(text) for name, text in weights.items()}
 
 
-async def stored_rankings(redis: RedisClient) -> tuple[str | None, dict[str, str], str | None]:
+async def stored_rankings(redis: RedisClient) -> tuple[str | None, dict[str, str], str | None, str | None]:
     """
-    The orders that clients may use (None: all), the weights of groups, and the version of the index of links, as
-    stored. One round trip.
+    The orders that clients may use (None: all), the weights of groups, the version of the index of links, and the id of
+    the archive, as stored. One round trip.
     """
-    (orders, links_version), stored = await redis.pipeline(
-        [("HMGET", keys.store(), "orders", LINKS_FIELD), ("HGETALL", keys.ranking(0))]  # the same in all partitions
+    settings = ("HMGET", keys.store(), "orders", LINKS_FIELD, ARCHIVE_FIELD)
+    (orders, links_version, archive), stored = await redis.pipeline(
+        [settings, ("HGETALL", keys.ranking(0))]  # the same in all partitions
     )
     own_fields = (ORDERS_FIELD, REINDEX_FIELD)
     weights = {
         name: text for name, text in stored.items() if name not in own_fields and not name.startswith(PENDING_PREFIX)
     }
-    return orders, weights, links_version
+    return orders, weights, links_version, archive
 
 
 def orders_of(text: str) -> tuple[Order, ...]:

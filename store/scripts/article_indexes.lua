@@ -14,6 +14,22 @@ local function append_texts(kind, actor, article, ...)
   return id
 end
 
+-- How many archived articles a user has, and when the newest was posted (unix milliseconds; 0 without any).
+local function archived_of(name)
+  local count, newest = string.match(redis.call("HGET", ARCHIVED, "user:" .. name) or "", "^(%d+) (%d+)")
+  return tonumber(count or 0), tonumber(newest or 0)
+end
+
+-- The serial number makes every value another one, so that unarchive.lua sees each change.
+local function set_archived_of(name, count, newest)
+  local field, serial = "user:" .. name, redis.call("HINCRBY", ARCHIVED, "serial", 1)
+  if count == 0 then
+    redis.call("HDEL", ARCHIVED, field)
+  else
+    redis.call("HSET", ARCHIVED, field, string.format("%.0f %.0f %.0f", count, newest, serial))
+  end
+end
+
 local function add_to_group(article, group)
   local ranking = read_ranking({group})
   for _, order in ipairs(ranking.orders) do
@@ -25,7 +41,8 @@ end
 local function remove_from_group(article, group)
   for _, order in ipairs(ORDERS) do redis.call("ZREM", GROUP .. group .. ":" .. order, article.member) end
   for order in pairs(WEIGHTED_BY) do redis.call("ZREM", NEXT_GROUP .. group .. ":" .. order, article.member) end
-  if redis.call("EXISTS", GROUP .. group .. ":time") == 0 then redis.call("ZREM", GROUPS, group) end
+  if redis.call("EXISTS", GROUP .. group .. ":time") == 1 then return end
+  if redis.call("HEXISTS", ARCHIVED, "count:group:" .. group) == 0 then redis.call("ZREM", GROUPS, group) end
 end
 
 -- The index of a link. `link_digest` is that of the link's canonical form (see store/links.py), or "" or nil of no link.
@@ -78,11 +95,12 @@ end
 
 -- Removes an article from the timeline of its poster, and a poster without any other article from NEWEST_POSTS.
 local function remove_from_timeline(article)
-  local timeline = TIMELINE .. string.lower(article.poster)
-  redis.call("ZREM", timeline, article.member)
-  local newest = redis.call("ZRANGE", timeline, 0, 0, "REV", "WITHSCORES")
-  if newest[1] then
-    redis.call("ZADD", NEWEST_POSTS, newest[2], article.poster)
+  local name = string.lower(article.poster)
+  redis.call("ZREM", TIMELINE .. name, article.member)
+  local newest = redis.call("ZRANGE", TIMELINE .. name, 0, 0, "REV", "WITHSCORES")
+  local archived, newest_archived = archived_of(name)
+  if newest[1] or archived > 0 then
+    redis.call("ZADD", NEWEST_POSTS, math.max(tonumber(newest[2] or 0), newest_archived), article.poster)
   else
     redis.call("ZREM", NEWEST_POSTS, article.poster)
   end

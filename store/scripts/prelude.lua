@@ -2,7 +2,7 @@
 -- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":"
 --       and gets an article number, a username in lower case, a group or a digest appended
 --       16-22 the index of each order   23 closed:{p}   24 channel events:{p}   25 numbered:{p}
---       26 links:{p}:   27 log:{p}   28 logged:{p}
+--       26 links:{p}:   27 log:{p}   28 logged:{p}   29 archived:{p}   30 moving:{p}   31 lease:{p}:archiver
 -- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
 --       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
@@ -14,6 +14,7 @@ local INDEX = {
   gravity = KEYS[22],
 }
 local CLOSED, EVENTS, NUMBERED, LINKS, LOG, LOGGED = KEYS[23], KEYS[24], KEYS[25], KEYS[26], KEYS[27], KEYS[28]
+local ARCHIVED, MOVING, ARCHIVER = KEYS[29], KEYS[30], KEYS[31]
 
 local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
 

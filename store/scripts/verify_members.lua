@@ -16,7 +16,10 @@ end
 
 -- If a field of the article's hash is missing, its members stay: they help to repair the hash by hand.
 local function belongs(member)
-  if kind == "groups" then return redis.call("EXISTS", GROUP .. member .. ":time") == 1 end
+  if kind == "groups" then
+    if redis.call("EXISTS", GROUP .. member .. ":time") == 1 then return true end
+    return redis.call("HEXISTS", ARCHIVED, "count:group:" .. member) == 1
+  end
   if kind == "posters" then return redis.call("HGET", USER .. string.lower(member), "name") == member end
   local number = tonumber(member)
   if not number or string.format("%016.0f", number) ~= member then return false end

@@ -2,6 +2,8 @@
 -- KEYS  see prelude.lua
 -- ARGV  1-8 see verify_prelude.lua; the name is a username in lower case   9 slot of the user
 --       10 latest time that a mark in a feed can have (unix milliseconds)
+--       11 what `archived` had of the user when the caller read the database, "?" if it did not
+--       of the user's articles in the database: 12 how many   13 their karma   14 when the newest was posted, or 0
 -- Reply see verify_prelude.lua
 local account = USER .. name
 local written, joined, seen, stored = unpack(redis.call("HMGET", account, "name", "joined", "seen", "karma"))
@@ -12,7 +14,17 @@ if seen and not (mark and mark >= 0 and mark <= tonumber(ARGV[10])) then
   report(account .. " seen", seen, "a usable seen")
 end
 
-local karma, newest = 0, nil
+local field, expected = "user:" .. name, ARGV[12] .. " " .. ARGV[14]
+local archived = redis.call("HGET", ARCHIVED, field) or ""
+if archived ~= (ARGV[11] == "?" and "" or ARGV[11]) then return reply end -- articles move, or the sums are not known
+if archived ~= "" and string.match(archived, "^%d+ %d+") ~= expected or archived == "" and expected ~= "0 0" then
+  report(ARCHIVED .. " " .. field, archived ~= "" and archived, expected, function()
+    local serial = redis.call("HINCRBY", ARCHIVED, "serial", 1)
+    redis.call("HSET", ARCHIVED, field, expected .. " " .. serial)
+  end)
+end
+
+local karma, newest = tonumber(ARGV[13]), ARGV[12] ~= "0" and tonumber(ARGV[14]) or nil
 for _, member in ipairs(redis.call("ZRANGE", TIMELINE .. name, 0, -1)) do
   local number = tonumber(member)
   local article = number and examine(string.format("%.0f", number))

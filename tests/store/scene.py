@@ -121,7 +121,8 @@ async def fill_other_kinds(scene: Scene) -> None:
 
 async def fill_kinds_of_operations(scene: Scene) -> None:
     """
-    Add keys of the kinds that exist only during an operation, such as a move, or only in a store of several partitions.
+    Add keys of the kinds that exist only during an operation, such as a move, or only in a store of several partitions
+    or with an archive.
     """
 
     def interrupt(count: int) -> None:
@@ -136,6 +137,8 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     await WriteLock(site).acquire()
     for key in (keys.effects(scene.p), keys.applied(scene.p)):
         await site.redis.run(("HSET", key, scene.p, "1-0"))
+    await site.redis.run(("HSET", keys.archived(scene.p), "serial", 1))
+    await site.redis.run(("SADD", keys.moving(scene.p), scene.open.number))
 
 
 def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:

@@ -65,7 +65,7 @@ async def test_scene_has_keys_of_every_kind(store, redis, clock):
 
 def lifetime_of(key: key_kinds.Key) -> str:
     """Keys of these kinds are deleted instead of expiring."""
-    return "-" if key.name in ("group", "coming", "links", "log", "logged") else key.kind.lifetime
+    return "-" if key.name in ("group", "coming", "links", "log", "logged", "moving") else key.kind.lifetime
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,14 @@
+-- Read articles that Redis did not have a moment ago, and say of the others whether they can be archived.
+-- KEYS  1 article:{p}: (an article number is appended)   2 moving:{p}
+-- ARGV  numbers
+-- Reply for each number {field, value, ...} | {"absent"}: the database may have it archived
+--       | {"deleted"}: what the database has of it does not count
+local reply = {}
+for i, number in ipairs(ARGV) do
+  local flat = redis.call("HGETALL", KEYS[1] .. number)
+  if not flat[1] then
+    flat = {redis.call("SISMEMBER", KEYS[2], number) == 1 and "deleted" or "absent"}
+  end
+  reply[i] = flat
+end
+return reply

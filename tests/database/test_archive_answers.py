@@ -1,0 +1,27 @@
+"""A store that archives answers as one that never does (D2, D3)."""
+
+import os
+import random
+
+import pytest
+
+from resolvers import archive
+from tests.database.archive_worlds import EXPECTED, Pair
+
+STEPS, COMPARED_EVERY, COMPARED_WHOLE_EVERY = 40, 4, 20  # SEED and STEPS of the environment try other histories
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("partitions", [1, 4], indirect=True)
+async def test_every_answer_is_that_of_a_store_that_never_archives(
+    pair: Pair, partitions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:  # D2 D3
+    monkeypatch.setattr(archive, "SKIPPED_ENTRIES", 5)  # so that both ways to read a page by its number are tested
+    pair.chance = random.Random(int(os.environ.get("SEED", partitions)))
+    for turn in range(int(os.environ.get("STEPS", STEPS))):
+        await pair.step()
+        if turn % COMPARED_EVERY == 0:
+            await pair.compare()
+        if turn % COMPARED_WHOLE_EVERY == COMPARED_WHOLE_EVERY - 1:
+            await pair.compare_all()
+    assert not [each for each in EXPECTED if not pair.reached[each]], pair.reached

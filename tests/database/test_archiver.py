@@ -1,0 +1,291 @@
+"""Articles leave Redis, come back to be changed, and are in backups and moves."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from sqlalchemy import select
+
+from database import archived
+from database.archiver import Archiver, Limits
+from database.mirror import Mirror
+from database.tables import LISTINGS, PLACES
+from server.cli.backup import back_up
+from server.cli.move import move
+from server.cli.restore import restore
+from server.settings import Settings, WrongSetting
+from store import archiving, keys
+from store.maintenance import verify
+from store.maintenance.verify import Finding
+from store.ranking.formulas import ORDERS
+from store.records import article_number
+from tests.conftest import client
+from tests.database.archive_worlds import PEOPLE, POLICY, WINDOW, Pair, World
+from tests.store.reading import contents
+
+pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
+
+ARTICLE = "query($id: ID!) { article(id: $id) { title votes } }"
+
+
+async def posted(pair: Pair, poster: str = "alice", **input: Any) -> int:
+    payload = await pair.mutate("post", poster, title="Redis in Action", content="A book.", groups=["show"], **input)
+    pair.clock.advance(30)
+    number = article_number(payload["article"]["id"])
+    assert number
+    return number
+
+
+@pytest.fixture
+def calm(pair: Pair) -> Pair:
+    """Two stores whose processes are not killed."""
+    pair.crashes = False
+    return pair
+
+
+async def test_an_archived_article_leaves_only_counts_in_redis(calm: Pair, redis: "Redis") -> None:
+    number = await posted(calm)
+    await calm.archive_all()
+
+    left = {key for key in redis.scan_iter() if str(number) in key or "alice" in key}
+    left -= set(redis.scan_iter("posted:*"))  # expires
+    assert calm.archived == {number}
+    assert left == {keys.user(0, "alice"), keys.sessions(0, "alice")}
+    assert redis.hget(keys.archived(0), "count:group:show") == "1"
+    assert redis.zrange(keys.groups(0), 0, -1) == ["show"]
+
+
+async def test_articles_beyond_the_limits_leave_oldest_first(calm: Pair) -> None:
+    numbers = [await posted(calm, poster) for poster in ("alice", "Bob", "alice", "alice", "Bob")]
+    calm.clock.advance(WINDOW + 70)
+    await calm.move(4, 2)
+    await calm.find_archived()
+
+    assert calm.archived == {numbers[0]}
+
+    await calm.move(4, 1)
+    await calm.find_archived()
+
+    assert calm.archived == {numbers[0], numbers[1], numbers[2]}
+
+
+async def test_an_article_that_is_open_to_votes_stays(calm: Pair) -> None:
+    await posted(calm)
+    calm.clock.advance(WINDOW + 1)
+    await calm.move(0, 0)
+    await calm.find_archived()
+
+    assert not calm.archived
+
+
+async def test_votes_on_an_archived_article_are_closed(calm: Pair) -> None:
+    number = await posted(calm)
+    await calm.archive_all()
+
+    payload = await calm.mutate("vote", "Bob", articleId=f"article:{number}")
+
+    assert [error["code"] for error in payload["userErrors"]] == ["VOTING_CLOSED"]
+
+
+async def test_an_article_of_somebody_else_stays_archived(calm: Pair) -> None:
+    number = await posted(calm)
+    await calm.archive_all()
+
+    payload = await calm.mutate("edit", "Bob", articleId=f"article:{number}", title="Mine")
+    await calm.find_archived()
+
+    assert [error["code"] for error in payload["userErrors"]] == ["FORBIDDEN"]
+    assert calm.archived == {number}
+
+
+async def test_a_replayed_post_gives_the_archived_article(calm: Pair) -> None:
+    number = await posted(calm, idempotencyKey="one")
+    await calm.archive_all()
+
+    assert await posted(calm, idempotencyKey="one") == number
+
+
+async def test_an_archived_article_is_a_duplicate(calm: Pair) -> None:
+    number = await posted(calm, link="https://example.com/")
+    await calm.archive_all()
+
+    payload = await calm.mutate("post", "Bob", title="Again", link="https://example.com/#again")
+
+    assert payload["duplicateOf"] == {"id": f"article:{number}"}
+
+
+async def test_an_article_that_is_changed_on_its_way_stays(calm: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = await posted(calm)
+    calm.clock.advance(WINDOW + 70)
+    remove = archiving.remove
+
+    async def edit_before(*arguments: Any) -> int:
+        calm.clock.advance(1)
+        await calm.mutate("edit", "alice", articleId=f"article:{number}", title="Changed")
+        return await remove(*arguments)
+
+    monkeypatch.setattr(archiving, "remove", edit_before)
+    await calm.move(0, 0)
+    await calm.find_archived()
+
+    assert not calm.archived
+    await calm.compare()
+
+
+async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis: "Redis") -> None:
+    number = await posted(calm)
+    site, database = calm.archiving.store.site, calm.archiving.database
+    assert database
+    old = Archiver(site, database, Limits(0, 0), notice=0, settling=0)
+    await old.move()  # takes the lease; the article is open to votes
+    redis.delete(keys.lease(0, "archiver"))
+    await Archiver(site, database, Limits(0, 0), notice=0, settling=0).move()
+    redis.set(keys.lease(0, "archiver"), old.token)  # the old process takes it again, but has not claimed the database
+    calm.clock.advance(WINDOW + 70)
+    await Mirror(site, database).catch_up()
+
+    assert await old.move() == 0
+    await calm.find_archived()
+    assert number not in calm.archived
+    await calm.compare()
+
+
+async def test_articles_that_redis_brings_back_after_a_kill_count_once(calm: Pair, redis: "Redis") -> None:
+    for poster in ("alice", "Bob", "carol") * 4:
+        await posted(calm, poster)
+    await calm.archive_all(but=0.5)
+    saved = {key: (redis.dump(key), max(redis.pttl(key), 0)) for key in redis.scan_iter()}
+    await calm.archive_all()
+    redis.flushdb()
+    for key, (value, left) in saved.items():
+        redis.restore(key, left, value)
+
+    calm.archiver = None
+    redis.delete(keys.lease(0, "archiver"))
+    for _ in range(2):  # it marks these articles, and then removes their places
+        await calm.move(1_000, 1_000)
+
+    await calm.compare_all()
+    assert not await findings(calm.archiving)
+
+
+async def test_a_database_of_another_store_is_not_read(calm: Pair, redis: "Redis") -> None:
+    number = await posted(calm)
+    await calm.archive_all()
+    redis.hset(keys.store(), "archived", "another")
+    await calm.archiving.store.site.rankings.read(calm.archiving.store.site.redis)
+
+    answer = await calm.archiving.ask(ARTICLE, None, {"id": f"article:{number}"})
+
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+
+
+async def test_archived_articles_are_unavailable_without_a_database(calm: Pair) -> None:
+    number, hot = await posted(calm), await posted(calm)
+    await calm.archive_all(but=0.5)
+    calm.archiving.database = None
+
+    answer = await calm.archiving.ask(ARTICLE, None, {"id": f"article:{number}"})
+
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+    assert "UPVOTE_DATABASE_URL" in answer["errors"][0]["message"]
+    assert not (await calm.archiving.ask(ARTICLE, None, {"id": f"article:{hot}"}))["errors"]
+
+
+async def history(pair: Pair) -> None:
+    for _ in range(25):
+        await pair.step()
+    await pair.archive_all(but=0.5)
+    await pair.change_archived()
+
+
+async def findings(world: World, *, repair: bool = False) -> list[str]:
+    assert world.database
+    found: list[Finding] = []
+    await archived.verify_places(world.store.site, world.database, found.append, repair=repair)
+    tally = await archived.tally_of(world.store.site, world.database)
+    await verify.verify(world.store.site, found.append, repair=repair, archived=tally)
+    return [each.where for each in found if not each.where.endswith(" TTL")]
+
+
+async def test_verify_finds_nothing_after_a_history(pair: Pair) -> None:
+    await history(pair)
+
+    assert not await findings(pair.archiving)
+
+
+async def test_verify_repairs_counts_karma_and_places(pair: Pair, redis: "Redis") -> None:
+    await history(pair)
+    assert pair.archiving.database
+    poster = next(name for name in PEOPLE if redis.hexists(keys.archived(0), f"user:{name.lower()}")).lower()
+    redis.hset(keys.archived(0), "count", 1)
+    redis.hset(keys.archived(0), f"user:{poster}", "1 1 1")
+    redis.hincrby(keys.user(0, poster), "karma", 5)
+    await pair.archiving.database.write(_lose_a_place, min(pair.archived))
+
+    found = await findings(pair.archiving, repair=True)
+
+    expected = {f"{keys.archived(0)} count", f"{keys.archived(0)} user:{poster}", f"{keys.user(0, poster)} karma"}
+    assert expected <= set(found)
+    assert any(where.startswith("places of article") for where in found)
+    assert not await findings(pair.archiving)
+    await pair.compare_all()
+
+
+def _lose_a_place(connection: Any, number: int) -> None:
+    listing = connection.execute(select(PLACES.c.listing).where(PLACES.c.number == number)).scalars().first()
+    connection.execute(PLACES.delete().where(PLACES.c.listing == listing, PLACES.c.number == number))
+    connection.execute(LISTINGS.update().where(LISTINGS.c.id == listing).values(size=LISTINGS.c.size - 1))
+
+
+async def test_a_backup_has_archived_articles(pair: Pair, redis_url: str, sqlite_url: str, tmp_path: Path) -> None:
+    await history(pair)
+    file = tmp_path / "backup"
+    await asyncio.to_thread(back_up, settings_of(redis_url, 0, sqlite_url), file)
+    await asyncio.to_thread(restore, settings_of(redis_url, 2), file)
+
+    assert records_in(redis_url, 2) == records_in(redis_url, 1)
+
+
+async def test_a_move_takes_archived_articles_along(pair: Pair, redis_url: str, sqlite_url: str) -> None:
+    await history(pair)
+    await asyncio.to_thread(move, settings_of(redis_url, 0, sqlite_url), f"{redis_url}?db=2", None)
+
+    assert records_in(redis_url, 2) == records_in(redis_url, 1)
+
+
+async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: str, tmp_path: Path) -> None:
+    await posted(calm)
+    await calm.archive_all()
+
+    with pytest.raises(WrongSetting, match="UPVOTE_DATABASE_URL"):
+        await asyncio.to_thread(back_up, settings_of(redis_url, 0), tmp_path / "backup")
+
+
+def settings_of(redis_url: str, db: int, database_url: str = "none") -> Settings:
+    return Settings(
+        redis_url=f"{redis_url}?db={db}",
+        database_url=database_url,
+        good_votes=POLICY.good_votes,
+        voting_window=WINDOW,
+    )
+
+
+def records_in(redis_url: str, db: int) -> dict[str, Any]:
+    """Articles, users and follows with all that is derived from them."""
+    kinds = (
+        "article",
+        *ORDERS,
+        "good",
+        "group",
+        "groups",
+        "user",
+        "timeline",
+        "posters",
+        "following",
+        "links",
+    )
+    with client(f"{redis_url}?db={db}") as redis:
+        return {key: value for key, value in contents(redis).items() if key.partition(":")[0] in kinds}
