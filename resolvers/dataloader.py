@@ -257,8 +257,8 @@ class Loader:
     Sends the reads of one tick as one pipeline, and keeps the results as long as it lives.
 
     It is not Strawberry's `DataLoader`, which has a task for each batch and futures for the calls: with it varied pages
-    take 1.22 times the CPU of the version before, with this 1.05, and the limit is 1.08 (bench/RESULTS.md). Here the
-    first call of a tick sends the batch. If that call is cancelled, another one that waits sends it.
+    take 1.19 times the CPU, and feeds 1.45 times (bench/RESULTS.md). Here the first call of a tick sends the batch. If
+    that call is cancelled, another one that waits sends it.
     """
 
     def __init__(self, redis: RedisClient) -> None:
