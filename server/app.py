@@ -433,7 +433,10 @@ async def _database_note(app: Starlette) -> dict[str, str]:
         return {}
     if fault := await database.ping():
         return {"database": f"does not answer: {fault}"}
-    lag = await database.lag(app.state.store.site)
+    try:
+        lag = await database.lag(app.state.store.site)
+    except StoreUnavailable:
+        return {}
     return {"database": f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"}
 
 

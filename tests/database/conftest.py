@@ -23,6 +23,11 @@ from tests.servers import Postgres, postgres_folder, running_postgres
 
 NUMBERS = itertools.count(1)
 
+# Tests run once with each kind of database and once with each number of partitions, not with each pair of both.
+on_both = pytest.mark.parametrize(
+    ("database_url", "partitions"), [("sqlite", 1), ("postgresql", 8)], indirect=True, ids=["sqlite", "postgresql"]
+)
+
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:

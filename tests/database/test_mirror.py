@@ -12,11 +12,9 @@ from store.articles import Draft
 from store.records import Vote
 from store.store import Store
 from tests.conftest import registered
-from tests.database.conftest import mirrored, rebuilt
+from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.database.histories import History, comparable, rows_of, rows_of_store
 from tests.store.reading import article
-
-pytestmark = pytest.mark.routed
 
 
 class Crash(Exception):
@@ -28,6 +26,7 @@ def history(store, clock) -> History:
     return History(store, clock, random.Random(random.randrange(10**6)))
 
 
+@on_both
 @pytest.mark.parametrize("seed", range(2))
 async def test_database_equals_the_store(store, clock, each_database, seed):  # D1
     history = History(store, clock, random.Random(seed))
@@ -38,6 +37,7 @@ async def test_database_equals_the_store(store, clock, each_database, seed):  # 
     assert comparable(await rows_of(each_database)) == await rows_of_store(history)
 
 
+@on_both
 @pytest.mark.parametrize("seed", range(2))
 async def test_two_mirrors_and_crashes_double_nothing(
     store, clock, each_database, database_url, monkeypatch, seed
@@ -81,6 +81,7 @@ async def until_equal(store, database):
             return
 
 
+@on_both
 @pytest.mark.parametrize("seed", range(2))
 async def test_rebuilt_database_equals_the_running_one(store, clock, each_database, database_url, tmp_path, seed):
     history = History(store, clock, random.Random(seed))
@@ -99,6 +100,7 @@ async def test_rebuilt_database_equals_the_running_one(store, clock, each_databa
     await other.close()
 
 
+@on_both
 @pytest.mark.parametrize("seed", range(2))
 async def test_rebuild_keeps_what_the_store_has_forgotten(store, clock, each_database, redis, seed):
     """The entries are gone from the log, and so are the voters of old articles from the store."""
@@ -119,6 +121,7 @@ async def test_rebuild_keeps_what_the_store_has_forgotten(store, clock, each_dat
     assert comparable(await rows_of(each_database)) == await rows_of_store(history)
 
 
+@on_both
 async def test_rebuild_repairs_rows(store, history, each_database):
     await history.run(100)
     await mirrored(store, each_database)
@@ -145,6 +148,7 @@ def damage(connection):
         connection.execute(text(statement))
 
 
+@on_both
 async def test_writes_during_a_rebuild_are_kept(store, clock, each_database, monkeypatch):
     monkeypatch.setattr("database.rebuild.RECORDS_AT_ONCE", 3)
     history = History(store, clock, random.Random(5))
@@ -160,6 +164,7 @@ async def test_writes_during_a_rebuild_are_kept(store, clock, each_database, mon
     assert comparable(await rows_of(each_database)) == await rows_of_store(history)
 
 
+@on_both
 async def test_interrupted_rebuild_begins_again(store, history, each_database, monkeypatch):
     await history.run(60)
     await mirrored(store, each_database)
@@ -177,6 +182,7 @@ def crash(connection, entries):
     raise Crash
 
 
+@on_both
 async def test_hole_in_the_log_rebuilds_the_database(store, history, each_database, caplog):
     await history.run(60)
     await mirrored(store, each_database)
@@ -190,6 +196,7 @@ async def test_hole_in_the_log_rebuilds_the_database(store, history, each_databa
     assert {record.getMessage().partition(":")[0] for record in caplog.records} == {"the database is rebuilt"}
 
 
+@on_both
 async def test_database_of_another_store_is_rebuilt(store, history, each_database, redis, redis_url, clock, policy):
     await history.run(60)
     await mirrored(store, each_database)
@@ -215,6 +222,7 @@ def opened(redis_url, store, clock):
     return open()
 
 
+@on_both
 async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_database, redis):
     await history.run(60)
     await mirrored(store, each_database)
@@ -235,6 +243,7 @@ async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_da
     assert [found[name] for name in ("listings", "places", "place_counts")] == [[], [], []]
 
 
+@on_both
 async def test_deletion_of_an_archived_article_removes_its_places(store, alice, each_database):
     number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
     await mirrored(store, each_database)

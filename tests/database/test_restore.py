@@ -13,10 +13,10 @@ from server.settings import Settings
 from store import log
 from store.maintenance.restore import origin_of
 from store.store import Store
-from tests.database.conftest import mirrored, opened
+from tests.database.conftest import mirrored, on_both, opened
 from tests.database.histories import History, comparable, rows_of, rows_of_store
 
-pytestmark = [pytest.mark.one_server, pytest.mark.routed]
+pytestmark = pytest.mark.one_server
 
 
 @pytest.fixture
@@ -41,6 +41,7 @@ async def test_restore_makes_the_database(history, store, redis_url, empty, sqli
         assert comparable(await rows_of(database)) == await rows_of_store(history)
 
 
+@on_both
 async def test_database_fits_the_backup_that_is_restored(
     history, store, redis_url, empty, each_database, tmp_path, clock
 ):
@@ -64,6 +65,7 @@ async def test_database_fits_the_backup_that_is_restored(
     assert set(found["edits"]) <= set(before["edits"]) and kept
 
 
+@on_both
 async def test_later_votes_and_edits_are_forgotten(history, store, each_database, clock):
     await mirrored(store, each_database)
     before = await rows_of(each_database)

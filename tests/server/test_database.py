@@ -1,8 +1,6 @@
 """The database of a running server: where it is, what it has, and what happens while it does not answer."""
 
 import os
-import re
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +11,6 @@ import pytest
 
 from server.cli.main import main
 from server.settings import Settings, WrongSetting, read_settings
-from tests.database.conftest import postgres, postgres_url  # noqa: F401  # fixtures
 from tests.server.conftest import POST, REGISTER, ROOT, Live, environment, serving
 from tests.servers import until
 
@@ -52,16 +49,6 @@ def test_server_has_a_database_in_its_data_directory(tmp_path):  # D1
         assert live.logged(level="warning") == []
 
 
-def test_server_goes_on_where_it_was_killed(tmp_path):
-    with serving(tmp_path, durability="always") as live:
-        posted(live, "a title")
-        live.stop(by=signal.SIGKILL)
-    with serving(tmp_path) as live:
-        until(lambda: ready(live)["database"] == "up to date")
-
-        assert rows(tmp_path, "SELECT title FROM articles") == [("a title",)]
-
-
 def test_server_with_a_store_of_others_has_no_database(redis_url, tmp_path):
     with serving(tmp_path, redis_url=redis_url) as live:
         assert "database" not in ready(live)
@@ -88,37 +75,6 @@ def test_server_serves_without_a_database_that_answers(redis_url, tmp_path):
         until(lambda: ready(live)["database"] == "up to date")
         assert rows(tmp_path / "missing", "SELECT title FROM articles") == [("a title",)]
         assert live.stop() == 0
-
-
-def test_server_waits_for_a_database_that_was_killed(redis_url, tmp_path, postgres, postgres_url):  # noqa: F811
-    def database():
-        return ready(live)["database"]
-
-    with serving(tmp_path, redis_url=redis_url, database_url=postgres_url) as live:
-        until(lambda: database() == "up to date")
-        postgres.kill()
-        until(lambda: database().startswith("does not answer"))
-        posted(live, "a title")
-        postgres.start()
-        until(lambda: database() == "up to date")
-
-        assert postgres.execute("SELECT title FROM articles", re.search(r"test_\d+", postgres_url)[0]) == [("a title",)]
-        assert live.stop() == 0
-
-
-def test_commands_of_the_database(tmp_path):
-    with serving(tmp_path) as live:
-        posted(live, "a title")
-        until(lambda: ready(live)["database"] == "up to date")
-        with sqlite3.connect(tmp_path / "upvote.db", timeout=10) as connection:
-            connection.execute("UPDATE articles SET title = 'damaged'")
-        done = command("rebuild", data_dir=tmp_path)
-
-        assert (done.returncode, done.stdout) == (0, f"rebuilt sqlite:///{tmp_path}/upvote.db\n"), done.stderr
-        assert rows(tmp_path, "SELECT title FROM articles") == [("a title",)]
-        first, second = command("status", data_dir=tmp_path).stdout.splitlines()
-        assert first == f"database  sqlite:///{tmp_path}/upvote.db"
-        assert second.startswith("partition 0: ") and second.endswith(", up to date")
 
 
 @pytest.mark.parametrize(
