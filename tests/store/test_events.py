@@ -20,7 +20,7 @@ from store.maintenance import reindex
 from store.maintenance.import_stories import Story, import_batch
 from store.records import Vote
 from store.store import Store
-from tests.conftest import clients, kill, servers_of
+from tests.conftest import clients, servers_of
 from tests.servers import until
 from tests.store.reading import post
 from tests.store.replaying import entries
@@ -28,8 +28,40 @@ from tests.store.replaying import entries
 pytestmark = pytest.mark.routed
 
 
+class Disconnection:
+    """Closes the pub/sub connection of this process, and keeps it from being opened again."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._is_over = asyncio.Event()
+        self._is_over.set()
+        connect = Subscriber.connect
+
+        async def connect_when_over(subscriber: Subscriber) -> SubscriberConnection:
+            await self._is_over.wait()
+            self._connection = await connect(subscriber)
+            return self._connection
+
+        monkeypatch.setattr(Subscriber, "connect", connect_when_over)
+        monkeypatch.setattr(event_connection, "RECONNECT_PAUSE", 0.01)
+
+    async def begin(self) -> None:
+        self._is_over.clear()
+        self._connection.close()
+        await self._connection.wait_until_lost()
+
+    async def finish(self, store: Store, received: Events) -> None:
+        """Return when everything that was missed is dispatched."""
+        self._is_over.set()
+        await receive_all(store, received)
+
+
 @pytest.fixture
-async def received(redis_url: str, redis: Redis, store: Store) -> AsyncIterator[Events]:
+def disconnection(monkeypatch: pytest.MonkeyPatch) -> Disconnection:
+    return Disconnection(monkeypatch)
+
+
+@pytest.fixture
+async def received(redis_url: str, redis: Redis, store: Store, disconnection: Disconnection) -> AsyncIterator[Events]:
     async with event_connection.connect(redis_url, store.site) as received:
         await wait_until_subscribed(redis, received)
         yield received
@@ -50,8 +82,8 @@ async def receive_all(store: Store, received: Events) -> None:
     """
     Wait until all events published by now, by any server, are received.
 
-    Each server publishes a message with the id of the newest entry. It is published again, because after a lost
-    connection it is dropped if this entry has just been read from the log.
+    Each server publishes a message with the id of the newest entry. It is published again, because it is lost if there
+    is no connection, and dropped if this entry has just been read from the log.
     """
     connection = store.site.redis
     for number, server in enumerate(await connection._server.primaries()):
@@ -141,41 +173,6 @@ async def test_all_processes_receive_the_same_events(store, alice, received, red
             number = (await post(store, alice)).number
 
             assert (await anext(here)).number == (await anext(there)).number == number
-
-
-class Disconnection:
-    """Keeps the pub/sub connection of this process from being opened again."""
-
-    def __init__(self, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.end = asyncio.Event()
-        self._redis = redis
-        connect = Subscriber.connect
-
-        async def connect_later(subscriber: Subscriber) -> SubscriberConnection:
-            await self.end.wait()
-            return await connect(subscriber)
-
-        monkeypatch.setattr(Subscriber, "connect", connect_later)
-        monkeypatch.setattr(event_connection, "RECONNECT_PAUSE", 0.01)
-
-    async def begin(self) -> None:
-        self.end.clear()
-        kill(self._redis, "TYPE", "pubsub")
-        while listeners(self._redis):  # noqa: ASYNC110  # the server has no event
-            await asyncio.sleep(0.01)
-
-    async def finish(self, store: Store, received: Events) -> None:
-        """Return when everything that was missed is dispatched."""
-        others = listeners(self._redis)
-        self.end.set()
-        while listeners(self._redis) == others:  # noqa: ASYNC110  # the server has no event
-            await asyncio.sleep(0.01)
-        await receive_all(store, received)
-
-
-@pytest.fixture
-def disconnection(redis, received, monkeypatch):
-    return Disconnection(redis, monkeypatch)
 
 
 def all_of(received: Events) -> list[Event]:
@@ -280,6 +277,7 @@ async def test_hole_in_the_log_is_one_missed_event(store, alice, received, disco
     assert (kinds, last.number) == ([EventKind.MISSED, EventKind.POSTED], number)
 
 
+@pytest.mark.one_server
 async def test_messages_that_arrive_during_the_reading_of_the_log_are_not_dispatched_twice(
     store, alice, received, disconnection, monkeypatch
 ):
