@@ -221,7 +221,7 @@ async def archiving_old(database: Database | None, site: Site, limits: Limits) -
 
 async def renew_listings(site: Site, database: Database) -> None:
     """
-    Compute the archived places again of listings whose weights are no longer those of the store: about 5 seconds for
+    Compute the archived places again of listings whose weights are no longer those of the store: about 15 seconds for
     1,000,000 places. Meanwhile every page of such a listing asks the database.
     """
     from database import archive

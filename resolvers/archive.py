@@ -141,12 +141,13 @@ class ArchiveReads:
         parts: list[PartitionPage],
         summary: Summary,
     ) -> Page:
-        """A page after many others. It takes up to 25 round trips and queries if it reaches the archive."""
+        """A page after many others. In the archive it takes 4 queries if newer articles are above, at most about 25."""
         page = replace(window, skip=0)
         part = archive.part_without_database(listing, page, parts, summary)
         if part is None:
             without = _union(await self._load(archive.moving(self._site)))
-            archived, beyond = await self._archived_before(listing, window.skip, without)
+            stored = sum(part.total for part in parts)
+            archived, beyond = await self._archived_before(listing, window.skip, stored, without)
             rest = replace(window, skip=window.skip - archived)
             parts = await self._load(listings.partition_pages(listing, rest))
             start = replace(page, beyond=beyond)
@@ -155,25 +156,28 @@ class ArchiveReads:
         return listings.merge([*parts, part], page)
 
     async def _archived_before(
-        self, listing: Listing, skip: int, without: Collection[int]
+        self, listing: Listing, skip: int, stored: int, without: Collection[int]
     ) -> tuple[int, Position | None]:
-        """How many of the first `skip` entries of a listing are archived, and the last of these."""
-        low, last = 0, None
+        """
+        How many of the first `skip` entries of a listing are archived, and the last of these. `stored` entries of the
+        listing are in Redis.
+        """
+        low = max(skip - stored, 0)
         high = min(skip, await self._ask(lambda connection: places().total(connection, listing, without)))
+        middle = low + 1  # most often nothing in Redis is below these
         while low < high:
-            middle = (low + high + 1) // 2
             position = await self._ask(partial(_at_rank, listing, middle - 1, without))
-            above = await self._hot_above(listing, position) if position else skip
-            if middle - 1 + above < skip:
-                low, last = middle, position
+            if position and middle - 1 + await self._hot_above(listing, position) < skip:
+                low = middle
             else:
                 high = middle - 1
-        return low, last
+            middle = (low + high + 1) // 2
+        return high, await self._ask(partial(_at_rank, listing, high - 1, without)) if high else None
 
     async def _hot_above(self, listing: Listing, position: Position) -> int:
-        """How many places of Redis are above a position."""
-        (rank,) = standings.merge(listing, await self._load(standings.ranks(listing, [position])))
-        return rank.above
+        """How many entries of a listing Redis has above the position of an archived one."""
+        parts = await self._load(listings.partition_pages(listing, Window(1, beyond=position)))
+        return sum(part.above for part in parts)
 
     async def _settled(self, found: list[T], reads: Sequence[Read[Any]]) -> tuple[list[T], frozenset[int]]:
         """
