@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import sqlalchemy
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, NullPool, text
 
 from tests.servers import Postgres, running_postgres
 from tests.soak.serve_process import PATIENCE, ServeProcess, WrongAnswer
@@ -52,7 +52,8 @@ class Kills:
         self.random = random.Random(seed)
         self.writers = Writers(server, seed)
         self.counts: Counter[str] = Counter()
-        self._engine = sqlalchemy.create_engine(server.database_url.replace("postgresql:", "postgresql+psycopg:"))
+        url = server.database_url.replace("postgresql:", "postgresql+psycopg:")
+        self._engine = sqlalchemy.create_engine(url, poolclass=NullPool)  # no connection of a server that was killed
 
     async def run(self, kills: int) -> None:
         await self.server.start()
