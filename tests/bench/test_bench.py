@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench import archive as bench_archive
-from bench import cluster, filling, search
+from bench import cluster, filling, hot, search
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
 from bench.load import is_complete
@@ -35,6 +35,14 @@ async def test_fallback_query_is_not_compiled(store: Store):
 
     paths = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}
     assert "compiled" not in paths and "error" not in paths
+
+
+async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
+    monkeypatch.setattr(hot, "SETTLING", 0)
+    await hot.main([60], 20)
+
+    *_, row = capsys.readouterr().out.splitlines()
+    assert row.startswith("| 60 | ")
 
 
 def test_searches_are_measured(tmp_path, monkeypatch, capsys):

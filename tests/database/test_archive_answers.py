@@ -8,7 +8,7 @@ import pytest
 from resolvers import archive
 from tests.database.archive_worlds import EXPECTED, Pair
 
-STEPS, COMPARED_EVERY, COMPARED_WHOLE_EVERY = 40, 4, 20  # SEED and STEPS of the environment try other histories
+STEPS, COMPARED_EVERY, COMPARED_WHOLE_EVERY = 36, 4, 18  # SEED and STEPS of the environment try other histories
 
 
 @pytest.mark.one_server
@@ -18,6 +18,7 @@ async def test_every_answer_is_that_of_a_store_that_never_archives(
 ) -> None:  # D2 D3
     monkeypatch.setattr(archive, "SKIPPED_ENTRIES", 5)  # so that both ways to read a page by its number are tested
     pair.chance = random.Random(int(os.environ.get("SEED", partitions)))
+    await pair.begin()
     for turn in range(int(os.environ.get("STEPS", STEPS))):
         await pair.step()
         if turn % COMPARED_EVERY == 0:

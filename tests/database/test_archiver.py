@@ -22,6 +22,7 @@ from store.maintenance.verify import Finding
 from store.ranking.formulas import ORDERS
 from store.records import article_number
 from tests.conftest import client
+from tests.database.archive_worlds import LISTINGS as QUERIES
 from tests.database.archive_worlds import PEOPLE, POLICY, WINDOW, Pair, World
 from tests.store.reading import contents
 
@@ -114,6 +115,21 @@ async def test_an_archived_article_is_a_duplicate(calm: Pair) -> None:
     payload = await calm.mutate("post", "Bob", title="Again", link="https://example.com/#again")
 
     assert payload["duplicateOf"] == {"id": f"article:{number}"}
+
+
+async def test_feeds_and_groups_go_on_with_archived_articles_alone(calm: Pair) -> None:
+    await calm.mutate("follow", "carol", userId="user:alice")
+    archived, hot = await posted(calm), await posted(calm)
+    await calm.archive_all(but=0.5)
+    assert calm.archived == {archived}
+
+    for left, number in (1, hot), (0, archived):
+        await calm.mutate("delete", "alice", articleId=f"article:{number}")
+        feed = await calm.ask(QUERIES["feed"], "carol", first=5)
+        groups = await calm.ask("{ groups { nodes { name } } }", None)
+
+        assert len(feed["data"]["feed"]["found"]["edges"]) == left
+        assert groups["data"] == {"groups": {"nodes": [{"name": "show"}] * left}}
 
 
 async def test_an_article_that_is_changed_on_its_way_stays(calm: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
