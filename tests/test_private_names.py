@@ -96,7 +96,7 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
     "server/http_limits/protocols.py": {
         "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle",
         "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
-            "_should_upgrade _unset_keepalive_if_required app app_state client cycle handle_websocket_upgrade "
+            "_should_upgrade _unset_keepalive_if_required app_state client cycle handle_websocket_upgrade "
             "headers logger loop on_headers_complete on_message_complete parser timeout_keep_alive "
             "timeout_keep_alive_handler timeout_keep_alive_task transport url"
         ),
@@ -108,6 +108,14 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
             "app_state client close_sent close_timeout conn frames handle_cont handle_ping handshake_complete "
             "queue send shutdown transport"
         ),
+    },
+    "server/http_limits/responses.py": {
+        "uvicorn.protocols.http.httptools_impl": "RequestResponseCycle STATUS_LINE",
+        "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
+            "access_log default_headers disconnected flow keep_alive message_event on_response response_complete "
+            "response_started scope send transport waiting_for_100_continue"
+        ),
+        "uvicorn.protocols.http.flow_control:FlowControl": "write_paused",
     },
     "store/client/connection.py": {
         "redis.asyncio.connection:AbstractConnection": "_reader _writer",

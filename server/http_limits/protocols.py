@@ -19,7 +19,7 @@ from engine.errors import Refused
 from engine.interfaces import STOPPING, announce_stop
 from engine.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
-from server.http_limits.unread_output import ResponseWriter, send_within
+from server.http_limits.responses import ResponseCycle, ResponseWriter
 
 SHUTDOWN_IDLE_SECONDS = 0.3  # an idle connection may still send a request while the server stops
 SHUTDOWN_CLOSE_SECONDS = 1.0  # for a WebSocket client to answer the close frame while the server stops
@@ -51,8 +51,7 @@ class LimitedHttp(HttpToolsProtocol):
         address = address_of(self.client)
         self._limiter.slow_clients.add(transport)
         self._unread = self._limiter.unread_output.add(address, transport)
-        self._writer = ResponseWriter(transport)
-        self.app = partial(send_within, self._unread, self._writer, self.app)
+        self._writer = ResponseWriter(transport, self._unread)
         self._is_admitted = self._limiter.admit(address)
         if self._is_admitted:
             self._start_request_timer()
@@ -131,6 +130,7 @@ class LimitedHttp(HttpToolsProtocol):
             self._remember_earlier(self.cycle)
         super().on_headers_complete()
         if self.cycle is not None:
+            self.cycle.__class__ = ResponseCycle  # uvicorn has made its own, whose task has not begun
             self.cycle.transport = self._writer  # type: ignore[assignment]  # it has the methods that are called
             if self._is_stopping:
                 self.cycle.keep_alive = False

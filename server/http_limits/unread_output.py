@@ -4,9 +4,6 @@ from asyncio import Transport
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
-from functools import partial
-
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.errors import Code, Refused
 
@@ -39,15 +36,20 @@ class UnreadOfConnection:
         if size <= SMALL:
             await send()
             return
-        self._check(size)
+        self.check(size)
         self.pending += size
         try:
             await send()
         finally:
             self.pending -= size
 
-    def _check(self, size: int) -> None:
-        """Any size is allowed where nothing waits."""
+    def check(self, size: int) -> None:
+        """
+        Any size is allowed where nothing waits.
+
+        Raises:
+            Refused: too many bytes wait already.
+        """
         limits = self._limits
         waiting = self.size()
         if waiting and waiting + size > limits.max_per_connection:
@@ -84,90 +86,6 @@ class UnreadOutput:
     def waiting(self, address: str) -> int:
         """Bytes that wait on all connections of an address."""
         return sum([each.size() for each in self._connections.get(address, ())])
-
-
-class ResponseWriter:
-    """
-    The transport that responses are written to. After `hold`, writes wait for `flush`, which makes them one.
-
-    uvicorn writes the head of a response and its body one after the other, which would be two system calls.
-    """
-
-    __slots__ = ("_held", "_is_holding", "_transport")
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._is_holding = False
-        self._held: list[bytes] = []
-
-    def hold(self) -> None:
-        self._is_holding = True
-
-    def write(self, data: bytes) -> None:
-        if self._is_holding:
-            self._held.append(data)
-        else:
-            self._transport.write(data)
-
-    def flush(self) -> None:
-        held, self._held, self._is_holding = self._held, [], False
-        if held and not self._transport.is_closing():
-            self._transport.write(b"".join(held))
-
-    def close(self) -> None:
-        self.flush()
-        self._transport.close()
-
-    def is_closing(self) -> bool:
-        return self._transport.is_closing()
-
-
-def send_within(
-    unread: UnreadOfConnection, writer: ResponseWriter, app: ASGIApp, scope: Scope, receive: Receive, send: Send
-) -> Awaitable[None]:
-    """Call an ASGI application whose response is limited. Not `async`: that would cost another coroutine."""
-    return app(scope, receive, LimitedSend(unread, writer, send))
-
-
-class LimitedSend:
-    """
-    ASGI's `send` for one response, limited by what waits on its connection.
-
-    The start of the response is held back until the first part of its body is accepted: another response, with the
-    error, can be sent in place of a refused one.
-    """
-
-    __slots__ = ("_send", "_start", "_unread", "_writer")
-
-    def __init__(self, unread: UnreadOfConnection, writer: ResponseWriter, send: Send) -> None:
-        self._unread = unread
-        self._writer = writer
-        self._send = send
-        self._start: Message | None = None
-
-    async def __call__(self, message: Message) -> None:
-        """
-        Raises:
-            Refused: too many bytes wait already; nothing of this message was sent.
-        """
-        if message["type"] == "http.response.start":
-            self._start = message
-            return
-        size = len(message.get("body", b""))
-        if size > SMALL:
-            await self._unread.send(size, partial(self._forward, message))
-        else:
-            await self._forward(message)
-
-    async def _forward(self, message: Message) -> None:
-        self._writer.hold()
-        try:
-            if self._start is not None:
-                start, self._start = self._start, None
-                await self._send(start)
-            await self._send(message)
-        finally:
-            self._writer.flush()
 
 
 def too_much(limit: int, owner: str) -> Refused:

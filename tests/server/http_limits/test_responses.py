@@ -167,7 +167,7 @@ async def test_incomplete_head_is_not_closed_as_idle():
 
 
 def start(*headers, status=200):
-    return {"type": "http.response.start", "status": status, "headers": headers}
+    return {"type": "http.response.start", "status": status, "headers": list(headers)}
 
 
 def body(content, more=False):
@@ -185,7 +185,13 @@ ODD = {
     "/unchanged": [start((b"etag", b'"x"'), status=304), body(b"")],
     "/large": [start((b"content-length", b"%d" % 65_536)), body(b"1" * 65_536)],
     "/silent": [],
+    "/whole": [start((b"content-length", b"4"), (b"x-a", b"b")), body(b"1234")],
+    "/twice": [start((b"content-length", b"4"), (b"vary", b"a"), (b"vary", b"b")), body(b"1234")],
+    "/capitals": [start((b"Content-Length", b"4")), body(b"1234")],
+    "/control": [start((b"content-length", b"4"), (b"x-a", b"b\x00")), body(b"1234")],
+    "/spaced": [start((b"content-length", b"4"), (b"x a", b"b")), body(b"1234")],
 }
+WHOLE = b"GET /whole HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 async def odd(scope, receive, send):
@@ -233,11 +239,52 @@ async def test_response_without_a_body_ends_with_its_head(odd_server):
         assert await talk.answer() == (200, 1234)
 
 
-async def test_header_with_a_line_break_is_not_sent(odd_server):
+@pytest.mark.parametrize("path", ["split", "control", "spaced"])
+async def test_header_with_refused_characters_is_not_sent(odd_server, path):
     async with talking(odd_server) as talk:
-        await talk.say(b"GET /split HTTP/1.1\r\nHost: x\r\n\r\n")
+        await talk.say(f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
 
         assert await talk.rest() == b""
+
+
+async def test_whole_response_has_the_head_that_uvicorn_writes(odd_server):
+    """`Connection: close` leaves a response to uvicorn."""
+    async with talking(odd_server) as ours, talking(odd_server) as theirs:
+        await ours.say(WHOLE)
+        await theirs.say(WHOLE.replace(b"Host: x", b"Host: x\r\nConnection: close"))
+        (status, headers), expected = await ours.head(), await theirs.head()
+
+    assert (status, headers | {"date": "", "connection": "close"}) == (expected[0], expected[1] | {"date": ""})
+
+
+async def test_only_whole_responses_are_written_by_us():
+    cycles = []
+
+    async def watched(scope, receive, send):
+        cycles.append(send.__self__)
+        await odd(scope, receive, send)
+
+    with running(watched, ConnectionLimiter()) as server:
+        async with talking(server) as talk:
+            await talk.say(WHOLE, WHOLE.replace(b"whole", b"twice"))
+            assert [await talk.answer(), await talk.answer()] == [(200, 1234)] * 2
+
+    assert [cycle.chunked_encoding for cycle in cycles] == [None, False], "uvicorn sets it"
+
+
+@pytest.mark.parametrize("path", ["whole", "twice", "capitals", "unlengthened", "parts"])
+async def test_whole_responses_beside_others_on_one_connection(odd_server, path):
+    """HEAD, pipelined requests and streams are uvicorn's; what comes before and after them is written by us."""
+    other = f"{{}} /{path} HTTP/1.1\r\nHost: x\r\n\r\n"
+    async with talking(odd_server) as talk:
+        await talk.say(WHOLE + other.format("GET").encode() + WHOLE + other.format("HEAD").encode() + WHOLE)
+        assert await talk.answer() == (200, 1234)
+        _, headers = await talk.head()
+        content = 4 if "content-length" in headers else len(b"4\r\n1234\r\n0\r\n\r\n")
+        assert b"1234" in await talk.reader.readexactly(content)
+        assert await talk.answer() == (200, 1234)
+        assert (await talk.head())[1].get("content-length") == headers.get("content-length")
+        assert await talk.answer() == (200, 1234)
 
 
 async def test_all_pipelined_requests_see_a_disconnect():
