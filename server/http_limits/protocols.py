@@ -1,7 +1,7 @@
 """
 uvicorn's HTTP and WebSocket protocols with the limits that uvicorn lacks: connections, time and size of a request,
-unread output, WebSocket control frames. Parsing requests and writing responses is uvicorn's, which costs 10 us of CPU
-a request more than a parser and writer of our own did (bench/RESULTS.md).
+unread output, WebSocket control frames. Parsing requests is uvicorn's, which costs more CPU than a parser of our own
+did (bench/RESULTS.md).
 """
 
 from asyncio import TimerHandle, Transport

@@ -1,6 +1,6 @@
 """
-uvicorn's response cycle with the limit of unread output. It writes the usual response itself, for less CPU: uvicorn
-takes 10 us for its headers and two writes (bench/RESULTS.md).
+uvicorn's response cycle with the limit of unread output. It writes a response of one body itself, which takes 2 us of
+CPU less than uvicorn's two writes and their regular expressions (bench/RESULTS.md).
 """
 
 from asyncio import Transport
