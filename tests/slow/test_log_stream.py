@@ -111,7 +111,7 @@ def test_log_that_nobody_reads_stops_nothing_and_is_written_later(tmp_path, work
             thread.join()
 
     assert {page.status_code for page in pages} == {200}
-    assert ready.json() == {"status": "ok", "store": "answers"}
+    assert ready.json().items() >= {"status": "ok", "store": "answers"}.items()
     lines = [line for line in written[0].split(b"\n") if b"unread-" in line]
     assert all(line.startswith(b"{") and line.endswith(b"}") for line in lines)
     assert len(lines) == 30

@@ -136,7 +136,8 @@ class Writers:
     @asynccontextmanager
     async def _client(self, person: Person) -> AsyncIterator[httpx.AsyncClient]:
         headers = {"Authorization": f"Bearer {person.token}"} if person.token else {}
-        async with httpx.AsyncClient(base_url=self.server.url, headers=headers, timeout=10) as client:
+        # A request that is given up may be executed later, after the next one of the same person.
+        async with httpx.AsyncClient(base_url=self.server.url, headers=headers, timeout=PATIENCE) as client:
             yield client
 
     async def compare(self) -> None:
