@@ -33,7 +33,7 @@ def folder(tmp_path):
     (tmp_path / "path").mkdir()
     for name in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("server", "store"):
+    for name in ("server", "store", "database", "resolvers", "caches"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 
