@@ -3,11 +3,11 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
-from store import event_connection, events, keys, listings
+from store import event_connection, events, keys, listings, log
 from store.client import client as client_module
 from store.client.client import FAILOVER_RETRY_TIME, RedisUsage, current_usage
 from store.client.cluster import HASH_SLOTS, hash_slot
@@ -87,23 +87,33 @@ async def test_listing_of_a_thousand_partitions_is_exact(cluster, clock):  # L1
 async def test_slot_that_moves_is_followed(store, cluster):
     """While it moves, commands of one key are redirected with ASK, and scripts are sent again after TRYAGAIN."""
     number = (await post(store, await registered(store, "alice"))).number
-    moving = hash_slot(str(store.site.home_of_article(number)))
-    source, target = server_of(cluster, store, number), other_primary(cluster, moving)
-    with source.client() as here, target.client() as there:
-        ids = [each.execute_command("CLUSTER MYID") for each in (here, there)]
-        there.execute_command("CLUSTER SETSLOT", moving, "IMPORTING", ids[0])
-        here.execute_command("CLUSTER SETSLOT", moving, "MIGRATING", ids[1])
-        found = here.execute_command("CLUSTER GETKEYSINSLOT", moving, 1000)
-        here.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *found)
+    home = store.site.home_of_article(number)
+    with moved_key_by_key(cluster, hash_slot(str(home))):
         during = await article(store, number)
-        await registered(store, "alice")  # a write that replicas confirm
+        await log.advance(store.site, "reader", home, log.START)  # a write of one key, which replicas confirm
         voting = asyncio.ensure_future(store.articles.vote(number, "bob", Vote.UP))
         await asyncio.sleep(0.2)
-        for each in (there, here):
-            each.execute_command("CLUSTER SETSLOT", moving, "NODE", ids[1])
+        assert not voting.done()
 
     assert (during.votes, (await voting).article.votes) == (1, 2)
     assert (await article(store, number)).votes == 2
+
+
+@contextmanager
+def moved_key_by_key(cluster: Cluster, slot: int) -> Iterator[None]:
+    """Inside, the keys of a slot are on another primary, which does not have the slot yet; afterwards it has."""
+    source, target = cluster.primary_of(slot), other_primary(cluster, slot)
+    with source.client() as here, target.client() as there:
+        ids = [each.execute_command("CLUSTER MYID") for each in (here, there)]
+        there.execute_command("CLUSTER SETSLOT", slot, "IMPORTING", ids[0])
+        here.execute_command("CLUSTER SETSLOT", slot, "MIGRATING", ids[1])
+        found = here.execute_command("CLUSTER GETKEYSINSLOT", slot, 1000)
+        here.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *found)
+        try:
+            yield
+        finally:  # the tests that follow use the same cluster
+            for each in (there, here):
+                each.execute_command("CLUSTER SETSLOT", slot, "NODE", ids[1])
 
 
 async def test_votes_continue_while_a_slot_is_migrated_at_once(store, cluster):
