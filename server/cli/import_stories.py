@@ -6,16 +6,19 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from rich.progress import Progress
 
+from resolvers import archive
 from server.cli import session, story_file
 from server.cli.progress import bars
 from server.settings import Settings, read_settings
 from store import effects, log
 from store.maintenance import import_stories as importing
 from store.maintenance.import_stories import Imported, Story, Voters
+from store.records import Article
 from store.site import unix_milliseconds
 from store.store import Store
 
@@ -123,15 +126,25 @@ async def _import_trimmed(
 ) -> None:
     """Import, and trim the log meanwhile, as no server may be running."""
     async with log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.settled):
+        if options.shift_to_now:
+            stories = await _shifted(store, settings, stories)
         await _import(store, stories, options, counts, progress)
+
+
+async def _shifted(store: Store, settings: Settings, stories: Sequence[Story]) -> list[Story]:
+    shift = await importing.shift_to_now(store, stories, partial(_archived, store, settings))
+    return [replace(story, time=story.time + shift) for story in stories]
+
+
+async def _archived(store: Store, settings: Settings, number: int) -> Article | None:
+    """An archived article. The database is opened only if the store has any."""
+    async with session.archive_of(settings, store) as database:
+        return await archive.find(store, database, number)
 
 
 async def _import(
     store: Store, stories: Sequence[Story], options: Options, counts: ImportCounts, progress: Progress
 ) -> None:
-    if options.shift_to_now:
-        shift = await importing.shift_to_now(store, stories)
-        stories = [replace(story, time=story.time + shift) for story in stories]
     voters = await importing.create_voters(store, stories) if options.with_voters else Voters((), 0)
     counts.users += voters.created
     task = progress.add_task("import", total=len(stories))

@@ -1,12 +1,15 @@
 """Imports stories of other sites in bulk, as articles with their own time and with votes of unknown voters."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from store import follows, keys, links, records
+from store import follows, keys, links
 from store.client import Command
+from store.records import Article
 from store.scripts.registry import CREATE_USER, IMPORT_STORY
 from store.store import Store
+
+FindArchived = Callable[[int], Awaitable[Article | None]]  # finds an archived article by its number
 
 FOLLOWERS_AT_ONCE = 50
 MAX_VOTERS = 10_000  # of one story; further votes have no voter
@@ -72,11 +75,13 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     return Voters(voters, len(new))
 
 
-async def shift_to_now(store: Store, stories: Sequence[Story]) -> int:
+async def shift_to_now(store: Store, stories: Sequence[Story], archived: FindArchived) -> int:
     """
-    The milliseconds by which stories, sorted by time, are moved so that the newest is now. At most two round trips.
+    The milliseconds by which stories, sorted by time, are moved so that the newest is now. At most two round trips, and
+    those of `archived`, which is called if Redis does not have the article of the oldest story.
 
-    If the oldest story was imported before, an interrupted import goes on: all are moved by as much as that one was.
+    If the oldest story was imported before, an interrupted import goes on: all are moved by as much as that one was,
+    unless its article was deleted.
     """
     if not stories:
         return 0
@@ -85,7 +90,9 @@ async def shift_to_now(store: Store, stories: Sequence[Story]) -> int:
     shift = store.site.clock() - newest.time
     if number := await redis.run(("HGET", keys.imported(p), oldest.id)):
         posted_at = await redis.run(("HGET", keys.article(p, number), "time"))
-        shift = min(shift, int(posted_at or records.sequence_of(int(number)) // 2) - oldest.time)
+        if posted_at is None and (found := await archived(int(number))):
+            posted_at = found.posted_at
+        shift = min(shift, int(posted_at) - oldest.time) if posted_at else shift
     return shift
 
 

@@ -1,6 +1,8 @@
 """Articles leave Redis, come back to be changed, and are in backups and moves."""
 
 import asyncio
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +15,20 @@ from database.archiver import Archiver, Limits
 from database.mirror import Mirror
 from database.tables import LISTINGS, PLACES
 from server.cli.backup import back_up
+from server.cli.import_stories import Options, import_stories
 from server.cli.move import move
 from server.cli.restore import restore
 from server.settings import Settings, WrongSetting
 from store import archiving, keys
 from store.maintenance import verify
+from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.verify import Finding
 from store.ranking.formulas import ORDERS
 from store.records import article_number
+from store.site import unix_milliseconds
 from tests.conftest import client
 from tests.database.archive_worlds import LISTINGS as QUERIES
-from tests.database.archive_worlds import PEOPLE, POLICY, WINDOW, Pair, World
+from tests.database.archive_worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.store.reading import contents
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
@@ -278,6 +283,42 @@ async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: s
 
     with pytest.raises(WrongSetting, match="UPVOTE_DATABASE_URL"):
         await asyncio.to_thread(back_up, settings_of(redis_url, 0), tmp_path / "backup")
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_an_import_continues_with_the_shift_of_an_archived_story(
+    calm: Pair, redis: "Redis", redis_url: str, sqlite_url: str, tmp_path: Path, is_deleted: bool
+) -> None:
+    """Unless it was deleted. The number of the second story at the same time is not exactly its time."""
+    time, shift, before = calm.clock.now - 7_200_000, 5_000, unix_milliseconds()
+    stories = [
+        Story(id, f"The story {id}", "https://example.com/rivers", "alice", time + shift, 1) for id in ("6", "7")
+    ]
+    await import_batch(calm.archiving.store, stories)
+    numbers = [int(redis.hget(keys.imported(0), story.id) or 0) for story in stories]
+    await calm.archive_all()
+    assert not redis.exists(*(keys.article(0, number) for number in numbers))
+    if is_deleted:
+        answer = await calm.archiving.ask(
+            MUTATIONS["delete"], "alice", {"input": {"articleId": f"article:{numbers[1]}"}}
+        )
+        (payload,) = answer["data"].values()
+        assert not payload["userErrors"]
+    file = tmp_path / "stories.jsonl"
+    file.write_text("".join(json.dumps(story_line(id, at)) + "\n" for id, at in (("7", time), ("8", time + 60_000))))
+
+    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), file, Options(shift_to_now=True))
+
+    posted_at = int(redis.hget(keys.article(0, redis.hget(keys.imported(0), "8") or ""), "time") or 0)
+    if is_deleted:
+        assert before <= posted_at <= unix_milliseconds()
+    else:
+        assert posted_at == time + 60_000 + shift
+
+
+def story_line(id: str, at: int) -> dict[str, Any]:
+    created_at = datetime.fromtimestamp(at / 1000, UTC).isoformat()
+    return {"id": id, "title": f"The story {id}", "url": "", "points": 1, "author": "alice", "created_at": created_at}
 
 
 def settings_of(redis_url: str, db: int, database_url: str = "none") -> Settings:
