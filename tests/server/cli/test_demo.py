@@ -22,7 +22,15 @@ FIELDS = """{
 
 
 @pytest.fixture
-def demo(tmp_path) -> Iterator[Live]:
+def heeds_interrupts() -> Iterator[None]:
+    """Processes started meanwhile do not inherit that SIGINT is ignored, as a shell has it for background jobs."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
+@pytest.fixture
+def demo(tmp_path, heeds_interrupts) -> Iterator[Live]:
     process = subprocess.Popen(
         [sys.executable, "-m", "server", "demo"],
         cwd=ROOT,
