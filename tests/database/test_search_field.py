@@ -18,6 +18,8 @@ from store.articles import Draft
 from store.records import Vote
 from tests.database.conftest import mirrored, rebuilt
 
+pytestmark = pytest.mark.usefixtures("collected")
+
 SEARCH = """query($query: String!, $kinds: [SearchKind!], $group: String, $poster: String, $order: SearchOrder,
   $first: Int, $after: String, $last: Int, $before: String) {
   search(query: $query, kinds: $kinds, group: $group, poster: $poster, order: $order,

@@ -1,10 +1,10 @@
 """Variables come out as graphql-core has them, whatever is given."""
 
+import pytest
 from graphql import build_schema, parse, print_ast
 from graphql.execution.values import get_variable_values
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pytest import raises
 
 from engine.compiler.arguments import VariableCoercion
 from engine.compiler.plan import NotCompilable
@@ -63,6 +63,7 @@ def _declaration(name, end):
     )
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # coroutines of the tests before
 @example(["$c: Int"], {"c": 2**31})
 @example(["$c: Int", "$a: String!"], {"c": True})
 @example(["$g: Both!"], {"g": {"text": "a"}})
@@ -79,7 +80,7 @@ def test_variables_are_those_of_graphql_core(declarations, values):
     coercion = VariableCoercion(SCHEMA, definitions)
 
     if isinstance(expected, list):
-        with raises(NotCompilable):
+        with pytest.raises(NotCompilable):
             coercion.coerced(values)
     else:
         assert shown(coercion.coerced(values)) == shown(expected)
