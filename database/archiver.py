@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from database.database import Database, DatabaseUnavailable
 from store import archiving, keys, log
+from store.background import running
 from store.errors import StoreUnavailable
 from store.ranking.formulas import Order
 from store.records import Article
@@ -208,13 +209,10 @@ async def archiving_old(database: Database | None, site: Site, limits: Limits) -
         yield
         return
     archiver = Archiver(site, database, limits)
-    task = asyncio.create_task(archiver.run())
     try:
-        yield
+        async with running(archiver.run()):
+            yield
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
         with suppress(StoreUnavailable):
             await archiver.close()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from store import log
+from store.background import running
 from store.errors import StoreError
 from store.site import Site
 
@@ -181,13 +182,10 @@ async def mirroring(database: Database | None, site: Site) -> AsyncIterator[None
     if database is None:
         yield
         return
-    task = asyncio.create_task(_mirror(database, site))
     try:
-        yield
+        async with running(_mirror(database, site)):
+            yield
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
         await database.close()
 
 

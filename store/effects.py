@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from store import keys, log
+from store.background import running
 from store.client import Command
 from store.errors import StoreUnavailable
 from store.log import Entry
@@ -141,14 +142,11 @@ async def settled(site: Site) -> list[str] | None:
 @asynccontextmanager
 async def completing(site: Site) -> AsyncIterator[None]:
     """Complete what other processes leave, every `INTERVAL`, as long as the context is open."""
-    task = asyncio.create_task(_keep_complete(site)) if site.partitions > 1 else None
-    try:
+    if site.partitions == 1:
         yield
-    finally:
-        if task:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        return
+    async with running(_keep_complete(site)):
+        yield
 
 
 async def _keep_complete(site: Site) -> NoReturn:

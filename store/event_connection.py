@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import NoReturn
 
 from store import keys, log
+from store.background import running
 from store.client import Unreachable, urls
 from store.client.pubsub import Subscriber
 from store.errors import StoreUnavailable
@@ -28,14 +29,11 @@ async def connect(url: str, site: Site) -> AsyncIterator[Events]:
     """Receive all events of a store. Events that a lost connection missed are dispatched in their order, once."""
     receiver, connected = Receiver(site), asyncio.Event()
     subscriber = Subscriber(urls.parse(url), receiver.receive)
-    task = asyncio.create_task(_supervise(subscriber, receiver, connected))
     try:
-        await connected.wait()
-        yield receiver.events
+        async with running(_supervise(subscriber, receiver, connected)):
+            await connected.wait()
+            yield receiver.events
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
         subscriber.close()
 
 
@@ -76,9 +74,7 @@ class Receiver:
         self._site = site
         self._identity = ""
         self._positions: list[str] = []  # in the log of each partition
-        self._latest: dict[
-            str, str
-        ] = {}  # the last message of each channel, whose id becomes the position: not parsed yet
+        self._latest: dict[str, str] = {}  # the last message of each channel: its id is not parsed yet
         self._held: list[tuple[str, str]] | None = None  # channels and messages
 
     def receive(self, channel: str, message: str) -> None:

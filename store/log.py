@@ -8,11 +8,12 @@ import logging
 import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NoReturn
 
 from store import keys, records
+from store.background import running
 from store.client import Command
 from store.errors import StoreError, StoreUnavailable
 from store.scripts.registry import LOG_LAG, LOG_RANKED, TRIM_LOG
@@ -198,13 +199,8 @@ async def kept_trimmed(site: Site, kept_ms: int, max_entries: int, settled: Sett
 
     `settled` says for each partition which entry is the last that may be removed; it returns None if all may be.
     """
-    task = asyncio.create_task(_trim_for_ever(site, kept_ms, max_entries, settled))
-    try:
+    async with running(_trim_for_ever(site, kept_ms, max_entries, settled)):
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def restart(site: Site, p: int) -> None:

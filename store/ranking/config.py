@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from store import keys, links
+from store.background import running
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
@@ -86,14 +87,9 @@ async def keep_current(rankings: Rankings, redis: RedisClient, events: Events) -
     """Read the configuration again after each event RANKED, as long as the context is open."""
     changed = asyncio.Event()
     changed.set()
-    task = asyncio.create_task(_renew(rankings, redis, changed))
-    try:
-        with events.subscribed(RANKINGS, lambda event: changed.set()):
+    with events.subscribed(RANKINGS, lambda event: changed.set()):
+        async with running(_renew(rankings, redis, changed)):
             yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def _renew(rankings: Rankings, redis: RedisClient, changed: asyncio.Event) -> NoReturn:
