@@ -93,7 +93,7 @@ class ArchiveReads:
         summary, found = archive.merged(results[: len(known)]), results[len(known) :]
         if archive.is_above_all(listing, min(positions), summary):
             return standings.merge(listing, found)
-        found, without = await self._settled(found, reads)
+        found, without = await self._with_moving(found, reads)
         archived = await self._ask(lambda connection: places().ranks(connection, listing, positions, without))
         return [_merged_rank(*pair) for pair in zip(standings.merge(listing, found), archived, strict=True)]
 
@@ -105,7 +105,7 @@ class ArchiveReads:
         pulled = feeds.merge(parts, window)
         if not usernames or archive.is_feed_page_whole(pulled, window, floor, greatest):
             return pulled
-        parts, without = await self._settled(parts, reads)
+        parts, without = await self._with_moving(parts, reads)
         pulled = feeds.merge(parts, window)
         archived = await self._ask(lambda connection: places().feed_page(connection, usernames, window, floor, without))
         known = set(pulled.positions)
@@ -129,7 +129,7 @@ class ArchiveReads:
             return await self._numbered_page(listing, window, parts, summary)
         part = archive.part_without_database(listing, window, parts, summary)
         if part is None:
-            parts, without = await self._settled(parts, listings.partition_pages(listing, window, is_whole=False))
+            parts, without = await self._with_moving(parts, listings.partition_pages(listing, window, is_whole=False))
             found = await self._ask(lambda connection: places().page(connection, listing, window, without))
             part = archive.without_known(found, parts)
         return listings.merge([*parts, part], window)
@@ -179,7 +179,7 @@ class ArchiveReads:
         parts = await self._load(listings.partition_pages(listing, Window(1, beyond=position)))
         return sum(part.above for part in parts)
 
-    async def _settled(self, found: list[T], reads: Sequence[Read[Any]]) -> tuple[list[T], frozenset[int]]:
+    async def _with_moving(self, found: list[T], reads: Sequence[Read[Any]]) -> tuple[list[T], frozenset[int]]:
         """
         What was read from Redis, and the articles whose places in the database do not count. One round trip.
 

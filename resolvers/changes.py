@@ -150,18 +150,18 @@ async def subscribe(
     site, written, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
     with context.live.events.subscribed(ENTRIES, lambda event: written.set()):
         reader = LogReader(site, await _newest(site) if cursor is None else await position_of(site, cursor))
-        told, told_at = reader.position, monotonic()
-        yield Checkpoint(told.cursor)
+        sent, sent_at = reader.position, monotonic()
+        yield Checkpoint(sent.cursor)
         async with aclosing(_batches(reader, kinds, written)) as batches:
             async for changes in batches:
                 if changes:
                     await _check_key(context)
                 for change in changes:
                     yield change
-                    told, told_at = change.position, monotonic()
-                if reader.position != told and monotonic() > told_at + CHECKPOINT_INTERVAL:
-                    told, told_at = reader.position, monotonic()
-                    yield Checkpoint(told.cursor)
+                    sent, sent_at = change.position, monotonic()
+                if reader.position != sent and monotonic() > sent_at + CHECKPOINT_INTERVAL:
+                    sent, sent_at = reader.position, monotonic()
+                    yield Checkpoint(sent.cursor)
 
 
 class LogReader:
@@ -171,7 +171,9 @@ class LogReader:
         self.site, self._identity, self._ids = site, position.identity, list(position.ids)
         self._count = max(FEWEST_AT_ONCE, ENTRIES_AT_ONCE // site.partitions)
         self._buffers: list[deque[Entry]] = [deque() for _ in self._ids]
-        self._heads: list[tuple[tuple[int, int], int]] = []  # a heap: the first entry of each buffer, and its partition
+        self._firsts: list[
+            tuple[tuple[int, int], int]
+        ] = []  # a heap: the first entry of each buffer, and its partition
         self._unread = set(range(site.partitions))  # partitions without an entry in their buffer, that may have more
         self._has_rest = [True] * site.partitions  # whether a partition may have more than is in its buffer
 
@@ -181,7 +183,7 @@ class LogReader:
 
     @property
     def is_at_end(self) -> bool:
-        return not self._heads and not self._unread
+        return not self._firsts and not self._unread
 
     def refresh(self) -> None:
         """Read partitions again that had no more entries."""
@@ -216,7 +218,7 @@ class LogReader:
     async def has_more(self) -> bool:
         if self._unread:
             await self._fill()
-        return bool(self._heads)
+        return bool(self._firsts)
 
     async def _fill(self) -> None:
         try:
@@ -231,12 +233,12 @@ class LogReader:
 
     def _push(self, p: int) -> None:
         if self._buffers[p]:
-            heappush(self._heads, (log.order(self._buffers[p][0].id), p))
+            heappush(self._firsts, (log.order(self._buffers[p][0].id), p))
         elif self._has_rest[p]:
             self._unread.add(p)
 
     def _pop(self) -> Entry:
-        _, p = heappop(self._heads)
+        _, p = heappop(self._firsts)
         entry = self._buffers[p].popleft()
         self._ids[p] = entry.id
         self._push(p)

@@ -343,7 +343,7 @@ async def _lifespan(
         event_connection.connect(settings.redis_url or "", store.site) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
         effects.completing(store.site),
-        log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.settled),
+        log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
         mirroring(database, store.site),

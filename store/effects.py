@@ -78,10 +78,10 @@ async def apply(site: Site, entries: Sequence[tuple[Entry, str]]) -> None:
         replies = await site.redis.pipeline([_command(*each) for each in found])
         for (effect, entry, _), (status,) in zip(found, replies, strict=True):
             if status == "behind":
-                await settle(site, entry.p, effect.q, entry.id)
+                await apply_missing(site, entry.p, effect.q, entry.id)
 
 
-async def settle(site: Site, p: int, q: int, last: str) -> None:
+async def apply_missing(site: Site, p: int, q: int, last: str) -> None:
     """Apply the effects of log `p` in partition `q` up to an entry. One round trip if none is missing."""
     with suppress(StoreUnavailable):
         applied = await site.redis.run(("HGET", keys.applied(q), p)) or ""
@@ -126,7 +126,7 @@ async def pending(site: Site, partitions: Sequence[int] | None = None, known: Kn
     return [each for each in found if _is_before(each.applied, each.last)]
 
 
-async def settled(site: Site) -> list[str] | None:
+async def removable(site: Site) -> list[str] | None:
     """
     For each partition the last entry that no pending effect needs, so that it may be removed from the log; None with
     one partition, which has no effects elsewhere. Three round trips.

@@ -99,7 +99,7 @@ async def set_all(site: Site, kind: str, pairs: Sequence[tuple[str, str]]) -> li
             values = {"followee": followee, "since": str(now)}
             entries.append((Entry(p, last, kind, now, follower, f"user:{followee.lower()}", values), before))
         elif last:  # the process that changed it may have died then, or the first reply was lost
-            await effects.settle(site, p, q, last)
+            await effects.apply_missing(site, p, q, last)
     if entries:
         await effects.apply(site, entries)
     return [status == "changed" for status, _, _ in replies]

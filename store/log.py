@@ -28,7 +28,7 @@ MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
 TRIM_INTERVAL = 10.0  # seconds
 
-Settled = Callable[[Site], Awaitable[Sequence[str] | None]]
+Removable = Callable[[Site], Awaitable[Sequence[str] | None]]
 
 logger = logging.getLogger("upvote")
 
@@ -173,19 +173,19 @@ async def lags(site: Site, positions: Mapping[int, str]) -> list[Lag]:
     return [Lag(entries, age / 1000) for entries, age in replies]
 
 
-async def trim(site: Site, kept_ms: int, max_entries: int, settled: Sequence[str] | None = None) -> int:
+async def trim(site: Site, kept_ms: int, max_entries: int, removable: Sequence[str] | None = None) -> int:
     """
     Remove entries that are older than `kept_ms` milliseconds and that all consumers have taken. Of each partition, also
     remove the oldest ones beyond `max_entries`, whether they were taken or not. Returns how many were removed.
 
-    `settled` is the last entry of each partition that may be removed at all.
+    `removable` is the last entry of each partition that may be removed at all.
 
     One round trip for each `TRIMMED_AT_ONCE` entries of a partition.
     """
     removed, pending = 0, list(range(site.partitions))
     while pending:
         replies = await site.redis.pipeline(
-            [_trim(p, kept_ms, max_entries, settled[p] if settled else "") for p in pending]
+            [_trim(p, kept_ms, max_entries, removable[p] if removable else "") for p in pending]
         )
         removed += sum(count for _, count in replies)
         pending = [p for p, (_, count) in zip(pending, replies, strict=True) if count == TRIMMED_AT_ONCE]
@@ -193,13 +193,13 @@ async def trim(site: Site, kept_ms: int, max_entries: int, settled: Sequence[str
 
 
 @asynccontextmanager
-async def kept_trimmed(site: Site, kept_ms: int, max_entries: int, settled: Settled) -> AsyncIterator[None]:
+async def kept_trimmed(site: Site, kept_ms: int, max_entries: int, removable: Removable) -> AsyncIterator[None]:
     """
     Trim the log every `TRIM_INTERVAL` seconds, as long as the context is open. Several processes may do so.
 
-    `settled` says for each partition which entry is the last that may be removed; it returns None if all may be.
+    `removable` says for each partition which entry is the last that may be removed; it returns None if all may be.
     """
-    async with running(_trim_for_ever(site, kept_ms, max_entries, settled)):
+    async with running(_trim_for_ever(site, kept_ms, max_entries, removable)):
         yield
 
 
@@ -230,11 +230,11 @@ def order(id: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-async def _trim_for_ever(site: Site, kept_ms: int, max_entries: int, settled: Settled) -> NoReturn:
+async def _trim_for_ever(site: Site, kept_ms: int, max_entries: int, removable: Removable) -> NoReturn:
     while True:
         await asyncio.sleep(TRIM_INTERVAL)
         try:
-            await trim(site, kept_ms, max_entries, await settled(site))
+            await trim(site, kept_ms, max_entries, await removable(site))
         except StoreUnavailable:
             pass  # it is trimmed later
         except Exception:  # the task must not end
@@ -251,9 +251,9 @@ async def _was_deleted(site: Site, p: int, id: str) -> bool:
     return False
 
 
-def _trim(p: int, kept_ms: int, max_entries: int, settled: str) -> Command:
+def _trim(p: int, kept_ms: int, max_entries: int, removable: str) -> Command:
     script_keys = [keys.log(p), keys.consumers(p), keys.logged(p)]
-    return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE, settled)
+    return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE, removable)
 
 
 def _range(p: int, after: str, count: int) -> Command:

@@ -125,7 +125,7 @@ async def _import_trimmed(
     progress: Progress,
 ) -> None:
     """Import, and trim the log meanwhile, as no server may be running."""
-    async with log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.settled):
+    async with log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable):
         if options.shift_to_now:
             stories = await _shifted(store, settings, stories)
         await _import(store, stories, options, counts, progress)

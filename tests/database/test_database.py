@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from database import engines
 from database.database import Database, DatabaseUnavailable, check_url
-from database.tables import METADATA
+from database.tables import METADATA, POSITIONS
 
 
 async def test_migrations_make_the_tables(each_database):
@@ -27,11 +27,17 @@ def is_declared(thing, name, kind, is_reflected, other):
 
 
 async def test_database_is_opened_again_as_it_is(database_url):
+    row = {"partition": 0, "log": "a", "entry": "1-0", "at_ms": 1}
+    found = []
     for _ in range(2):
         database = Database(database_url)
         await database.open()
-        await database.write(lambda connection: connection.execute(text("DELETE FROM positions")))
+        found.append(await database.run(positions))
+        if not found[-1]:
+            await database.write(lambda connection: connection.execute(POSITIONS.insert(), row))
         await database.close()
+
+    assert found == [0, 1]
 
 
 async def test_two_processes_open_a_new_database_at_once(database_url):

@@ -40,7 +40,7 @@ def dying(monkeypatch):
         pass
 
     monkeypatch.setattr(effects, "apply", die)
-    monkeypatch.setattr(effects, "settle", die)
+    monkeypatch.setattr(effects, "apply_missing", die)
 
 
 def sides(redis, store) -> tuple[set, set]:
@@ -87,7 +87,7 @@ async def test_change_is_complete_when_its_command_returns(store, others, people
 async def test_next_change_applies_what_a_dead_process_left(store, others, people, redis, clock, monkeypatch):  # F2
     follower = PEOPLE[0]
     with monkeypatch.context() as patched:
-        for name in ("apply", "settle"):
+        for name in ("apply", "apply_missing"):
             patched.setattr(effects, name, nothing)
         for followee in PEOPLE[1:]:
             await store.follows.follow(follower, followee)
@@ -102,7 +102,7 @@ async def test_next_change_applies_what_a_dead_process_left(store, others, peopl
 
 async def test_repeating_a_change_applies_what_a_dead_process_left(store, people, redis, monkeypatch):  # F2
     with monkeypatch.context() as patched:
-        for name in ("apply", "settle"):
+        for name in ("apply", "apply_missing"):
             patched.setattr(effects, name, nothing)
         for followee in PEOPLE[1:]:
             await store.follows.follow(PEOPLE[0], followee)
@@ -139,7 +139,7 @@ async def test_what_is_known_to_be_applied_is_not_read_again(store, people, cloc
         assert await effects.pending(store.site, known=known) == []
         assert usage.round_trips == (trips if store.site.partitions > 1 else 0)
     with pytest.MonkeyPatch.context() as patched:
-        for name in ("apply", "settle"):
+        for name in ("apply", "apply_missing"):
             patched.setattr(effects, name, nothing)
         await change_at_random([store], clock, 60, seed=9)
 
@@ -216,10 +216,10 @@ async def test_verify_completes_pending_effects_first(store, people, redis, cloc
 
 async def test_log_keeps_entries_whose_effects_are_pending(store, others, people, redis, clock):
     with pytest.MonkeyPatch.context() as patched:
-        for name in ("apply", "settle"):
+        for name in ("apply", "apply_missing"):
             patched.setattr(effects, name, nothing)
         await change_at_random([store], clock, 60, seed=7)
-    while await log.trim(store.site, 0, 0, await effects.settled(store.site)):
+    while await log.trim(store.site, 0, 0, await effects.removable(store.site)):
         pass
     kept = sum(redis.xlen(keys.log(p)) for p in range(store.site.partitions))
     await effects.complete(others[0].site)
@@ -227,7 +227,7 @@ async def test_log_keeps_entries_whose_effects_are_pending(store, others, people
 
     assert (kept > 0) == (store.site.partitions > 1)
     assert followed == following != set()
-    await log.trim(store.site, 0, 0, await effects.settled(store.site))
+    await log.trim(store.site, 0, 0, await effects.removable(store.site))
     assert sum(redis.xlen(keys.log(p)) for p in range(store.site.partitions)) == 0
 
 

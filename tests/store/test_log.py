@@ -404,7 +404,7 @@ async def test_trimming_goes_on_over_many_steps(store, ids, monkeypatch):
 
 async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
     monkeypatch.setattr(log, "TRIM_INTERVAL", 0.01)
-    async with log.kept_trimmed(store.site, 0, 1_000, effects.settled):
+    async with log.kept_trimmed(store.site, 0, 1_000, effects.removable):
         for _ in range(500):
             await asyncio.sleep(0.01)
             if not await left(store):
