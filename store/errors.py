@@ -6,7 +6,8 @@ Exceptions of the store.
     ├── Forbidden               only the owner may do this
     ├── NotFound                nothing has this id
     ├── Invalid                 a value breaks a rule
-    ├── VotingClosed            the article was posted before the voting window began
+    ├── VotingClosed            the article or comment was posted before the voting window began
+    ├── Locked                  the article takes no votes and no comments
     ├── UsernameTaken           the username exists
     ├── BadCredentials          there is no such name, or the password is wrong
     ├── SelfFollow              you cannot follow yourself
@@ -53,11 +54,18 @@ class Invalid(Refusal):
 
 
 class VotingClosed(Refusal):
-    """`closed_at` is in unix milliseconds."""
+    """`closed_at` is in unix milliseconds, `kind` is "article" or "comment"."""
 
-    def __init__(self, number: int, closed_at: int) -> None:
-        super().__init__(f"voting on article:{number} closed", "articleId")
+    def __init__(self, number: int, closed_at: int, kind: str = "article") -> None:
+        super().__init__(f"voting on {kind}:{number} closed", f"{kind}Id")
         self.closed_at = closed_at
+
+
+class Locked(Refusal):
+    """`field` is the path of the article's or comment's id in the input."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__("the article is locked: it takes no votes and no comments", field)
 
 
 class UsernameTaken(Refusal):

@@ -12,7 +12,7 @@ from caches import memo
 
 SLOTS = 1024
 MAX_MEMOISED = 40  # characters of a name whose slot is memoised: no user has a longer one
-CACHED = ("article:{", "user:{")  # prefixes of the keys that processes cache
+CACHED = ("article:{", "comment:{", "user:{")  # prefixes of the keys that processes cache
 CACHED_VOTES = ("voted:{", "downvoted:{")
 
 
@@ -149,6 +149,38 @@ def links(p: int, link_digest: str) -> str:
     return f"links:{{{p}}}:{link_digest}"
 
 
+def comment(p: int, number: int | str) -> str:
+    return f"comment:{{{p}}}:{number}"
+
+
+def replies(p: int, number: int | str, order: str) -> str:
+    return f"replies:{{{p}}}:{number}:{order}"
+
+
+def tree(p: int, article: int | str) -> str:
+    return f"tree:{{{p}}}:{article}"
+
+
+def stubs(p: int, article: int | str) -> str:
+    return f"stubs:{{{p}}}:{article}"
+
+
+def comments(p: int, username: str) -> str:
+    return f"comments:{{{p}}}:{username.lower()}"
+
+
+def commented(p: int, username: str, digest: str) -> str:
+    return f"commented:{{{p}}}:{username.lower()}:{digest}"
+
+
+def moves(p: int) -> str:
+    return f"moves:{{{p}}}"
+
+
+def removing(p: int) -> str:
+    return f"removing:{{{p}}}"
+
+
 def events(p: int) -> str:
     return f"events:{{{p}}}"
 
@@ -215,4 +247,21 @@ def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         archived(p),
         moving(p),
         lease(p, "archiver"),
+    )
+
+
+@lru_cache(maxsize=SLOTS)
+def comment_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
+    """All keys of a partition that scripts about comments get: those of `partition_keys`, then those of comments."""
+    return (
+        *partition_keys(p, orders),
+        comment(p, ""),
+        f"replies:{{{p}}}:",
+        tree(p, ""),
+        stubs(p, ""),
+        f"commented:{{{p}}}:",
+        moves(p),
+        removing(p),
+        f"effects:{{{p}}}",
+        comments(p, ""),
     )

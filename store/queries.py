@@ -51,6 +51,7 @@ class RecordType(NamedTuple, Generic[T]):
 
 
 ARTICLES = RecordType(Site.home_of_article, keys.article, records.article)
+COMMENTS = RecordType(Site.home_of_article, keys.comment, records.comment)
 PROFILES = RecordType(Site.home_of_user, keys.user, records.profile)
 
 

@@ -21,6 +21,7 @@ CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
 SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
 ARTICLE_BYTES = 1_200  # of an article's record without its title, link and content
+COMMENT_BYTES = 1_000  # of a comment's record without its content
 
 
 class Vote(Enum):
@@ -92,6 +93,57 @@ class Article(NamedTuple):
     @property
     def held_bytes(self) -> int:
         return size_of([self])
+
+
+class ContentState(Enum):
+    """Whether an article or a comment is shown. Only VISIBLE and DELETED arise without moderation."""
+
+    VISIBLE = "visible"
+    PENDING = "pending"
+    REMOVED = "removed"
+    DELETED = "deleted"
+
+
+class Comment(NamedTuple):
+    """`parent` is None if it answers the article. A deleted comment that holds its replies has no poster and content."""
+
+    number: int
+    article: int
+    parent: int | None
+    depth: int
+    poster: str | None
+    content: str | None
+    posted_at: int
+    edited_at: int | None
+    upvotes: int
+    downvotes: int
+    imported: int  # upvotes of an imported comment whose voters are unknown
+    reply_count: int
+    state: ContentState
+
+    @property
+    def id(self) -> str:
+        return f"comment:{self.number}"
+
+    @property
+    def votes(self) -> int:
+        return self.upvotes - self.downvotes
+
+    @property
+    def is_cacheable(self) -> bool:
+        """Whether its JSON may be cached: the content is short."""
+        return len(self.content or "") <= CACHEABLE_LENGTH
+
+    @property
+    def held_bytes(self) -> int:
+        return COMMENT_BYTES + getsizeof(self.content)
+
+
+class UncachedComment(Comment):
+    """The comment in the reply to a write. Nothing reads this record again, so its JSON is not cached."""
+
+    __slots__ = ()
+    is_cacheable = False
 
 
 class UncachedArticle(Article):
@@ -174,10 +226,40 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
     )
 
 
+def comment(number: int, fields: Mapping[str, str]) -> Comment | None:
+    """Decode the hash of a comment; None if it is empty."""
+    if not fields:
+        return None
+    return Comment(
+        number,
+        int(fields["article"]),
+        int(fields["parent"]) if "parent" in fields else None,
+        int(fields["depth"]),
+        fields.get("poster"),
+        fields.get("content"),
+        int(fields["time"]),
+        int(fields["edited"]) if "edited" in fields else None,
+        int(fields["up"]),
+        int(fields["down"]),
+        int(fields.get("imported", 0)),
+        int(fields.get("replies", 0)),
+        ContentState(fields.get("state", "visible")),
+    )
+
+
 def article_number(id: str) -> int | None:
     """The number in an article's id; None for any other text."""
-    kind, _, number = id.partition(":")
-    if kind != "article" or not ARTICLE_NUMBER.fullmatch(number) or int(number) > HIGHEST_NUMBER:
+    return _number("article", id)
+
+
+def comment_number(id: str) -> int | None:
+    """The number in a comment's id; None for any other text."""
+    return _number("comment", id)
+
+
+def _number(kind: str, id: str) -> int | None:
+    found, _, number = id.partition(":")
+    if found != kind or not ARTICLE_NUMBER.fullmatch(number) or int(number) > HIGHEST_NUMBER:
         return None
     return int(number)
 

@@ -54,7 +54,7 @@ class Site:
 
         It acts for a user whose name is verified, or for a session, which the script checks; else for nobody.
         """
-        script_keys = keys.partition_keys(p, ORDERS)
+        script_keys = (keys.comment_keys if script.with_comments else keys.partition_keys)(p, ORDERS)
         return script.command(script_keys, username, session_digest, self.clock(), *weights(self.policy), *arguments)
 
     async def write_error(self) -> str | None:

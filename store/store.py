@@ -10,6 +10,7 @@ from store.client import Command
 from store.client.client import RedisClient
 from store.client.replication import Replication
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions, TrackingCaches
+from store.comments import Comments
 from store.errors import StoreMismatch
 from store.follows import Follows
 from store.log import IDENTITY_FIELD, new_identity
@@ -32,6 +33,7 @@ class Store:
     site: Site
     sessions: Sessions
     articles: Articles
+    comments: Comments
     users: Users
     follows: Follows
     attempts: Attempts
@@ -85,6 +87,7 @@ class Store:
             site=site,
             sessions=sessions,
             articles=Articles(site, sessions),
+            comments=Comments(site, sessions),
             users=Users(site, sessions, attempts, passwords),
             follows=Follows(site, sessions),
             attempts=attempts,

@@ -12,6 +12,7 @@ from store.errors import Invalid, Refusal
 TITLE_LENGTH = 300
 LINK_LENGTH = 2_000
 CONTENT_LENGTH = 40_000
+COMMENT_LENGTH = 10_000
 IDEMPOTENCY_KEY_LENGTH = 200
 GROUP_LENGTH = 50
 PASSWORD_LENGTHS = range(8, 129)
@@ -93,6 +94,12 @@ def content(text: str) -> str:
     if len(text) > CONTENT_LENGTH:
         raise Invalid(f"content has at most {CONTENT_LENGTH} characters, this one {len(text)}", "content")
     return _visible(_printable(text, "content", allowed=WHITESPACE | {"\u2028", "\u2029"}), "content")
+
+
+def comment(text: str) -> str:
+    if not 1 <= len(text) <= COMMENT_LENGTH:
+        raise Invalid(f"a comment has 1 to {COMMENT_LENGTH} characters, this one {len(text)}", "content")
+    return content(text)
 
 
 def link_or_content(link: str, content: str) -> None:

@@ -11,9 +11,12 @@ FOLDER = Path(__file__).parent
 
 
 class Script(LuaScript):
+    """`with_comments` says whether a script that begins with the prelude gets the keys of comments, too."""
+
     def __init__(self, *files: str, is_read_only: bool = False) -> None:
-        text = "".join((FOLDER / f"{file}.lua").read_text() for file in files)
-        super().__init__(text, is_read_only=is_read_only)
+        names = [name for file in files for name in (("formulas", file) if file == "prelude" else (file,))]
+        super().__init__("".join((FOLDER / f"{name}.lua").read_text() for name in names), is_read_only=is_read_only)
+        self.with_comments = "comments" in files
 
 
 FEED_PAGE = Script("feed_page", is_read_only=True)
@@ -27,9 +30,13 @@ SINCE_PAGE = Script("gravity_classes", "index_rank", "since_page", is_read_only=
 MISSING_ARTICLES = Script("missing_articles", is_read_only=True)
 ARCHIVABLE_ARTICLES = Script("archivable_articles", is_read_only=True)
 LONG_TIMELINES = Script("long_timelines", is_read_only=True)
+THREAD_PAGE = Script("formulas", "branch_paths", "index_rank", "thread_siblings", "thread_page", is_read_only=True)
+DESCENDANT_COUNTS = Script("branch_paths", "descendant_counts", is_read_only=True)
+ANCESTORS = Script("ancestors", is_read_only=True)
+IS_UNDER = Script("branch_paths", "is_under", is_read_only=True)
 
 POST = Script("prelude", "article_indexes", "post")
-VOTE = Script("prelude", "vote")
+VOTE = Script("prelude", "cast_vote", "vote")
 EDIT = Script("prelude", "article_indexes", "edit")
 DELETE = Script("prelude", "article_indexes", "delete")
 REGROUP = Script("prelude", "article_indexes", "regroup")
@@ -40,6 +47,11 @@ FILL_INDEXES = Script("prelude", "fill_indexes")
 ACTIVATE_INDEXES = Script("prelude", "activate_indexes")
 ARCHIVE = Script("prelude", "article_indexes", "archive")
 UNARCHIVE = Script("prelude", "article_indexes", "unarchive")
+COMMENT = Script("prelude", "article_indexes", "branch_paths", "comments", "comment_tree", "comment")
+EDIT_COMMENT = Script("prelude", "branch_paths", "comments", "edit_comment")
+VOTE_ON_COMMENT = Script("prelude", "cast_vote", "branch_paths", "comments", "vote_on_comment")
+DELETE_COMMENT = Script("prelude", "branch_paths", "comments", "comment_tree", "comment_removal", "delete_comment")
+REMOVE_THREAD = Script("prelude", "branch_paths", "comments", "comment_tree", "comment_removal", "remove_thread")
 PIN = Script("pin")
 LOG_RANKED = Script("log_entry", "log_ranked")
 LOG_LAG = Script("log_lag", is_read_only=True)

@@ -1,0 +1,210 @@
+"""Commands on comments. Each is one atomic script in the partition of the article."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, NoReturn
+
+from store import keys, records, validation
+from store.client import Argument
+from store.errors import Forbidden, IdempotencyMismatch, Locked, NotFound, Refusal, Unauthenticated, VotingClosed
+from store.ranking.formulas import DAY
+from store.records import Comment, UncachedComment, Vote
+from store.scripts.registry import COMMENT, DELETE_COMMENT, EDIT_COMMENT, REMOVE_THREAD, VOTE_ON_COMMENT, Script
+from store.sessions import Actor, Sessions, actor_slot
+from store.site import Site
+from store.validation import Faults
+
+REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
+REPEAT_LIFETIME = 60_000  # milliseconds that it is kept, as clocks of processes differ
+STUBS_AT_ONCE = 500  # that one deletion removes above a comment
+REMOVED_AT_ONCE = 100  # comments of a deleted article, in about a millisecond
+
+
+@dataclass(frozen=True, slots=True)
+class Commented:
+    """`comment` is None if a replayed comment has been deleted."""
+
+    comment: Comment | None
+    replayed: bool
+    poster: str
+
+
+@dataclass(frozen=True, slots=True)
+class VotedOnComment:
+    comment: Comment
+    changed: bool
+    voter: str
+
+
+class Comments:
+    def __init__(self, site: Site, sessions: Sessions) -> None:
+        self._site = site
+        self._sessions = sessions
+
+    async def post(
+        self,
+        article: int,
+        parent: int | None,
+        poster: Actor,
+        content: str,
+        idempotency_key: str | None = None,
+        mentioned: Sequence[str] = (),
+    ) -> Commented:
+        """
+        Answer an article, or a comment of it, and return the new comment.
+
+        One round trip; one more before it if the session is stored in another partition. The poster is the first voter.
+        The same idempotency key with the same input returns the first comment for a day. Without a key the same input
+        returns the first comment for 10 seconds, unless it was deleted, so that a double click posts once. `mentioned`
+        are the users whom the content names.
+
+        Raises:
+            Invalid: the content or the key breaks a rule; `others` has a second fault.
+            NotFound: there is no such article, or no such comment of it, or that comment was deleted.
+            Locked, Forbidden: the article is locked, or was removed.
+            IdempotencyMismatch: the key was used with other input.
+            Unauthenticated: the session has ended.
+        """
+        content = _checked(content, idempotency_key)
+        digest = _digest("\0".join((str(article), str(parent or ""), content)))
+        if idempotency_key is None:
+            key, proof, window, lifetime = digest, secrets.token_hex(16), REPEAT_WINDOW, REPEAT_LIFETIME
+        else:
+            key, proof, window, lifetime = _digest(idempotency_key), digest, DAY * 1000, DAY * 1000
+        status, *reply = await self._run(
+            COMMENT,
+            article,
+            poster,
+            "" if parent is None else parent,
+            content,
+            actor_slot(poster),
+            key,
+            proof,
+            window,
+            lifetime,
+            "" if idempotency_key is None else "keyed",
+            *_with_slots(mentioned),
+        )
+        if status == "missing" and reply[0] == "parent":
+            raise NotFound(f"article:{article} has no comment:{parent}", "parentId")
+        if status not in ("commented", "replayed"):
+            _refuse(status, "article", article)
+        number, flat, username, *_ = reply
+        return Commented(_comment(int(number), flat) if flat else None, status == "replayed", username)
+
+    async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
+        """
+        Set a voter's vote and return the comment as it now stands.
+
+        One round trip; one more before it if the session is stored in another partition.
+
+        Raises:
+            NotFound: there is no such comment, or it was deleted.
+            VotingClosed: posted more than `voting_window` seconds ago.
+            Locked: the article is locked.
+            Forbidden: the poster cannot withdraw or reverse the first vote.
+            Unauthenticated: the session has ended.
+        """
+        status, *reply = await self._run(VOTE_ON_COMMENT, number, voter, vote.value)
+        if status == "forbidden":
+            raise Forbidden("the poster's own vote stays", "value")
+        if status == "closed":
+            raise VotingClosed(number, int(reply[0]), "comment")
+        if status not in ("voted", "same"):
+            _refuse(status, "comment", number)
+        username, flat, *_ = reply
+        return VotedOnComment(_comment(number, flat), status == "voted", username)
+
+    async def edit(self, number: int, editor: Actor, content: str, mentioned: Sequence[str] = ()) -> Comment:
+        """
+        Change the content of the editor's own comment.
+
+        One round trip; one more before it if the session is stored in another partition.
+
+        Raises:
+            Invalid: the content breaks a rule.
+            NotFound, Forbidden: there is no such comment, or it has another poster.
+            Unauthenticated: the session has ended.
+        """
+        content = validation.comment(content)
+        status, *reply = await self._run(EDIT_COMMENT, number, editor, content, *_with_slots(mentioned))
+        if status != "edited":
+            _refuse(status, "comment", number)
+        return _comment(number, reply[0])
+
+    async def delete(self, number: int, deleter: Actor) -> None:
+        """
+        Delete the actor's own comment. While it has replies, a comment without content and poster is left.
+
+        One round trip; one more before it if the session is stored in another partition.
+
+        Raises:
+            NotFound, Forbidden: there is no such comment, or it has another poster.
+            Unauthenticated: the session has ended.
+        """
+        status, *_ = await self._run(DELETE_COMMENT, number, deleter, STUBS_AT_ONCE)
+        if status != "deleted":
+            _refuse(status, "comment", number)
+
+    async def remove_threads(self, p: int) -> None:
+        """
+        Remove the comments of deleted articles of a partition.
+
+        One round trip, and one for each `REMOVED_AT_ONCE` comments. What an interruption leaves, the next call removes.
+        """
+        for article in await self._site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
+            status = "more"
+            while status == "more":
+                command = self._site.command(
+                    REMOVE_THREAD, p, self._site.partitions, int(article), REMOVED_AT_ONCE
+                )
+                status, *_ = await self._site.redis.run(command)
+
+    async def _run(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> list[Any]:
+        """Run a script in the partition of an article or a comment."""
+        site = self._site
+        reply: list[Any] = await self._sessions.run(
+            script, site.home_of_article(number), actor, site.partitions, number, *arguments
+        )
+        return reply
+
+
+def _checked(content: str, idempotency_key: str | None) -> str:
+    faults = Faults()
+    with faults:
+        checked = validation.comment(content)
+    with faults:
+        if idempotency_key is not None:
+            validation.idempotency_key(idempotency_key)
+    faults.raise_any()
+    return checked
+
+
+def _with_slots(usernames: Sequence[str]) -> list[Argument]:
+    return [part for name in usernames for part in (name.lower(), keys.slot(name))]
+
+
+def _comment(number: int, flat: list[str]) -> Comment:
+    comment = records.comment(number, records.pairs(flat))
+    assert comment is not None
+    return UncachedComment(*comment)
+
+
+def _refuse(status: str, kind: str, number: int) -> NoReturn:
+    field = f"{kind}Id"
+    refusals: dict[str, Refusal] = {
+        "unauthenticated": Unauthenticated(),
+        "missing": NotFound(f"there is no {kind}:{number}", field),
+        "forbidden": Forbidden(
+            f"article:{number} was removed" if kind == "article" else f"comment:{number} is somebody else's", field
+        ),
+        "locked": Locked(field),
+        "mismatch": IdempotencyMismatch(),
+    }
+    raise refusals[status]
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

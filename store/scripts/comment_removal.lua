@@ -1,0 +1,40 @@
+-- Functions that delete comments. Stands after comment_tree.lua. It takes no KEYS and no ARGV of its own.
+
+-- Removes a comment without descendants: hash, voters, entries of all indexes.
+local function drop_comment(comment)
+  remove_from_replies(comment)
+  remove_from_tree(comment)
+  redis.call("DEL", comment.hash, VOTED .. comment.number, DOWNVOTED .. comment.number)
+end
+
+-- Removes the texts of a comment from the log, and returns the ids of their entries.
+local function remove_texts(comment)
+  local with_texts = redis.call("HGET", LOGGED, comment.number) or ""
+  for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", LOG, entry) end
+  redis.call("HDEL", LOGGED, comment.number)
+  return with_texts
+end
+
+-- The slots of a comment's poster and of those whom it has notified.
+local function concerned_slots(comment)
+  local slots = {comment.slot}
+  for _, each in ipairs(split(comment.notified or "")) do slots[#slots + 1] = string.match(each, ":(%d+)$") end
+  return slots
+end
+
+-- Takes a comment out of its poster's list and karma, and logs its deletion. `stub` is "1" if a stub is left, `removed`
+-- has the numbers of the stubs that go with it. Returns the id of the entry and what `note_effects` returns.
+local function log_removal(comment, deleter, stub, removed)
+  local karma = 1 - (comment.up - comment.down)
+  if is_here(comment.slot) then
+    redis.call("ZREM", OWN .. string.lower(comment.poster), comment.member)
+    add_karma(comment, karma)
+  end
+  local id = append_log(
+    "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article, "poster", comment.poster,
+    "karma", karma, "stub", stub, "removed", removed, "entries", remove_texts(comment),
+    "notified", comment.notified or ""
+  )
+  publish_comment("comment_deleted", comment, id)
+  return id, note_effects(id, concerned_slots(comment))
+end

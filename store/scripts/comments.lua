@@ -1,0 +1,108 @@
+-- Functions of the scripts that work on comments. Stands after prelude.lua and branch_paths.lua.
+-- KEYS  see prelude.lua; the last nine, in the order of `keys.comment_keys`: comment:{p}:   replies:{p}:   tree:{p}:
+--       stubs:{p}:   commented:{p}:   moves:{p}   removing:{p}   effects:{p}   comments:{p}:
+-- ARGV  1-6 see prelude.lua   7 number of partitions
+local COMMENT, REPLIES, TREE, STUBS, COMMENTED, MOVES, REMOVING, EFFECTS, OWN = unpack(KEYS, #KEYS - 8)
+local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
+local ARTICLE_PATH = {text = "", index = 0}
+local MAX_MOVES = 4
+local partitions, here = tonumber(ARGV[7]), tonumber(string.match(COMMENT, "{(%d+)}"))
+
+-- Reads a comment; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
+local function find_comment(number)
+  local flat = redis.call("HGETALL", COMMENT .. number)
+  if not flat[1] then return nil end
+  local comment = {
+    number = number, member = string.rep("0", 16 - #number) .. number, hash = COMMENT .. number, flat = flat,
+  }
+  for i = 1, #flat, 2 do comment[flat[i]] = flat[i + 1] end
+  comment.time, comment.up, comment.down = tonumber(comment.time), tonumber(comment.up), tonumber(comment.down)
+  comment.path = comment.path and parse_path(comment.path)
+  return comment
+end
+
+local function comment_hash(number)
+  return redis.call("HGETALL", COMMENT .. number)
+end
+
+-- Reads what comments need of their article; nil if there is none.
+local function find_home(number)
+  local poster, state, locked = unpack(redis.call("HMGET", ARTICLE .. number, "poster", "state", "locked"))
+  return poster and {poster = poster, state = state, locked = locked} or nil
+end
+
+-- Writes a comment to the indexes of the replies to its parent. With `before`, its votes before a change, only where its
+-- value changes.
+local function update_replies(comment, before)
+  local siblings = REPLIES .. (comment.parent or comment.article) .. ":"
+  for _, order in ipairs(REPLY_ORDERS) do
+    local value = order_value(comment, order, SITE_WEIGHTS)
+    if not before or value ~= order_value(before, order, SITE_WEIGHTS) then
+      redis.call("ZADD", siblings .. order, value, comment.member)
+    end
+  end
+end
+
+local function remove_from_replies(comment)
+  local siblings = REPLIES .. (comment.parent or comment.article) .. ":"
+  for _, order in ipairs(REPLY_ORDERS) do redis.call("ZREM", siblings .. order, comment.member) end
+end
+
+-- Adds to the number of visible replies of the parent, and of visible comments of the article.
+local function count_comment(comment, change)
+  redis.call("HINCRBY", ARTICLE .. comment.article, "comments", change)
+  if comment.parent then redis.call("HINCRBY", COMMENT .. comment.parent, "replies", change) end
+end
+
+-- The field `moves` after a vote: the last moves, each as the number of the move, then the lowest and highest upvotes and
+-- the lowest and highest downvotes that the comment had before. The oldest two become one if there are too many.
+local function add_move(moves, before)
+  local list = {}
+  for numbers in string.gmatch(moves or "", "[^,]+") do list[#list + 1] = split(numbers) end
+  list[#list + 1] = {redis.call("INCR", MOVES), before.up, before.up, before.down, before.down}
+  if #list > MAX_MOVES then
+    local first, second = list[1], table.remove(list, 2)
+    for i = 2, 5 do
+      local either = i % 2 == 0 and math.min or math.max
+      first[i] = either(tonumber(first[i]), tonumber(second[i]))
+    end
+    first[1] = second[1]
+  end
+  for i, numbers in ipairs(list) do list[i] = table.concat(numbers, " ") end
+  return table.concat(list, ",")
+end
+
+-- Whether users of a slot have their home in this partition.
+local function is_here(slot)
+  return slot % partitions == here
+end
+
+-- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any, its
+-- number and the id of the entry before that has an effect there, or "".
+local function note_effects(id, slots)
+  local noted, known = {}, {[here] = true}
+  for _, slot in ipairs(slots) do
+    local target = slot % partitions
+    if not known[target] then
+      known[target] = true
+      noted[#noted + 1] = target
+      noted[#noted + 1] = redis.call("HGET", EFFECTS, target) or ""
+      redis.call("HSET", EFFECTS, target, id)
+    end
+  end
+  return noted
+end
+
+-- Appends an entry that has the text of a comment, and notes its id: a deletion removes the entry.
+local function append_comment_text(kind, actor, comment, ...)
+  local id = append_log(kind, actor, "comment:" .. comment.number, "article", comment.article, ...)
+  local noted = redis.call("HGET", LOGGED, comment.number)
+  redis.call("HSET", LOGGED, comment.number, noted and noted .. " " .. id or id)
+  return id
+end
+
+-- Publishes a change of a comment to all processes.
+local function publish_comment(kind, comment, id)
+  local parts = {kind, comment.number, comment.poster or "-", id, comment.article, comment.parent or "-"}
+  redis.call("PUBLISH", EVENTS, table.concat(parts, " "))
+end

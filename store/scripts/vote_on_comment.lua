@@ -1,0 +1,25 @@
+-- Set the vote of one voter on a comment while voting is open.
+-- KEYS  see comments.lua
+-- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1
+-- Reply as that of vote.lua; "voted" has two more parts: the id of the entry, and what `note_effects` returns
+local voter = actor()
+if not voter then return {"unauthenticated"} end
+
+local comment = find_comment(ARGV[8])
+local home = comment and comment.state ~= "deleted" and find_home(comment.article)
+if not home then return {"missing"} end
+
+comment.locked = home.locked
+local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
+if not before then return change end
+
+local moves = add_move(comment.moves, before)
+redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", moves)
+update_replies(comment, before)
+local id = append_log(
+  "comment_voted", voter, "comment:" .. comment.number, "article", comment.article, "value", ARGV[9],
+  "up", comment.up, "down", comment.down, "poster", comment.poster, "karma", change
+)
+publish_comment("comment_voted", comment, id)
+if is_here(comment.slot) then add_karma(comment, change) end
+return {"voted", voter, counted_hash(comment), id, note_effects(id, {comment.slot})}

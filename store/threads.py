@@ -1,0 +1,190 @@
+"""
+Threads: the comments of an article, or those below a comment, in pre-order. A page is one script, and costs by the number
+of its places, not by the size of the thread.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from store import keys, listings
+from store.client import Argument
+from store.listings import Listing, Window
+from store.queries import Read
+from store.records import PartitionPage, Position
+from store.scripts.registry import ANCESTORS, DESCENDANT_COUNTS, IS_UNDER, THREAD_PAGE
+from store.site import Site
+
+MAX_PLACES = 500  # of a page
+MAX_ANCESTORS = 1_000
+OUTER_LEVELS = INNER_LEVELS = 32  # ancestors that a position keeps; those between are looked up
+
+
+class CommentOrder(Enum):
+    """What the replies to one comment, or to the article, are ordered by."""
+
+    BEST = "best"
+    VOTES = "votes"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    CONTROVERSIAL = "controversial"
+
+    @property
+    def index(self) -> str:
+        """The index that has this order."""
+        return "time" if self in (CommentOrder.NEWEST, CommentOrder.OLDEST) else self.value
+
+    @property
+    def is_ascending(self) -> bool:
+        """Whether the lowest value, and of equal values the lowest number, is first."""
+        return self is CommentOrder.OLDEST
+
+
+class Level(NamedTuple):
+    """A comment on the way to a place, with the value that it had when the page was read."""
+
+    depth: int
+    position: Position
+
+
+class ThreadPosition(NamedTuple):
+    """
+    A place of a thread: its levels from the outermost ancestor to itself, of which some in the middle may be missing.
+
+    `moves` is the number of the last vote on a comment of the partition when the walk began. A page that goes on from
+    here leaves out comments which, since then, were among those that earlier pages may have shown.
+    """
+
+    levels: tuple[Level, ...]
+    moves: int
+
+
+class ThreadWindow(NamedTuple):
+    """The first `count` places below the position `beyond`, or, upwards, the last `count` above it."""
+
+    count: int
+    upwards: bool = False
+    beyond: ThreadPosition | None = None
+
+
+class Place(NamedTuple):
+    """`depth` counts from where the thread begins; `hidden` counts the visible descendants that are too deep to show."""
+
+    number: int
+    depth: int
+    hidden: int
+    position: ThreadPosition
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPage:
+    places: tuple[Place, ...]
+    has_before: bool
+    has_after: bool
+
+
+def page(
+    site: Site, article: int, order: CommentOrder, window: ThreadWindow, *, under: int | None = None, max_depth: int = 10
+) -> Read[ThreadPage]:
+    """
+    The read of a page of a thread: of the whole, or of the comments below `under`, at most `max_depth` levels deep.
+
+    Depth 0 are the replies to the article, or to `under`. At most `MAX_PLACES` places; one round trip.
+    """
+    p = site.home_of_article(article)
+    script_keys = [
+        keys.comment(p, ""), keys.replies(p, "", "")[:-1], keys.tree(p, article), keys.stubs(p, article), keys.moves(p)
+    ]  # fmt: skip
+    beyond = window.beyond
+    levels: list[Argument] = []
+    for level in beyond.levels if beyond else ():
+        levels += [level.depth, repr(level.position.value), level.position.member]
+    command = THREAD_PAGE.command(
+        script_keys,
+        article if under is None else under,
+        order.index,
+        "asc" if order.is_ascending else "desc",
+        "up" if window.upwards else "down",
+        min(window.count, MAX_PLACES),
+        max_depth,
+        repr(site.policy.best_z),
+        beyond.moves if beyond else "",
+        *levels,
+    )
+    return Read(command, _thread_page)
+
+
+def siblings(site: Site, article: int, parent: int, order: CommentOrder) -> Listing:
+    """The replies to a comment or to the article, as a listing: highest first also by OLDEST; see `siblings_page`."""
+    p = site.home_of_article(article)
+    by_time = order.index == "time"
+    return Listing(f"replies:{parent}:{order.value}", (keys.replies(p, parent, order.index),), by_time=by_time)
+
+
+def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, window: Window) -> Read[PartitionPage]:
+    """The read of a page of the replies to a comment or to the article. One round trip."""
+    if not order.is_ascending:
+        (read,) = listings.partition_pages(siblings(site, article, parent, order), window)
+        return read
+    other = Window(window.count, not window.upwards, window.beyond)
+    (read,) = listings.partition_pages(siblings(site, article, parent, order), other)
+    return Read(read.command, _reversed_page)
+
+
+def descendant_counts(site: Site, p: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
+    """The read of the number of visible descendants of comments of one partition."""
+    script_keys = [keys.comment(p, ""), keys.tree(p, ""), keys.stubs(p, "")]
+    return Read(DESCENDANT_COUNTS.command(script_keys, *numbers), _by_number, (tuple(numbers),))
+
+
+def ancestors(site: Site, number: int) -> Read[tuple[int, ...]]:
+    """The read of the comments above a comment, the outermost first; the `MAX_ANCESTORS` nearest if there are more."""
+    p = site.home_of_article(number)
+    return Read(ANCESTORS.command([keys.comment(p, "")], number, MAX_ANCESTORS), _ancestors)
+
+
+def are_under(site: Site, above: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
+    """The read of which comments, of the same article, are descendants of another one: 1 or 0 by number."""
+    p = site.home_of_article(above)
+    return Read(IS_UNDER.command([keys.comment(p, "")], above, *numbers), _by_number, (tuple(numbers),))
+
+
+def _thread_page(reply: str) -> ThreadPage:
+    """Decode a reply of `thread_page.lua`."""
+    moves, before, after, known, *flat = reply.split(" ")
+    end = 3 * int(known)
+    path = [
+        Level(int(depth), Position(float(value), member))
+        for depth, value, member in zip(flat[0:end:3], flat[1:end:3], flat[2:end:3], strict=True)
+    ]
+    places = []
+    for depth, value, member, hidden in zip(*(flat[end + i :: 4] for i in range(4)), strict=True):
+        while path and path[-1].depth >= int(depth):
+            path.pop()
+        path.append(Level(int(depth), Position(float(value), member)))
+        position = ThreadPosition(_kept(path), int(moves))
+        places.append(Place(int(member), int(depth), int(hidden), position))
+    return ThreadPage(tuple(places), before == "1", after == "1")
+
+
+def _kept(path: Sequence[Level]) -> tuple[Level, ...]:
+    if len(path) <= OUTER_LEVELS + INNER_LEVELS:
+        return tuple(path)
+    return (*path[:OUTER_LEVELS], *path[-INNER_LEVELS:])
+
+
+def _reversed_page(reply: str) -> PartitionPage:
+    above, total, *flat = reply.split(" ")
+    found = tuple(
+        Position(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True)
+    )
+    return PartitionPage(int(total) - int(above) - len(found), int(total), found[::-1])
+
+
+def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, int]:
+    return dict(zip(numbers, reply, strict=True))
+
+
+def _ancestors(reply: Sequence[str]) -> tuple[int, ...]:
+    return tuple(int(number) for number in reversed(reply))
