@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
-from store import keys, records, validation
+from store import effects, keys, records, validation
 from store.client import Argument
+from store.effects import NewEntry
 from store.errors import Forbidden, IdempotencyMismatch, Locked, NotFound, Refusal, Unauthenticated, VotingClosed
+from store.log import Entry
 from store.ranking.formulas import DAY
 from store.records import Comment, UncachedComment, Vote
 from store.scripts.registry import COMMENT, DELETE_COMMENT, EDIT_COMMENT, REMOVE_THREAD, VOTE_ON_COMMENT, Script
@@ -91,8 +93,12 @@ class Comments:
             raise NotFound(f"article:{article} has no comment:{parent}", "parentId")
         if status not in ("commented", "replayed"):
             _refuse(status, "article", article)
-        number, flat, username, *_ = reply
-        return Commented(_comment(int(number), flat) if flat else None, status == "replayed", username)
+        number, flat, username, *effects_of = reply
+        comment = _comment(int(number), flat) if flat else None
+        if comment and effects_of:
+            values = {"time": str(comment.posted_at)}
+            await self._apply("commented", username, comment.number, values, *effects_of)
+        return Commented(comment, status == "replayed", username)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
         """
@@ -114,8 +120,13 @@ class Comments:
             raise VotingClosed(number, int(reply[0]), "comment")
         if status not in ("voted", "same"):
             _refuse(status, "comment", number)
-        username, flat, *_ = reply
-        return VotedOnComment(_comment(number, flat), status == "voted", username)
+        username, flat, *effects_of = reply
+        comment = _comment(number, flat)
+        if effects_of:
+            entry, noted, karma = effects_of
+            values = {"poster": comment.poster or "", "karma": str(karma)}
+            await self._apply("comment_voted", username, number, values, entry, noted)
+        return VotedOnComment(comment, status == "voted", username)
 
     async def edit(self, number: int, editor: Actor, content: str, mentioned: Sequence[str] = ()) -> Comment:
         """
@@ -144,9 +155,11 @@ class Comments:
             NotFound, Forbidden: there is no such comment, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        status, *_ = await self._run(DELETE_COMMENT, number, deleter, STUBS_AT_ONCE)
+        status, *reply = await self._run(DELETE_COMMENT, number, deleter, STUBS_AT_ONCE)
         if status != "deleted":
             _refuse(status, "comment", number)
+        entry, noted, poster, karma = reply
+        await self._apply("comment_deleted", poster, number, {"poster": poster, "karma": str(karma)}, entry, noted)
 
     async def remove_threads(self, p: int) -> None:
         """
@@ -157,10 +170,20 @@ class Comments:
         for article in await self._site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
             status = "more"
             while status == "more":
-                command = self._site.command(
-                    REMOVE_THREAD, p, self._site.partitions, int(article), REMOVED_AT_ONCE
-                )
-                status, *_ = await self._site.redis.run(command)
+                command = self._site.command(REMOVE_THREAD, p, self._site.partitions, int(article), REMOVED_AT_ONCE)
+                status, entry, noted = await self._site.redis.run(command)
+                for q in noted[::2]:
+                    await effects.settle(self._site, p, q, entry)
+
+    async def _apply(
+        self, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
+    ) -> None:
+        """Apply the effects of a new entry about a comment in other partitions."""
+        site = self._site
+        entry = Entry(site.home_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
+        pairs = zip(noted[::2], noted[1::2], strict=True)
+        if found := [NewEntry(entry, int(q), str(before)) for q, before in pairs]:
+            await effects.apply(site, found)
 
     async def _run(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> list[Any]:
         """Run a script in the partition of an article or a comment."""

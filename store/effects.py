@@ -1,5 +1,6 @@
 """
-Effects of changes in other partitions than their own: a follow changes the followers of a user of another partition.
+Effects of changes in other partitions than their own: a follow changes the followers of a user of another partition, a
+vote on a comment the karma of its poster.
 
 The script of such a change appends its entry to the log and notes in `effects` that the entry has an effect in another
 partition. There `apply_effect.lua` applies it and stores in `applied` how far it has come in that log, in one step:
@@ -34,12 +35,10 @@ Known = dict[tuple[int, int], str]  # the last entry of a log with an effect in 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A command on one key of partition `q`. `arguments` follow the key."""
+    """Commands on keys of partition `q`. Each is the name of the command, the key, and the arguments after it."""
 
     q: int
-    command: str
-    key: str
-    arguments: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
 
 
 class Pending(NamedTuple):
@@ -51,34 +50,70 @@ class Pending(NamedTuple):
     last: str
 
 
-def _of_followed(site: Site, entry: Entry) -> Effect:
+class NewEntry(NamedTuple):
+    """A new entry with an effect in partition `q`. `before` is the id of the last entry with an effect there, or ""."""
+
+    entry: Entry
+    q: int
+    before: str
+
+
+def _of_followed(site: Site, entry: Entry) -> list[Effect]:
     followee = entry.values["followee"]
     q = site.home_of_user(followee)
-    return Effect(q, "ZADD", keys.followers(q, followee), (entry.values["since"], entry.actor))
+    return [Effect(q, (("ZADD", keys.followers(q, followee), entry.values["since"], entry.actor),))]
 
 
-def _of_unfollowed(site: Site, entry: Entry) -> Effect:
+def _of_unfollowed(site: Site, entry: Entry) -> list[Effect]:
     followee = entry.values["followee"]
     q = site.home_of_user(followee)
-    return Effect(q, "ZREM", keys.followers(q, followee), (entry.actor,))
+    return [Effect(q, (("ZREM", keys.followers(q, followee), entry.actor),))]
 
 
-EFFECTS: Mapping[str, Callable[[Site, Entry], Effect]] = {"followed": _of_followed, "unfollowed": _of_unfollowed}
+def _of_commented(site: Site, entry: Entry) -> list[Effect]:
+    q = site.home_of_user(entry.actor)
+    return [Effect(q, (("ZADD", keys.comments(q, entry.actor), entry.values["time"], _member(entry)),))]
 
 
-async def apply(site: Site, entries: Sequence[tuple[Entry, str]]) -> None:
+def _of_comment_voted(site: Site, entry: Entry) -> list[Effect]:
+    poster = entry.values["poster"]
+    q = site.home_of_user(poster)
+    return [Effect(q, (("HINCRBY", keys.user(q, poster), "karma", entry.values["karma"]),))]
+
+
+def _of_comment_deleted(site: Site, entry: Entry) -> list[Effect]:
+    poster = entry.values["poster"]
+    q = site.home_of_user(poster)
+    removed = ("ZREM", keys.comments(q, poster), _member(entry))
+    return [Effect(q, (removed, ("HINCRBY", keys.user(q, poster), "karma", entry.values["karma"])))]
+
+
+def _member(entry: Entry) -> str:
+    return keys.member(int(entry.subject.partition(":")[2]))
+
+
+EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
+    "followed": _of_followed,
+    "unfollowed": _of_unfollowed,
+    "commented": _of_commented,
+    "comment_voted": _of_comment_voted,
+    "comment_deleted": _of_comment_deleted,
+}
+
+
+async def apply(site: Site, entries: Sequence[NewEntry]) -> None:
     """
     Apply the effects of new entries in other partitions. One round trip, more if earlier effects are missing there.
 
-    Each entry comes with the id of the entry before that has an effect in the same partition, or "". Effects in a
-    partition that does not answer, or takes no writes, stay pending.
+    Effects in a partition that does not answer, or takes no writes, stay pending.
     """
-    found = [(EFFECTS[entry.kind](site, entry), entry, before) for entry, before in entries]
     with suppress(StoreUnavailable):
-        replies = await site.redis.pipeline([_command(*each) for each in found])
-        for (effect, entry, _), (status,) in zip(found, replies, strict=True):
+        replies = await site.redis.pipeline(
+            [_command(entry, q, _commands(site, entry, q), before) for entry, q, before in entries]
+        )
+        for (entry, q, _), (status,) in zip(entries, replies, strict=True):
             if status == "behind":
-                await apply_missing(site, entry.p, effect.q, entry.id)
+                await apply_missing(site, entry.p, q, entry.id)
 
 
 async def apply_missing(site: Site, p: int, q: int, last: str) -> None:
@@ -169,9 +204,8 @@ async def _catch_up(site: Site, missing: Pending) -> None:
         entries = await log.read(site, missing.p, position, ENTRIES_AT_ONCE)
         commands: list[Command] = []
         for entry in entries:
-            effect = EFFECTS[entry.kind](site, entry) if entry.kind in EFFECTS else None
-            if effect and effect.q == missing.q:
-                commands.append(_command(effect, entry, applied))
+            if effects := _commands(site, entry, missing.q):
+                commands.append(_command(entry, missing.q, effects, applied))
                 applied = entry.id
         await site.redis.pipeline(commands)
         position = entries[-1].id if entries else missing.last
@@ -188,9 +222,17 @@ async def _skip(site: Site, missing: Pending, applied: str) -> None:
         logger.error("%s are lost, as the log was deleted: run `upvote verify --repair`", lost)
 
 
-def _command(effect: Effect, entry: Entry, before: str) -> Command:
-    script_keys = [keys.applied(effect.q), keys.closed(effect.q), effect.key]
-    return APPLY_EFFECT.command(script_keys, entry.p, before, entry.id, effect.command, *effect.arguments)
+def _commands(site: Site, entry: Entry, q: int) -> list[tuple[str, ...]]:
+    """The commands of the effects of an entry in a partition."""
+    of_kind = EFFECTS.get(entry.kind)
+    found = of_kind(site, entry) if of_kind else []
+    return [command for effect in found if effect.q == q for command in effect.commands]
+
+
+def _command(entry: Entry, q: int, commands: Sequence[tuple[str, ...]], before: str) -> Command:
+    script_keys = [keys.applied(q), keys.closed(q), *(key for _, key, *_ in commands)]
+    flat = [part for name, _, *arguments in commands for part in (name, len(arguments), *arguments)]
+    return APPLY_EFFECT.command(script_keys, entry.p, before, entry.id, *flat)
 
 
 def _is_before(applied: str, last: str) -> bool:

@@ -24,6 +24,10 @@ class EventKind(Enum):
     REGROUPED = "regrouped"
     DELETED = "deleted"
     IMPORTED = "imported"
+    COMMENTED = "commented"
+    COMMENT_VOTED = "comment_voted"
+    COMMENT_EDITED = "comment_edited"
+    COMMENT_DELETED = "comment_deleted"
     REGISTERED = "registered"
     FOLLOWED = "followed"
     UNFOLLOWED = "unfollowed"
@@ -51,7 +55,8 @@ class Event:
     """
     A change, which has an entry in the log under `id`. `groups` are those whose listings it changes.
 
-    Only events about articles have a number and a poster.
+    Only events about articles and comments have a number and a poster. Of a comment, `groups` has instead the number of
+    its article, and that of its parent or "-".
     """
 
     kind: EventKind
@@ -101,12 +106,17 @@ def of_listing(group: str | None) -> Topic:
 
 RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
 ENTRIES: Topic = ("entries", None)  # all changes
+ABOUT_COMMENTS = (
+    EventKind.COMMENTED, EventKind.COMMENT_VOTED, EventKind.COMMENT_EDITED, EventKind.COMMENT_DELETED
+)  # fmt: skip
 # the beginnings of messages that concern no listener to RANKINGS
 ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in (EventKind.RANKED, EventKind.MISSED))
 
 
 def topics(event: Event) -> Iterator[Topic]:
     yield ENTRIES
+    if event.kind in ABOUT_COMMENTS:
+        return
     if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
         yield of_article(event.number)
     if event.kind is EventKind.POSTED:

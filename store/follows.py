@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from store import effects, keys
 from store.client import Command
+from store.effects import NewEntry
 from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.log import Entry
 from store.records import INSTANTS, Position
@@ -92,12 +93,13 @@ async def set_all(site: Site, kind: str, pairs: Sequence[tuple[str, str]]) -> li
     """
     now = site.clock()
     replies = await site.redis.pipeline([_command(site, kind, *pair, now) for pair in pairs])
-    entries: list[tuple[Entry, str]] = []
+    entries: list[NewEntry] = []
     for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
         p, q = site.home_of_user(follower), site.home_of_user(followee)
         if status == "changed" and last:
             values = {"followee": followee, "since": str(now)}
-            entries.append((Entry(p, last, kind, now, follower, f"user:{followee.lower()}", values), before))
+            entry = Entry(p, last, kind, now, follower, f"user:{followee.lower()}", values)
+            entries.append(NewEntry(entry, q, before))
         elif last:  # the process that changed it may have died then, or the first reply was lost
             await effects.apply_missing(site, p, q, last)
     if entries:

@@ -105,7 +105,7 @@ class ContentState(Enum):
 
 
 class Comment(NamedTuple):
-    """`parent` is None if it answers the article. A deleted comment that holds its replies has no poster and content."""
+    """`parent` is None if it answers the article. A deleted comment with replies has neither poster nor content."""
 
     number: int
     article: int

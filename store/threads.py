@@ -1,6 +1,6 @@
 """
-Threads: the comments of an article, or those below a comment, in pre-order. A page is one script, and costs by the number
-of its places, not by the size of the thread.
+Threads: the comments of an article, or those below a comment, in pre-order. A page is one script; its cost depends on
+the number of its places, not on the size of the thread.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ class ThreadWindow(NamedTuple):
 
 
 class Place(NamedTuple):
-    """`depth` counts from where the thread begins; `hidden` counts the visible descendants that are too deep to show."""
+    """`depth` counts from where the thread begins. `hidden` counts visible descendants that are too deep to show."""
 
     number: int
     depth: int
@@ -85,7 +85,13 @@ class ThreadPage:
 
 
 def page(
-    site: Site, article: int, order: CommentOrder, window: ThreadWindow, *, under: int | None = None, max_depth: int = 10
+    site: Site,
+    article: int,
+    order: CommentOrder,
+    window: ThreadWindow,
+    *,
+    under: int | None = None,
+    max_depth: int = 10,
 ) -> Read[ThreadPage]:
     """
     The read of a page of a thread: of the whole, or of the comments below `under`, at most `max_depth` levels deep.
@@ -176,9 +182,7 @@ def _kept(path: Sequence[Level]) -> tuple[Level, ...]:
 
 def _reversed_page(reply: str) -> PartitionPage:
     above, total, *flat = reply.split(" ")
-    found = tuple(
-        Position(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True)
-    )
+    found = tuple(Position(float(value), member) for member, value in zip(flat[::2], flat[1::2], strict=True))
     return PartitionPage(int(total) - int(above) - len(found), int(total), found[::-1])
 
 

@@ -1,7 +1,8 @@
 -- Apply the effect of an entry of another partition's log, once and in the order of that log.
--- KEYS  1 applied:{q}   2 closed:{q}   3 the key that the effect changes
+-- KEYS  1 applied:{q}   2 closed:{q}   3 from here on: the key that each command of the effect changes
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
---       4 command of the effect, and from 5 on its arguments after the key; without them the entry is skipped
+--       4 from here on, for each command of the effect: its name, the number of its arguments after the key, and these;
+--       without any command the entry is skipped
 -- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
 local function parse(id)
   local time, sequence = string.match(id, "^(%d+)-(%d+)$")
@@ -20,6 +21,11 @@ if not is_before(applied, ARGV[3]) then return {"already"} end
 if applied ~= ARGV[2] then return {"behind"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 
-if ARGV[4] then redis.call(ARGV[4], KEYS[3], unpack(ARGV, 5)) end
+local place = 4
+for i = 3, #KEYS do
+  local last = place + 1 + tonumber(ARGV[place + 1])
+  redis.call(ARGV[place], KEYS[i], unpack(ARGV, place + 2, last))
+  place = last + 1
+end
 redis.call("HSET", KEYS[1], ARGV[1], ARGV[3])
 return {"applied"}

@@ -23,7 +23,8 @@ local function concerned_slots(comment)
 end
 
 -- Takes a comment out of its poster's list and karma, and logs its deletion. `stub` is "1" if a stub is left, `removed`
--- has the numbers of the stubs that go with it. Returns the id of the entry and what `note_effects` returns.
+-- has the numbers of the stubs that go with it. Returns the id of the entry, what `note_effects` returns, and the
+-- change of the poster's karma.
 local function log_removal(comment, deleter, stub, removed)
   local karma = 1 - (comment.up - comment.down)
   if is_here(comment.slot) then
@@ -36,5 +37,5 @@ local function log_removal(comment, deleter, stub, removed)
     "notified", comment.notified or ""
   )
   publish_comment("comment_deleted", comment, id)
-  return id, note_effects(id, concerned_slots(comment))
+  return id, note_effects(id, concerned_slots(comment)), karma
 end

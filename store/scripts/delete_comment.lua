@@ -2,7 +2,7 @@
 -- whose last reply goes is removed, too.
 -- KEYS  see comments.lua
 -- ARGV  1-7 see comments.lua   8 number   9 how many stubs to remove at most, as the script blocks the server
--- Reply {"deleted", id of the entry, what `note_effects` returns} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- Reply {"deleted", id of the entry, what `note_effects` returns, poster, change of the poster's karma} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 
@@ -44,5 +44,5 @@ else
   drop_comment(comment)
   removed = remove_stubs()
 end
-local id, noted = log_removal(comment, deleter, is_stub and "1" or "", removed)
-return {"deleted", id, noted}
+local id, noted, karma = log_removal(comment, deleter, is_stub and "1" or "", removed)
+return {"deleted", id, noted, comment.poster, karma}

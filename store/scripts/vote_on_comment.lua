@@ -1,7 +1,8 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- KEYS  see comments.lua
 -- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1
--- Reply as that of vote.lua; "voted" has two more parts: the id of the entry, and what `note_effects` returns
+-- Reply as that of vote.lua; "voted" has three more parts: the id of the entry, what `note_effects` returns,
+--       and the change of the votes
 local voter = actor()
 if not voter then return {"unauthenticated"} end
 
@@ -22,4 +23,4 @@ local id = append_log(
 )
 publish_comment("comment_voted", comment, id)
 if is_here(comment.slot) then add_karma(comment, change) end
-return {"voted", voter, counted_hash(comment), id, note_effects(id, {comment.slot})}
+return {"voted", voter, counted_hash(comment), id, note_effects(id, {comment.slot}), change}

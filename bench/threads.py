@@ -1,0 +1,151 @@
+"""
+Measures pages of threads of 1,000 and of 100,000 comments, of several shapes, and the writes to them.
+
+    python -m bench.threads [SIZE]
+
+The figures are microseconds that the server spent on a script, without the network: so other processes that use the
+machine affect them little, and two sizes can be compared.
+"""
+
+import asyncio
+import random
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.conversations import SHAPES, Conversation
+from server.managed_valkey import server
+from store import keys, threads
+from store.articles import Draft
+from store.records import Vote
+from store.scripts.registry import COMMENT
+from store.store import Store
+from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
+
+SIZES = (1_000, 100_000)
+ROUNDS = 60
+BATCH = 500
+VOTERS = 40
+NOW = 1_470_311_520_000
+UNLIMITED = 1_000_000
+CASES = (
+    "first 100", "last 100", "100 in the middle", "100 before it", "first 100, depth 10", "20 counts", "comment", "vote"
+)  # fmt: skip
+Case = Callable[[], Awaitable[None]]
+
+
+async def main(size: int) -> None:
+    table = Table("conversation", "comments", *CASES, title="µs of the server")
+    for name, shape in SHAPES.items():
+        with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
+            store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
+            sizes, chance = (SIZES[0], size), random.Random(size)
+            made = [cases(store, *await fill(store, shape(count, chance), chance), chance) for count in sizes]
+            figures = await measured(store, [await each for each in made])
+            for count, row in zip(sizes, figures, strict=True):
+                table.add_row(name, f"{count:,}", *(f"{figure:,.0f}" for figure in row))
+            print(name, *([round(figure) for figure in row] for row in figures), file=sys.stderr)
+            await store.close()
+    Console(width=170).print(table)
+
+
+async def fill(store: Store, conversation: Conversation, chance: random.Random) -> tuple[int, Sequence[int]]:
+    """Post a conversation, vote on its comments, and return the numbers of the article and of the comments."""
+    site = store.site
+    await site.redis.run(("HSET", keys.user(0, "poster"), "name", "poster", "joined", NOW, "karma", 0))
+    posted = await store.articles.post("poster", Draft("A title", content="A text"))
+    assert posted.article
+    article, numbers = posted.article.number, list[int]()
+    start = 0
+    while start < len(conversation):
+        end = start + 1  # a batch of comments whose parents have numbers
+        while end < min(len(conversation), start + BATCH) and (conversation[end] or 0) < start:
+            end += 1
+        replies = await site.redis.pipeline(
+            [_comment(store, article, numbers, parent, start + i) for i, parent in enumerate(conversation[start:end])]
+        )
+        numbers += [int(reply[1]) for reply in replies]
+        start = end
+    for _ in range(len(numbers) // 10):
+        liked = numbers[min(int(chance.paretovariate(0.5)) - 1, len(numbers) - 1)]
+        await store.comments.vote(liked, f"voter-{chance.randrange(VOTERS)}", chance.choice((Vote.UP, Vote.DOWN)))
+    return article, numbers
+
+
+def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | None, each: int) -> tuple[object, ...]:
+    above = "" if parent is None else numbers[parent]
+    arguments = (1, article, above, f"Text {each}", 0, f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")
+    return store.site.command(COMMENT, 0, *arguments, username=f"user-{each % 100}")
+
+
+async def cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:
+    middle = await _position(store, article, numbers[len(numbers) // 2])
+    some, site = numbers[:: len(numbers) // 20], store.site
+
+    async def page(window: ThreadWindow, max_depth: int = UNLIMITED) -> None:
+        await _page(store, article, window, max_depth)
+
+    async def counts() -> None:
+        await site.redis.run(threads.descendant_counts(site, 0, some).command)
+
+    async def comment() -> None:
+        await store.comments.post(article, chance.choice(numbers), "poster", f"A new text {chance.random()}")
+
+    async def vote() -> None:
+        await store.comments.vote(chance.choice(numbers), f"other-{chance.random()}", Vote.UP)
+
+    return [
+        lambda: page(ThreadWindow(100)),
+        lambda: page(ThreadWindow(100, upwards=True)),
+        lambda: page(ThreadWindow(100, beyond=middle)),
+        lambda: page(ThreadWindow(100, upwards=True, beyond=middle)),
+        lambda: page(ThreadWindow(100), 10),
+        counts,
+        comment,
+        vote,
+    ]
+
+
+async def measured(store: Store, both: Sequence[Sequence[Case]]) -> list[list[float]]:
+    """The median of what the server spends on each case, for both threads in turn."""
+    figures: list[list[list[float]]] = [[[] for _ in CASES] for _ in both]
+    for _ in range(ROUNDS):
+        for which, cases_of in enumerate(both):
+            for place, case in enumerate(cases_of):
+                figures[which][place].append(await _microseconds(store, case))
+    return [[median(rounds) for rounds in row] for row in figures]
+
+
+async def _page(store: Store, article: int, window: ThreadWindow, max_depth: int) -> ThreadPage:
+    read = threads.page(store.site, article, CommentOrder.BEST, window, max_depth=max_depth)
+    return read.result(await store.site.redis.run(read.command))
+
+
+async def _position(store: Store, article: int, number: int) -> ThreadPosition:
+    """A position as a reader has it who has come to a comment page by page: its innermost and outermost ancestors."""
+    way, levels, above = [number], list[threads.Level](), str(number)
+    while above := await store.site.redis.run(("HGET", keys.comment(0, above), "parent")):
+        way.insert(0, int(above))
+    way.insert(0, article)
+    for depth, (parent, each) in enumerate(pairwise(way)):
+        value = await store.site.redis.run(("ZSCORE", keys.replies(0, parent, "best"), keys.member(each)))
+        levels.append(threads.Level(depth, threads.Position(float(value), keys.member(each))))
+    return ThreadPosition((*levels[:32], *levels[32:][-32:]), 0)
+
+
+async def _microseconds(store: Store, case: Case) -> float:
+    """What the server spends on the scripts of a call."""
+    await store.site.redis.run(("CONFIG", "RESETSTAT"))
+    await case()
+    stats: str = await store.site.redis.run(("INFO", "commandstats"))
+    return sum(float(line.split("usec=")[1].split(",")[0]) for line in stats.splitlines() if "evalsha" in line)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else SIZES[1]))
