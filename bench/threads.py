@@ -46,8 +46,8 @@ async def main(size: int) -> None:
         with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
             store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
             sizes, chance = (SIZES[0], size), random.Random(size)
-            made = [cases(store, *await fill(store, shape(count, chance), chance), chance) for count in sizes]
-            figures = await measured(store, [await each for each in made])
+            filled = [await fill(store, shape(count, chance), chance) for count in sizes]
+            figures = await measured(store, [await cases(store, *each, chance) for each in filled])
             for count, row in zip(sizes, figures, strict=True):
                 table.add_row(name, f"{count:,}", *(f"{figure:,.0f}" for figure in row))
             print(name, *([round(figure) for figure in row] for row in figures), file=sys.stderr)

@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import NoReturn
 
-from store import links, records, validation
+from store import comments, links, records, validation
 from store.client import Argument
-from store.errors import Forbidden, IdempotencyMismatch, Invalid, NotFound, Refusal, Unauthenticated, VotingClosed
+from store.errors import (
+    Forbidden,
+    IdempotencyMismatch,
+    Invalid,
+    Locked,
+    NotFound,
+    Refusal,
+    Unauthenticated,
+    VotingClosed,
+)
 from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote, make_tuple
 from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE, Script
@@ -125,6 +134,7 @@ class Articles:
         Raises:
             NotFound: nothing was posted under this number.
             VotingClosed: posted more than `voting_window` seconds ago.
+            Locked: the article is locked.
             Forbidden: the poster cannot withdraw or reverse the first vote.
             Unauthenticated: the session has ended.
         """
@@ -172,15 +182,19 @@ class Articles:
         """
         Delete the actor's own article and everything derived from it.
 
-        One round trip; one more before it if the session is stored in another partition.
+        One round trip; one more before it if the session is stored in another partition. If it has comments, two more
+        for each `comments.REMOVED_AT_ONCE`; those of a long thread are removed later.
 
         Raises:
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        (status,) = await self._sessions.run(DELETE, self._site.home_of_article(number), deleter, number)
+        p = self._site.home_of_article(number)
+        status, *reply = await self._sessions.run(DELETE, p, deleter, self._site.partitions, number)
         if status != "deleted":
             _refuse(status, number)
+        if reply[0]:
+            await comments.remove_threads(self._site, p, comments.STEPS_AT_ONCE)
 
     async def _change(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> Article:
         status, *reply = await self._sessions.run(script, self._site.home_of_article(number), actor, number, *arguments)
@@ -241,6 +255,7 @@ def _refuse(status: str, number: int) -> NoReturn:
     refusals: dict[str, Refusal] = {
         "unauthenticated": Unauthenticated(),
         "missing": NotFound(f"there is no article:{number}", "articleId"),
+        "locked": Locked("articleId"),
         "forbidden": Forbidden(f"article:{number} is somebody else's", "articleId"),
         "mismatch": IdempotencyMismatch(),
         "bare": Invalid("an article has a link, content or both", "link"),

@@ -1,7 +1,10 @@
 """Commands on comments. Each is one atomic script in the partition of the article."""
 
+import asyncio
+import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -9,7 +12,16 @@ from typing import Any, NoReturn
 from store import effects, keys, records, validation
 from store.client import Argument
 from store.effects import NewEntry
-from store.errors import Forbidden, IdempotencyMismatch, Locked, NotFound, Refusal, Unauthenticated, VotingClosed
+from store.errors import (
+    Forbidden,
+    IdempotencyMismatch,
+    Locked,
+    NotFound,
+    Refusal,
+    StoreUnavailable,
+    Unauthenticated,
+    VotingClosed,
+)
 from store.log import Entry
 from store.ranking.formulas import DAY
 from store.records import Comment, UncachedComment, Vote
@@ -21,7 +33,11 @@ from store.validation import Faults
 REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
 REPEAT_LIFETIME = 60_000  # milliseconds that it is kept, as clocks of processes differ
 STUBS_AT_ONCE = 500  # that one deletion removes above a comment
-REMOVED_AT_ONCE = 100  # comments of a deleted article, in about a millisecond
+REMOVED_AT_ONCE = 50  # comments of a deleted article, in about a millisecond
+STEPS_AT_ONCE = 4  # that the deletion of an article waits for
+REMOVAL_INTERVAL = 1.0  # seconds between two searches for comments to be removed
+
+logger = logging.getLogger("upvote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,20 +177,6 @@ class Comments:
         entry, noted, poster, karma = reply
         await self._apply("comment_deleted", poster, number, {"poster": poster, "karma": str(karma)}, entry, noted)
 
-    async def remove_threads(self, p: int) -> None:
-        """
-        Remove the comments of deleted articles of a partition.
-
-        One round trip, and one for each `REMOVED_AT_ONCE` comments. What an interruption leaves, the next call removes.
-        """
-        for article in await self._site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
-            status = "more"
-            while status == "more":
-                command = self._site.command(REMOVE_THREAD, p, self._site.partitions, int(article), REMOVED_AT_ONCE)
-                status, entry, noted = await self._site.redis.run(command)
-                for q in noted[::2]:
-                    await effects.settle(self._site, p, q, entry)
-
     async def _apply(
         self, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
     ) -> None:
@@ -192,6 +194,51 @@ class Comments:
             script, site.home_of_article(number), actor, site.partitions, number, *arguments
         )
         return reply
+
+
+@asynccontextmanager
+async def removing_threads(site: Site) -> AsyncIterator[None]:
+    """Remove the comments of deleted articles, which others have left, as long as the context is open."""
+    task = asyncio.create_task(_keep_removing(site))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
+    """
+    Remove the comments of the deleted articles of a partition, in `steps` steps, or all.
+
+    One round trip for each step of `REMOVED_AT_ONCE` comments, one more if they have effects in other partitions. What
+    an interruption leaves, the next call removes.
+
+    Raises:
+        StoreUnavailable: the partition does not answer, or takes no writes.
+    """
+    for article in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
+        is_done = False
+        while not is_done and steps != 0:
+            command = site.command(REMOVE_THREAD, p, site.partitions, article, REMOVED_AT_ONCE)
+            status, entry, noted = await site.redis.run(command)
+            for q in noted[::2]:
+                await effects.apply_missing(site, p, int(q), entry)
+            is_done, steps = status == "done", steps and steps - 1
+
+
+async def _keep_removing(site: Site) -> NoReturn:
+    while True:
+        await asyncio.sleep(REMOVAL_INTERVAL)
+        try:
+            marked = await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in range(site.partitions)])
+            for p in [p for p, is_marked in enumerate(marked) if is_marked]:
+                await remove_threads(site, p)
+        except StoreUnavailable:
+            pass
+        except Exception:  # the task must go on: nothing restarts it
+            logger.exception("removing the comments of deleted articles failed")
 
 
 def _checked(content: str, idempotency_key: str | None) -> str:

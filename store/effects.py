@@ -17,7 +17,7 @@ from typing import NamedTuple, NoReturn
 
 from store import keys, log
 from store.background import running
-from store.client import Command
+from store.client import Argument, Command
 from store.errors import StoreUnavailable
 from store.log import Entry
 from store.scripts.registry import APPLY_EFFECT
@@ -78,14 +78,14 @@ def _of_commented(site: Site, entry: Entry) -> list[Effect]:
 def _of_comment_voted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
     q = site.home_of_user(poster)
-    return [Effect(q, (("HINCRBY", keys.user(q, poster), "karma", entry.values["karma"]),))]
+    return [Effect(q, (("HINCRBY", keys.user(q, poster), "comment_karma", entry.values["karma"]),))]
 
 
 def _of_comment_deleted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
     q = site.home_of_user(poster)
     removed = ("ZREM", keys.comments(q, poster), _member(entry))
-    return [Effect(q, (removed, ("HINCRBY", keys.user(q, poster), "karma", entry.values["karma"])))]
+    return [Effect(q, (removed, ("HINCRBY", keys.user(q, poster), "comment_karma", entry.values["karma"])))]
 
 
 def _member(entry: Entry) -> str:
@@ -231,7 +231,9 @@ def _commands(site: Site, entry: Entry, q: int) -> list[tuple[str, ...]]:
 
 def _command(entry: Entry, q: int, commands: Sequence[tuple[str, ...]], before: str) -> Command:
     script_keys = [keys.applied(q), keys.closed(q), *(key for _, key, *_ in commands)]
-    flat = [part for name, _, *arguments in commands for part in (name, len(arguments), *arguments)]
+    flat: list[Argument] = []
+    for name, _, *arguments in commands:
+        flat += [name, len(arguments), *arguments]
     return APPLY_EFFECT.command(script_keys, entry.p, before, entry.id, *flat)
 
 

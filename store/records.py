@@ -317,7 +317,8 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     """Decode the hash of a user; None if it is empty. The name is as written at registration, not as in `username`."""
     if not fields:
         return None
-    return Profile(fields["name"], int(fields["joined"]), int(fields["karma"]), parse_seen_mark(fields.get("seen", "")))
+    karma = int(fields["karma"]) + int(fields.get("comment_karma", 0))
+    return Profile(fields["name"], int(fields["joined"]), karma, parse_seen_mark(fields.get("seen", "")))
 
 
 def parse_seen_mark(text: str) -> Position | None:

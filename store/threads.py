@@ -31,7 +31,7 @@ class CommentOrder(Enum):
     CONTROVERSIAL = "controversial"
 
     @property
-    def index(self) -> str:
+    def stored_index(self) -> str:
         """The index that has this order."""
         return "time" if self in (CommentOrder.NEWEST, CommentOrder.OLDEST) else self.value
 
@@ -60,7 +60,8 @@ class ThreadPosition(NamedTuple):
     moves: int
 
 
-class ThreadWindow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ThreadWindow:
     """The first `count` places below the position `beyond`, or, upwards, the last `count` above it."""
 
     count: int
@@ -109,7 +110,7 @@ def page(
     command = THREAD_PAGE.command(
         script_keys,
         article if under is None else under,
-        order.index,
+        order.stored_index,
         "asc" if order.is_ascending else "desc",
         "up" if window.upwards else "down",
         min(window.count, MAX_PLACES),
@@ -124,8 +125,8 @@ def page(
 def siblings(site: Site, article: int, parent: int, order: CommentOrder) -> Listing:
     """The replies to a comment or to the article, as a listing: highest first also by OLDEST; see `siblings_page`."""
     p = site.home_of_article(article)
-    by_time = order.index == "time"
-    return Listing(f"replies:{parent}:{order.value}", (keys.replies(p, parent, order.index),), by_time=by_time)
+    by_time = order.stored_index == "time"
+    return Listing(f"replies:{parent}:{order.value}", (keys.replies(p, parent, order.stored_index),), by_time=by_time)
 
 
 def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, window: Window) -> Read[PartitionPage]:

@@ -29,7 +29,7 @@ local function log_removal(comment, deleter, stub, removed)
   local karma = 1 - (comment.up - comment.down)
   if is_here(comment.slot) then
     redis.call("ZREM", OWN .. string.lower(comment.poster), comment.member)
-    add_karma(comment, karma)
+    add_comment_karma(comment, karma)
   end
   local id = append_log(
     "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article, "poster", comment.poster,

@@ -77,6 +77,10 @@ local function is_here(slot)
   return slot % partitions == here
 end
 
+local function add_comment_karma(comment, votes)
+  redis.call("HINCRBY", USER .. string.lower(comment.poster), "comment_karma", votes)
+end
+
 -- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any, its
 -- number and the id of the entry before that has an effect there, or "".
 local function note_effects(id, slots)

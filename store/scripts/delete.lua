@@ -1,11 +1,12 @@
--- Delete an article and everything derived from it, if the actor is its poster. Its number is not used again.
--- KEYS  see prelude.lua
--- ARGV  1-6 see prelude.lua   7 number
--- Reply {"deleted"} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- Delete an article and everything derived from it, if the actor is its poster. Its number is not used again. Its comments
+-- cannot be reached any more; `remove_thread.lua` removes them.
+-- KEYS  see comments.lua
+-- ARGV  1-7 see comments.lua   8 number
+-- Reply {"deleted", 1 if there are comments to be removed, else 0} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 
-local article = find_article(ARGV[7])
+local article = find_article(ARGV[8])
 if not article then return {"missing"} end
 if article.poster ~= deleter then return {"forbidden"} end
 
@@ -25,4 +26,6 @@ local id = append_log(
   "poster", article.poster, "groups", table.concat(article.groups, " "), "entries", with_texts
 )
 publish_event("deleted", article, article.groups, id)
-return {"deleted"}
+local has_comments = redis.call("EXISTS", TREE .. article.number)
+if has_comments == 1 then redis.call("ZADD", REMOVING, now, article.number) end
+return {"deleted", has_comments}

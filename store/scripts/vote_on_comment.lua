@@ -22,5 +22,5 @@ local id = append_log(
   "up", comment.up, "down", comment.down, "poster", comment.poster, "karma", change
 )
 publish_comment("comment_voted", comment, id)
-if is_here(comment.slot) then add_karma(comment, change) end
+if is_here(comment.slot) then add_comment_karma(comment, change) end
 return {"voted", voter, counted_hash(comment), id, note_effects(id, {comment.slot}), change}

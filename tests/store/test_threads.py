@@ -1,0 +1,234 @@
+import asyncio
+import random
+
+import pytest
+
+from store import keys, threads
+from store.listings import Window
+from store.records import Vote
+from store.threads import CommentOrder, Level, ThreadPosition, ThreadWindow
+from tests.conftest import registered
+from tests.store import discussions
+from tests.store.discussions import PEOPLE, commented, comments, expected, thread, walked
+from tests.store.reading import post, read
+
+ORDERS = list(CommentOrder)
+
+
+@pytest.fixture
+async def article(store) -> int:
+    for name in PEOPLE:
+        await registered(store, name)
+    return (await post(store, "alice")).number
+
+
+async def discussion(store, article: int, seed: int, turns: int = 150) -> list:
+    await discussions.discuss(store, article, random.Random(seed), turns, [])
+    return await comments(store, article)
+
+
+def rows(places) -> list[tuple[int, int, int]]:
+    return [(place.number, place.depth, place.hidden) for place in places]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("seed", range(3))
+async def test_thread_is_in_pre_order_whatever_the_size_of_a_page(store, article, order, seed):  # C4
+    found = await discussion(store, article, seed)
+    wanted = expected(found, order)
+
+    assert rows((await thread(store, article, order)).places) == wanted
+    for size in (1, 3, 20):
+        assert rows(await walked(store, article, order, size)) == wanted
+        assert rows(await walked(store, article, order, size, upwards=True)) == wanted
+
+
+@pytest.mark.parametrize("max_depth", [0, 1, 3])
+@pytest.mark.parametrize("seed", range(2))
+async def test_comments_below_the_greatest_depth_are_counted(store, article, max_depth, seed):  # C5
+    found, order = await discussion(store, article, seed), CommentOrder.VOTES
+    wanted = expected(found, order, max_depth=max_depth)
+
+    assert any(hidden for _, _, hidden in wanted)
+    assert rows(await walked(store, article, order, 7, max_depth=max_depth)) == wanted
+    assert rows(await walked(store, article, order, 7, upwards=True, max_depth=max_depth)) == wanted
+
+
+async def test_thread_under_a_comment_has_its_descendants(store, article):  # C4
+    found = await discussion(store, article, 5)
+    for each in found:
+        for upwards in (False, True):
+            places = await walked(store, article, CommentOrder.BEST, 4, upwards, under=each.number, max_depth=2)
+            assert rows(places) == expected(found, CommentOrder.BEST, each.number, 2)
+
+
+async def test_thread_of_an_article_without_comments_is_empty(store, article):
+    for upwards in (False, True):
+        page = await thread(store, article, window=ThreadWindow(10, upwards))
+        assert (page.places, page.has_before, page.has_after) == ((), False, False)
+
+
+async def test_equal_votes_show_the_later_comment_first_and_oldest_the_earlier(store, article):  # C4
+    first = await commented(store, article, "alice")
+    second = await commented(store, article, "bob")  # at the same instant
+
+    for order in ORDERS:
+        shown = [place.number for place in (await thread(store, article, order)).places]
+        assert shown == sorted([first.number, second.number], reverse=order is not CommentOrder.OLDEST)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_siblings_are_pages_of_a_listing(store, article, order):
+    made = [await commented(store, article, chance_name) for chance_name in PEOPLE * 3]
+    for each in made[::2]:
+        await store.comments.vote(each.number, "voter", Vote.DOWN)
+    wanted = [number for number, _, _ in expected(await comments(store, article), order)]
+
+    for upwards in (False, True):
+        shown, beyond = [], None
+        while True:
+            window = Window(4, upwards, beyond)
+            (page,) = await read(store, threads.siblings_page(store.site, article, article, order, window))
+            found = [position.number for position in page.positions]
+            shown = found + shown if upwards else shown + found
+            assert page.total == len(made)
+            assert page.above == (wanted.index(found[0]) if found else len(made) * (not upwards))
+            if not (page.above if upwards else page.total - page.above - len(found)):
+                break
+            beyond = page.positions[0 if upwards else -1]
+        assert shown == wanted
+
+
+async def chain(store, article: int, length: int) -> list[int]:
+    made = [await commented(store, article, "alice")]
+    for each in range(length - 1):
+        made.append(await commented(store, article, PEOPLE[each % 5], made[-1]))
+    return [each.number for each in made]
+
+
+async def test_chain_is_walked_in_both_directions(store, article):
+    numbers = await chain(store, article, 300)
+
+    for upwards in (False, True):
+        assert [place.number for place in await walked(store, article, CommentOrder.BEST, 37, upwards)] == numbers
+
+
+async def test_position_keeps_a_bounded_number_of_levels(store, article):
+    numbers = await chain(store, article, 100)
+    sibling = await commented(store, article, "bob")
+    inner = (await store.comments.post(article, numbers[49], "bob", "below the 50th")).comment
+    wanted = [number for number, _, _ in expected(await comments(store, article), CommentOrder.OLDEST)]
+    assert wanted == [*numbers, inner.number, sibling.number]
+
+    places = await walked(store, article, CommentOrder.OLDEST, 11)
+    assert max(len(place.position.levels) for place in places) == threads.OUTER_LEVELS + threads.INNER_LEVELS
+    assert [place.number for place in places] == wanted
+    assert [place.number for place in await walked(store, article, CommentOrder.OLDEST, 11, upwards=True)] == wanted
+
+
+@pytest.mark.parametrize("order", [CommentOrder.BEST, CommentOrder.VOTES, CommentOrder.CONTROVERSIAL])
+@pytest.mark.parametrize("upwards", [False, True])
+async def test_walk_shows_no_comment_twice_while_votes_move_them(store, article, order, upwards):
+    chance = random.Random(7)
+    found = await discussion(store, article, 3)
+    for turn in range(12):
+        shown: list[int] = []
+        beyond = None
+        while True:
+            page = await thread(store, article, order, ThreadWindow(3, upwards, beyond))
+            numbers = [place.number for place in page.places]
+            shown = numbers + shown if upwards else shown + numbers
+            if not (page.has_before if upwards else page.has_after):
+                break
+            beyond = page.places[0 if upwards else -1].position
+            for _ in range(6):
+                some = chance.choice(found)
+                vote = chance.choice((Vote.UP, Vote.DOWN))
+                if some.poster:
+                    await store.comments.vote(some.number, f"other-{turn}-{chance.randrange(40)}", vote)
+        assert len(shown) == len(set(shown))
+
+
+async def test_walk_goes_on_where_the_last_comment_was_deleted(store, article):
+    made = [await commented(store, article, "alice") for _ in range(4)]
+    page = await thread(store, article, CommentOrder.OLDEST, ThreadWindow(2))
+    await store.comments.delete(made[1].number, "alice")
+
+    for upwards, numbers in ((False, [made[2].number, made[3].number]), (True, [made[0].number])):
+        window = ThreadWindow(5, upwards, page.places[1].position)
+        after = await thread(store, article, CommentOrder.OLDEST, window)
+        assert [place.number for place in after.places] == numbers
+        assert (after.has_before, after.has_after) == (not upwards, upwards)
+
+
+async def test_position_of_a_comment_that_is_gone_with_its_parents_goes_on(store, article):
+    first = await commented(store, article, "alice")
+    reply = await commented(store, article, "bob", first)
+    last = await commented(store, article, "alice")
+    page = await thread(store, article, CommentOrder.OLDEST)
+    for each, who in ((reply, "bob"), (first, "alice")):
+        await store.comments.delete(each.number, who)
+
+    window = ThreadWindow(5, beyond=page.places[1].position)
+    after = await thread(store, article, CommentOrder.OLDEST, window)
+    assert [place.number for place in after.places] == [last.number]
+
+
+async def test_ancestors_are_read_from_the_outermost(store, article):  # C3
+    numbers = await chain(store, article, 5)
+
+    (found,) = await read(store, threads.ancestors(store.site, numbers[-1]))
+    assert found == tuple(numbers[:-1])
+
+
+async def test_descendants_are_told_from_others(store, article):
+    found = await discussion(store, article, 9)
+    numbers = [each.number for each in found]
+    for each in found:
+        (are_under,) = await read(store, threads.are_under(store.site, each.number, numbers))
+        below = {number for number, _, _ in expected(found, CommentOrder.OLDEST, each.number)}
+        assert {number for number, is_under in are_under.items() if is_under} == below
+
+
+@pytest.mark.parametrize("size", [1_000])
+async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redis, size):  # C11
+    """The number of commands that the script runs depends on the page alone."""
+
+    async def commands(window: ThreadWindow) -> int:
+        redis.config_resetstat()
+        await thread(store, article, window=window)
+        return sum(each["calls"] for name, each in redis.info("commandstats").items() if "eval" not in name)
+
+    def fill(start: int, count: int) -> None:
+        p = store.site.home_of_article(article)
+        for order in ("best", "votes", "time", "controversial"):
+            redis.zadd(keys.replies(p, article, order), {keys.member(start + each): each for each in range(count)})
+
+    fill(1, 200)
+    before = await commands(ThreadWindow(100))
+    fill(1_000, 50_000)
+    member = keys.member(20_000)
+    middle = ThreadPosition((Level(0, threads.Position(19_000.0, member)),), 0)
+
+    assert await commands(ThreadWindow(100)) <= before
+    assert await commands(ThreadWindow(100, beyond=middle)) <= 2.2 * before  # it looks whether siblings were voted on
+    assert await commands(ThreadWindow(100, upwards=True, beyond=middle)) <= 2.2 * before
+
+
+async def test_walks_of_concurrent_readers_and_writers_agree_at_the_end(store, article):  # C3, C4
+    made: list = []
+    await asyncio.gather(
+        *(discussions.discuss(store, article, random.Random(seed), 12, made) for seed in range(20)),
+        *(walked_loosely(store, article) for _ in range(3)),
+    )
+    found = await comments(store, article)
+    assert rows(await walked(store, article, CommentOrder.BEST, 9)) == expected(found, CommentOrder.BEST)
+
+
+async def walked_loosely(store, article: int) -> None:
+    beyond = None
+    for _ in range(20):
+        page = await thread(store, article, window=ThreadWindow(5, beyond=beyond))
+        numbers = [place.number for place in page.places]
+        assert len(numbers) == len(set(numbers))
+        beyond = page.places[-1].position if page.places else None
