@@ -1,7 +1,7 @@
 """
 Measures pages of threads of 1,000 and of 100,000 comments, of several shapes, and the writes to them.
 
-    python -m bench.threads [SIZE]
+    python -m bench.threads [SIZE [CONVERSATION]]
 
 The figures are microseconds that the server spent on a script, without the network: so other processes that use the
 machine affect them little, and two sizes can be compared.
@@ -40,9 +40,10 @@ CASES = (
 Case = Callable[[], Awaitable[None]]
 
 
-async def main(size: int) -> None:
+async def main(size: int, names: Sequence[str]) -> None:
     table = Table("conversation", "comments", *CASES, title="µs of the server")
-    for name, shape in SHAPES.items():
+    for name in names:
+        shape = SHAPES[name]
         with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
             store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
             sizes, chance = (SIZES[0], size), random.Random(size)
@@ -148,4 +149,4 @@ async def _microseconds(store: Store, case: Case) -> float:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else SIZES[1]))
+    asyncio.run(main(int(sys.argv[1]) if sys.argv[1:] else SIZES[1], sys.argv[2:] or list(SHAPES)))
