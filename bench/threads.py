@@ -3,8 +3,8 @@ Measures pages of threads of 1,000 and of 100,000 comments, of several shapes, a
 
     python -m bench.threads [SIZE [CONVERSATION]]
 
-The figures are microseconds that the server spent on a script, without the network: so other processes that use the
-machine affect them little, and two sizes can be compared.
+The figures are CPU time of the server's main thread, including the network, so that other processes do not affect them.
+Both threads are in one store, and are measured in turn.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.conversations import SHAPES, Conversation
+from bench.since import cpu_seconds
 from server.managed_valkey import server
 from store import keys, threads
 from store.articles import Draft
@@ -29,8 +30,9 @@ from store.store import Store
 from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
 
 SIZES = (1_000, 100_000)
-ROUNDS = 60
-BATCH = 500
+ROUNDS = 9
+CALLS = 20  # of a round
+BATCH = 100
 VOTERS = 40
 NOW = 1_470_311_520_000
 UNLIMITED = 1_000_000
@@ -114,7 +116,7 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
 
 
 async def measured(store: Store, both: Sequence[Sequence[Case]]) -> list[list[float]]:
-    """The median of what the server spends on each case, for both threads in turn."""
+    """The median of the rounds of each case, for both threads in turn."""
     figures: list[list[list[float]]] = [[[] for _ in CASES] for _ in both]
     for _ in range(ROUNDS):
         for which, cases_of in enumerate(both):
@@ -141,11 +143,11 @@ async def _position(store: Store, article: int, number: int) -> ThreadPosition:
 
 
 async def _microseconds(store: Store, case: Case) -> float:
-    """What the server spends on the scripts of a call."""
-    await store.site.redis.run(("CONFIG", "RESETSTAT"))
-    await case()
-    stats: str = await store.site.redis.run(("INFO", "commandstats"))
-    return sum(float(line.split("usec=")[1].split(",")[0]) for line in stats.splitlines() if "evalsha" in line)
+    """Mean time of a call."""
+    before = await cpu_seconds(store)
+    for _ in range(CALLS):
+        await case()
+    return (await cpu_seconds(store) - before) / CALLS * 1e6
 
 
 if __name__ == "__main__":

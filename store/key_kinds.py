@@ -22,6 +22,8 @@ LEASE_NAME = re.compile(r"[a-z]+")
 LINK_DIGEST = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
+COMMENTED = re.compile(rf"(?:{USERNAME.pattern}):{DIGEST.pattern}")  # in the partition of the article
+REPLIES = re.compile(rf"{NUMBER.pattern}:(?:best|votes|time|controversial)")
 NOTHING = re.compile("")
 NEW_LOG = "nothing: a new log begins"
 
@@ -45,6 +47,8 @@ class Check(Enum):
     MEMBERS = auto()  # each member of a sorted set belongs there
     VALUE = auto()  # by its value alone
     FOLLOWS = auto()  # by its value and the other side of each follow
+    COMMENT = auto()  # and its entries in the indexes of its siblings and the tree
+    COMMENTS = auto()  # by the comments, which are in other partitions, and with the karma of the user
     PARTITION = auto()  # once for each partition, after all other keys
     TYPE = auto()  # by its type only
 
@@ -97,7 +101,7 @@ DECLARED = (
         keys.article,
         "hash",
         NUMBER,
-        "title, link, link_digest, content, poster, time, up, down, imported, groups, edited",
+        "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, state, locked",
         written_by="every script but register",
         backup=Backup.COPIED,
         record="article",
@@ -126,11 +130,93 @@ DECLARED = (
         check=Check.VALUE,
     ),
     KeyKind(
+        keys.comment,
+        "hash",
+        NUMBER,
+        "article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
+        "replies, path, moves, notified",
+        written_by="comment, and all commands on comments",
+        backup=Backup.COPIED,
+        record="comment",
+        check=Check.COMMENT,
+    ),
+    KeyKind(
+        keys.replies,
+        "zset",
+        REPLIES,
+        "numbers of the replies to a comment or an article, by the value of an order: best, votes, time, controversial",
+        lifetime="while it has replies",
+        written_by="comment, vote, delete",
+        backup=Backup.DERIVED,
+        rebuilt_from="the comments",
+        check=Check.MEMBERS,
+    ),
+    KeyKind(
+        keys.tree,
+        "zset",
+        NUMBER,
+        "the comments of an article in the lexical order of their branch paths, with which descendants are counted",
+        lifetime="while it has comments",
+        written_by="comment, delete",
+        backup=Backup.DERIVED,
+        record="comment",
+        rebuilt_from="the comments",
+        check=Check.MEMBERS,
+    ),
+    KeyKind(
+        keys.stubs,
+        "zset",
+        NUMBER,
+        "the members of `tree` that are deleted comments with replies",
+        lifetime="while it has such comments",
+        written_by="comment, delete",
+        backup=Backup.DERIVED,
+        rebuilt_from="the comments",
+        check=Check.MEMBERS,
+    ),
+    KeyKind(
+        keys.comments,
+        "zset",
+        USERNAME,
+        "the numbers of a user's comments by time",
+        lifetime="while the user has comments",
+        written_by="comment, delete",
+        backup=Backup.DERIVED,
+        rebuilt_from="the comments",
+        check=Check.COMMENTS,
+    ),
+    KeyKind(
+        keys.commented,
+        "string",
+        COMMENTED,
+        "as `posted`, of a comment",
+        lifetime="a minute; a day with an idempotency key",
+        written_by="comment",
+        backup=Backup.COPIED,
+        record="commented",
+        check=Check.VALUE,
+    ),
+    KeyKind(
+        keys.moves,
+        "string",
+        NOTHING,
+        "how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
+        written_by="vote",
+    ),
+    KeyKind(
+        keys.removing,
+        "zset",
+        NOTHING,
+        "numbers of deleted articles whose comments are still to be removed, by the time of the deletion",
+        lifetime="until they are removed",
+        written_by="delete",
+    ),
+    KeyKind(
         keys.sequence,
         "string",
         NOTHING,
-        "the sequence of the last number given to a post",
-        written_by="post",
+        "the sequence of the last number given to a post or a comment",
+        written_by="post, comment",
         backup=Backup.COPIED,
         record="sequences",
         rebuilt_from="the articles",
@@ -212,7 +298,7 @@ DECLARED = (
         keys.user,
         "hash",
         USERNAME,
-        "name (as written), password (argon2id), joined, karma, seen",
+        "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen",
         written_by="register, seen, and all commands that change karma",
         backup=Backup.COPIED,
         record="user",
@@ -453,8 +539,8 @@ def parse(text: str, partitions: int) -> Key | None:
 
 def _home(pattern: re.Pattern[str], p: int, suffix: str, partitions: int) -> int:
     """The partition to which a key belongs; -1 if there is none."""
-    if pattern is NUMBER:
-        return int(suffix) % keys.SLOTS % partitions
+    if pattern in (NUMBER, REPLIES):
+        return int(suffix.split(":")[0]) % keys.SLOTS % partitions
     if pattern in (USERNAME, POSTED):
         return keys.slot(suffix.split(":")[0]) % partitions
     return p if p < partitions else -1

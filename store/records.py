@@ -136,7 +136,7 @@ class Comment(NamedTuple):
 
     @property
     def held_bytes(self) -> int:
-        return COMMENT_BYTES + getsizeof(self.content)
+        return COMMENT_BYTES + text_bytes(self.content or "")
 
 
 class UncachedComment(Comment):

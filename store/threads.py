@@ -18,6 +18,7 @@ from store.site import Site
 
 MAX_PLACES = 500  # of a page
 MAX_ANCESTORS = 1_000
+UNLIMITED = 2**31  # a greatest depth that no comment has
 OUTER_LEVELS = INNER_LEVELS = 32  # ancestors that a position keeps; those between are looked up
 
 

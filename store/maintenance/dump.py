@@ -6,22 +6,25 @@ can represent, its kind first:
     ranking    the orders that clients may ask for, {group: its weights}; only if they were changed
     imported   {story: number}
     article    number, fields, usernames who voted up, usernames who voted down
+    comment    number, fields, usernames who voted up, usernames who voted down; after its article and its parent
     follows    follower, {followee: since}
     user       fields
     posted     username, digest of the idempotency key, value, when it expires
+    commented  the same, of a comment
     session    digest, username, when it ends
     sequences  the last one given to a post, of each partition
 
 `key_kinds` says which keys these have, which are derived from them, and which are left out. Each record is read
 atomically. What refers to something is read before it: an article before its poster. So a dump has everything from
-before it began, and of each change made meanwhile all or nothing.
+before it began, and of each change made meanwhile all or nothing; of an article that is deleted meanwhile, it may have
+a part of the comments.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from math import isfinite
 from typing import Any
 
-from store import key_kinds, keys, links, records
+from store import key_kinds, keys, links, records, threads
 from store.key_kinds import Backup, Key
 from store.maintenance import scan
 from store.maintenance.record_checks import COUNT, is_valid, malformed_fields
@@ -31,12 +34,15 @@ from store.ranking.formulas import ORDERS
 from store.scripts.registry import Script
 from store.server_keys import HOME
 from store.site import Site
+from store.threads import CommentOrder, ThreadWindow
 
 Record = list[Any]
 Skipped = Callable[[str], object]  # is called with each key, or key and field, that is damaged and left out
 
 RECORDS_AT_ONCE = 100  # in a round trip
-PASSES = (("article", "following"), ("user", "posted", "session"))  # kinds that are dumped in a pass over all keys
+# kinds that are dumped in a pass over all keys; `tree` stands for the comments of an article
+PASSES = (("article", "following"), ("tree",), ("user", "posted", "commented", "session"))
+DERIVED_FIELDS = {"article": {links.FIELD, "comments"}, "comment": {"path", "moves", "replies", "depth", "slot"}}
 
 DUMP_ARTICLE = Script("dump_article", is_read_only=True)
 
@@ -78,7 +84,13 @@ async def records_of(
             for start in range(0, len(found), RECORDS_AT_ONCE):
                 some = found[start : start + RECORDS_AT_ONCE]
                 for name in dumped_names:
-                    yield await READERS[name](site, [key for key in some if key.name == name], skipped)
+                    chosen = [key for key in some if key.name == name]
+                    if name == "tree":
+                        for key in chosen:
+                            async for comments in _comments(site, int(key.suffix), skipped):
+                                yield comments
+                    else:
+                        yield await READERS[name](site, chosen, skipped)
         if archived and names is PASSES[0]:  # after Redis, as articles may leave it meanwhile, and before their posters
             async for records in archived:
                 yield records
@@ -115,16 +127,34 @@ def _imported(hash: str, stories: dict[str, str], skipped: Skipped) -> list[Reco
 
 
 async def _articles(site: Site, found: Sequence[Key], skipped: Skipped) -> list[Record]:
+    return await _voted_on(site, "article", [(key.p, int(key.suffix)) for key in found], skipped)
+
+
+async def _comments(site: Site, article: int, skipped: Skipped) -> AsyncIterator[list[Record]]:
+    """The comments of an article, parents first, some at a time."""
+    p, window, has_more = site.home_of_article(article), ThreadWindow(RECORDS_AT_ONCE), True
+    while has_more:
+        read = threads.page(site, article, CommentOrder.OLDEST, window, max_depth=threads.UNLIMITED)
+        page = read.result(await site.redis.run(read.command))
+        yield await _voted_on(site, "comment", [(p, place.number) for place in page.places], skipped)
+        has_more = page.has_after
+        window = ThreadWindow(RECORDS_AT_ONCE, beyond=page.places[-1].position if has_more else None)
+
+
+async def _voted_on(site: Site, kind: str, numbers: Sequence[tuple[int, int]], skipped: Skipped) -> list[Record]:
+    """The records of articles or comments with their voters."""
+    key_of = key_kinds.KINDS[kind].build
     scripts = [
-        DUMP_ARTICLE.command([key.text, keys.voted(key.p, key.suffix), keys.downvoted(key.p, key.suffix)])
-        for key in found
+        DUMP_ARTICLE.command([key_of(p, number), keys.voted(p, number), keys.downvoted(p, number)])
+        for p, number in numbers
     ]
     read: list[tuple[str, Record]] = []
-    for key, (flat, up, down) in zip(found, await site.redis.pipeline(scripts), strict=True):
+    for (p, number), (flat, up, down) in zip(numbers, await site.redis.pipeline(scripts), strict=True):
         if flat:
-            fields = _usable_fields(key.text, records.pairs(flat), skipped)
-            fields.pop(links.FIELD, None)  # derived
-            read.append((key.text, ["article", int(key.suffix), fields, up, down]))
+            key = key_of(p, number)
+            fields = _usable_fields(key, records.pairs(flat), skipped)
+            kept = {name: value for name, value in fields.items() if name not in DERIVED_FIELDS[kind]}
+            read.append((key, [kind, number, kept, up, down]))
     return _valid(read, skipped)
 
 
@@ -152,7 +182,9 @@ async def _users(site: Site, found: Sequence[Key], skipped: Skipped) -> list[Rec
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     for key, fields in zip(found, replies, strict=True):
         if fields.get("name", "").lower() == key.suffix:
-            read.append((key.text, ["user", _usable_fields(key.text, fields, skipped)]))
+            usable = _usable_fields(key.text, fields, skipped)
+            usable.pop("comment_karma", None)  # derived
+            read.append((key.text, ["user", usable]))
         else:
             skipped(key.text)
     return _valid(read, skipped)
@@ -163,7 +195,7 @@ async def _posted(site: Site, found: Sequence[Key], skipped: Skipped) -> list[Re
     replies = await site.redis.pipeline(commands)
     now = site.clock()
     read: list[tuple[str, Record]] = [
-        (key.text, ["posted", *key.suffix.split(":"), value, now + left])
+        (key.text, [key.name, *key.suffix.split(":"), value, now + left])
         for key, value, left in zip(found, replies[::2], replies[1::2], strict=True)
         if value and left > 0
     ]
@@ -199,5 +231,6 @@ READERS: dict[str, Callable[[Site, Sequence[Key], Skipped], Awaitable[list[Recor
     "following": _follows,
     "user": _users,
     "posted": _posted,
+    "commented": _posted,
     "session": _sessions,
 }

@@ -24,6 +24,16 @@ ARTICLE_FIELDS = {
     "groups": re.compile("[a-z0-9_ -]{0,1000}"),
 }
 OPTIONAL_ARTICLE_FIELDS = {"imported": COUNT, "edited": INSTANT}
+COMMENT_FIELDS = {"article": key_kinds.NUMBER, "time": INSTANT, "up": COUNT, "down": COUNT}
+OPTIONAL_COMMENT_FIELDS = {
+    "parent": key_kinds.NUMBER,
+    "poster": validation.USERNAME,
+    "content": re.compile(".+", re.DOTALL),
+    "imported": COUNT,
+    "edited": INSTANT,
+    "state": re.compile("[a-z]{1,20}"),
+    "notified": re.compile("[a-z0-9_: -]{1,2000}"),
+}
 USER_FIELDS = {"name": validation.USERNAME, "joined": INSTANT}
 OPTIONAL_USER_FIELDS = {
     "karma": re.compile(r"-?[0-9]{1,15}"),
@@ -115,6 +125,21 @@ def _article(number: int, fields: dict[str, Any], up: list[Any], down: list[Any]
     where = f"article {number}"
     _check_number(where, number)
     _check_fields(where, fields, ARTICLE_FIELDS, OPTIONAL_ARTICLE_FIELDS)
+    _check_voters(where, up, down)
+
+
+def _comment(number: int, fields: dict[str, Any], up: list[Any], down: list[Any]) -> None:
+    where = f"comment {number}"
+    _check_number(where, number)
+    _check_fields(where, fields, COMMENT_FIELDS, OPTIONAL_COMMENT_FIELDS)
+    is_deleted = fields.get("state") == "deleted"
+    for name in ("poster", "content"):
+        if (name in fields) == is_deleted:
+            raise MalformedRecord(f"{where}: it has {'a' if is_deleted else 'no'} {name}")
+    _check_voters(where, up, down)
+
+
+def _check_voters(where: str, up: list[Any], down: list[Any]) -> None:
     for voters in (up, down):
         for voter in voters:
             if type(voter) is not str or not voter:
@@ -192,9 +217,11 @@ CHECKS: dict[str, tuple[tuple[type, ...], Callable[..., None]]] = {
     "serverkeys": ((dict,), _server_keys),
     "imported": ((dict,), _imported),
     "article": ((int, dict, list, list), _article),
+    "comment": ((int, dict, list, list), _comment),
     "follows": ((str, dict), _follows),
     "user": ((dict,), _user),
     "posted": ((str, str, str, int), _posted),
+    "commented": ((str, str, str, int), _posted),
     "session": ((str, str, int), _session),
     "sequences": ((list,), _sequences),
 }

@@ -14,8 +14,10 @@ from store import keys, links, records
 from store.client import Argument, Command
 from store.client.client import RedisClient
 from store.errors import StoreMismatch
+from store.key_kinds import Check
 from store.log import IDENTITY_FIELD, new_identity
-from store.maintenance.dump import Record
+from store.maintenance import comment_karma, scan
+from store.maintenance.dump import DERIVED_FIELDS, Record
 from store.ranking.config import LINKS_FIELD, ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
 from store.scripts.registry import OPEN_SESSION, Script
@@ -23,6 +25,7 @@ from store.server_keys import HOME
 from store.site import Site
 
 VOTERS_AT_ONCE = 10_000  # in one command
+KARMA = ("karma", "comment_karma")  # fields of a user that are derived
 
 POSITIONS = "log_positions"  # of the header of a backup
 ORIGIN = re.compile(r"[0-9a-f]+ [0-9]+(?: [0-9]+-[0-9]+)+", re.ASCII)
@@ -30,6 +33,7 @@ ORIGIN_FIELD = "origin"  # of the settings of a store that was restored from a b
 RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete: which dump is restored
 
 RESTORE_ARTICLE = Script("prelude", "article_indexes", "restore_article")
+RESTORE_COMMENT = Script("prelude", "branch_paths", "comments", "comment_tree", "restore_comment")
 RESTORE_POSTED = Script("restore_posted")
 
 
@@ -75,14 +79,21 @@ class Restoration:
 
     async def put(self, records: Sequence[Record]) -> None:
         """Write some records, in the order of the dump. Two round trips."""
-        voters = [command for kind, *record in records if kind == "article" for command in _voters(self.site, *record)]
+        voters = [
+            command
+            for kind, *record in records
+            if kind in ("article", "comment")
+            for command in _voters(self.site, *record)
+        ]
         await self.site.redis.pipeline(voters)
         await self.site.redis.pipeline(
             [command for kind, *record in records for command in COMMANDS[kind](self.site, *record)]
         )
 
     async def end(self) -> None:
-        """Mark the store as complete. One round trip."""
+        """Count the karma of comments, and mark the store as complete. A round trip for some comments each."""
+        async for found in scan.known_keys(self.site, lambda count: None):
+            await comment_karma.repair(self.site, [key for key in found if key.kind.check is Check.COMMENTS])
         await self.site.redis.run(("HDEL", keys.store(), RESTORING_FIELD))
 
     async def close(self) -> None:
@@ -123,10 +134,19 @@ def _voters(site: Site, number: int, fields: dict[str, str], up: list[str], down
 
 
 def _article(site: Site, number: int, fields: dict[str, str], up: object, down: object) -> Iterator[Command]:
-    kept = {name: value for name, value in fields.items() if name != links.FIELD}
+    kept = {name: value for name, value in fields.items() if name not in DERIVED_FIELDS["article"]}
     if link := kept.get("link"):
         kept[links.FIELD] = links.digest(link)
     yield site.command(RESTORE_ARTICLE, site.home_of_article(number), number, *_flat(kept))
+
+
+def _comment(site: Site, number: int, fields: dict[str, str], up: object, down: object) -> Iterator[Command]:
+    poster = fields.get("poster")
+    slot: Argument = keys.slot(poster) if poster else ""
+    p = site.home_of_article(number)
+    yield site.command(RESTORE_COMMENT, p, site.partitions, number, slot, *_flat(fields))
+    if poster:
+        yield ("ZADD", keys.comments(site.home_of_user(poster), poster), fields["time"], keys.member(number))
 
 
 def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Command]:
@@ -157,7 +177,7 @@ def _follows(site: Site, follower: str, followees: dict[str, int]) -> Iterator[C
 
 def _user(site: Site, fields: dict[str, str]) -> Iterator[Command]:
     key = keys.user(site.home_of_user(fields["name"]), fields["name"])
-    yield ("HSET", key, *_flat({name: value for name, value in fields.items() if name != "karma"}))
+    yield ("HSET", key, *_flat({name: value for name, value in fields.items() if name not in KARMA}))
     yield ("HINCRBY", key, "karma", 0)  # for users without articles
 
 
@@ -165,6 +185,13 @@ def _posted(site: Site, username: str, digest: str, value: str, ends: int) -> It
     p, number, left = site.home_of_user(username), value.split()[0], ends - site.clock()
     if left > 0:
         yield RESTORE_POSTED.command([keys.posted(p, username, digest), keys.article(p, number)], value, left)
+
+
+def _commented(site: Site, username: str, digest: str, value: str, ends: int) -> Iterator[Command]:
+    number, left = int(value.split()[0]), ends - site.clock()
+    p = site.home_of_article(number)
+    if left > 0:
+        yield RESTORE_POSTED.command([keys.commented(p, username, digest), keys.comment(p, number)], value, left)
 
 
 def _session(site: Site, digest: str, username: str, ends: int) -> Iterator[Command]:
@@ -192,10 +219,12 @@ COMMANDS: dict[str, Callable[..., Iterator[Command]]] = {
     "ranking": _ranking,
     "serverkeys": _server_keys,
     "article": _article,
+    "comment": _comment,
     "imported": _imported,
     "follows": _follows,
     "user": _user,
     "posted": _posted,
+    "commented": _commented,
     "session": _session,
     "sequences": _sequences,
 }

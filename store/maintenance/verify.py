@@ -5,6 +5,8 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     indexes, good, groups, timelines    the articles' hashes
     link_digest, links                  the articles' links, once `reindex` has built the index of an old store
     karma, posters                      all articles of a user
+    comments, comment_karma             all comments of a user
+    replies, tree, stubs                the comments' hashes
     sequence                            the articles' numbers
     numbered                            the numbers of imported stories
     followers                           following
@@ -25,15 +27,23 @@ from typing import NamedTuple
 from store import effects, key_kinds, keys, links, log, records, server_keys
 from store.client import Argument, Command, StoreUnavailable
 from store.key_kinds import NEW_LOG, Check, Key
-from store.maintenance import dangling_follows, scan
+from store.maintenance import comment_karma, dangling_follows, scan
 from store.maintenance.scan import Progress
 from store.ranking.config import orders_to_write
 from store.ranking.formulas import DAY
 from store.records import INSTANTS
-from store.scripts.registry import VERIFY_ARTICLE, VERIFY_KEY, VERIFY_MEMBERS, VERIFY_USER, Script
+from store.scripts.registry import (
+    REBUILD_TREE,
+    VERIFY_ARTICLE,
+    VERIFY_COMMENT,
+    VERIFY_KEY,
+    VERIFY_MEMBERS,
+    VERIFY_USER,
+    Script,
+)
 from store.site import Site
 
-PASSES = 3  # over all keys: their types, then articles, then what is derived from these
+PASSES = 4  # over all keys: their types, then articles, then comments, then what is derived from these
 CHECKS_AT_ONCE = 100  # in a round trip
 
 
@@ -96,11 +106,13 @@ async def verify(
     (`archived`), what depends on them is not checked.
 
     If a key that cannot be derived has the wrong type, only the types are checked. The articles of a user are added up
-    in one step, which blocks for some 5 microseconds for each; all other steps are short.
+    in one step, which blocks for some 5 microseconds for each, and a damaged tree is built again in one, which blocks
+    for some 20 for each comment; all other steps are short.
     """
     verification = _Verification(site, report, repair, progress, archived)
     if await verification.types():
         await verification.articles()
+        await verification.comments()
         await verification.others()
         await verification.partitions()
         await verification.settings()
@@ -120,6 +132,8 @@ class _Verification:
         self._repair = repair
         self._progress = progress
         self._archived = archived
+        self._wrong_paths: list[str] = []  # fields of comments
+        self._misplaced: set[tuple[int, str]] = set()  # partition and number of articles whose trees are damaged
         partitions = range(site.partitions)
         sequences = archived.sequences if archived else {}
         self._highest = {p: sequences.get(p, 0) for p in partitions}  # sequence of any post, by partition
@@ -141,7 +155,7 @@ class _Verification:
         complete = orders_to_write(self._site.rankings.orders)  # a reindex under way has written only a part of others
         async for found in scan.known_keys(self._site, self._progress):
             articles = [key for key in found if key.kind.check is Check.ARTICLE]
-            for key in articles:
+            for key in [*articles, *(key for key in found if key.kind.check is Check.COMMENT)]:
                 sequence = records.sequence_of(int(key.suffix))
                 if not records.is_of_story(sequence):
                     self._highest[key.p] = max(self._highest[key.p], sequence)
@@ -151,12 +165,20 @@ class _Verification:
             pairs = zip(articles, arguments, strict=True)
             await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, given) for key, given in pairs])
 
+    async def comments(self) -> None:
+        """Verify all comments, and build the trees anew in which paths are wrong."""
+        async for found in scan.known_keys(self._site, self._progress):
+            await self._comments([key for key in found if key.kind.check is Check.COMMENT])
+        for p, article in self._misplaced if self._repair else ():
+            await self._site.redis.run(self._site.command(REBUILD_TREE, p, "", article))
+
     async def others(self) -> None:
         with suppress(StoreUnavailable):  # a store that takes no writes can be verified, too
             await effects.complete(self._site)
         async for found in scan.known_keys(self._site, self._progress):
             await self._run([call for key in found if (call := _call(key, self._archived))])
             await self._follows([key for key in found if key.kind.check is Check.FOLLOWS])
+            await self._comment_lists([key for key in found if key.kind.check is Check.COMMENTS])
 
     async def partitions(self) -> None:
         for p, highest in self._highest.items():
@@ -197,6 +219,22 @@ class _Verification:
                 await dangling_follows.repair(self._site, dangling)
             where = f"{dangling_follows.followers_key(self._site, dangling)} {dangling.follower}"
             self._report(Finding(where, _text(dangling.followed), _text(dangling.following), self._repair))
+
+    async def _comments(self, found: Sequence[Key]) -> None:
+        hashes = await self._site.redis.pipeline([("HMGET", key.text, "poster", "article") for key in found])
+        arguments = [(keys.slot(poster) if poster else "",) for poster, _ in hashes]
+        pairs = zip(found, arguments, strict=True)
+        known = len(self._wrong_paths)
+        await self._run([ScriptCall(VERIFY_COMMENT, key.p, key.suffix, given) for key, given in pairs])
+        for key, (_, article) in zip(found, hashes, strict=True):
+            if f"{key.text} path" in self._wrong_paths[known:]:
+                self._misplaced.add((key.p, article))
+
+    async def _comment_lists(self, lists: Sequence[Key]) -> None:
+        for wrong in await comment_karma.find(self._site, lists):
+            if self._repair:
+                await self._site.redis.run(wrong.repair)
+            self._report(Finding(wrong.where, wrong.found or "nothing", wrong.expected or "nothing", self._repair))
 
     async def _imported(self, p: int) -> None:
         async for stories in scan.imported_stories(self._site, p):
@@ -246,7 +284,9 @@ class _Verification:
             replies = await self._site.redis.pipeline([self._command(call) for call in now])
             for call, (cursor, *flat) in zip(now, replies, strict=True):
                 for where, found, expected, repaired in zip(*(flat[i::4] for i in range(4)), strict=True):
-                    self._report(Finding(where, found, expected, repaired == "repaired"))
+                    is_path = call.script is VERIFY_COMMENT and where.endswith(" path")
+                    self._wrong_paths += [where] * is_path
+                    self._report(Finding(where, found, expected, repaired == "repaired" or (is_path and self._repair)))
                 if cursor != "0":
                     later.append(ScriptCall(call.script, call.p, call.suffix, (*call.arguments[:-1], cursor)))
             calls = later

@@ -1,14 +1,14 @@
 -- Verify a key that is not derived from others: voter set, follows, session, idempotency key, sequence of a partition.
--- KEYS  see prelude.lua
+-- KEYS  see comments.lua
 -- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key
---       10 for `sequence` the highest sequence of any post; for `posted` the time to live (milliseconds);
+--       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
 --       for `following` and `followers` the whole key
 -- Reply see verify_prelude.lua
 local CHECKS = {}
 
 local function check_voters(key)
-  if redis.call("EXISTS", ARTICLE .. name) == 1 or redis.call("EXISTS", key) == 0 then return end
-  report(key, "there", "nothing, as there is no such article", function() redis.call("DEL", key) end)
+  if redis.call("EXISTS", ARTICLE .. name, COMMENT .. name) > 0 or redis.call("EXISTS", key) == 0 then return end
+  report(key, "there", "nothing, as there is no such article or comment", function() redis.call("DEL", key) end)
 end
 
 -- `instant` is the index of an instant (unix milliseconds) in the value, after which the key lives `lifetime`.
@@ -26,6 +26,7 @@ end
 function CHECKS.voted() check_voters(VOTED .. name) end
 function CHECKS.downvoted() check_voters(DOWNVOTED .. name) end
 function CHECKS.session() check_string(SESSION .. name, "^[%w_-]+ %d+$", 2, 0) end
+function CHECKS.commented() check_string(COMMENTED .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
 function CHECKS.posted() check_string(POSTED .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
 
 function CHECKS.following() check_owner(ARGV[10]) end

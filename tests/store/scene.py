@@ -13,7 +13,7 @@ from store import keys, links, listings, log
 from store.articles import Draft
 from store.errors import Refusal
 from store.leases import Lease
-from store.maintenance import reindex
+from store.maintenance import reindex, scan
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
 from store.ranking import snapshots
@@ -34,6 +34,8 @@ GROUPS = ("ask", "show", "video")
 class Scene:
     """
     Alice has a `closed` article, whose votes are over, and a good `open` one in two groups, with up and down votes.
+
+    The `open` one has comments: a deleted one, which Carol answered (`comment`), and an answer of Alice to Carol.
     """
 
     redis: "Redis"
@@ -43,6 +45,9 @@ class Scene:
     open: Article
     story: int
     session: str
+    stub: int
+    comment: int
+    answer: int
 
     @property
     def p(self) -> int:
@@ -100,7 +105,22 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     assert session is not None
     p = store.site.home_of_user("alice")
     story = int(redis.hget(keys.imported(p), "1"))
-    return Scene(redis, store, clock, closed, posted, story, keys.session(p, session.digest))
+    discussion = await _discuss(store, posted.number)
+    return Scene(redis, store, clock, closed, posted, story, keys.session(p, session.digest), *discussion)
+
+
+async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
+    """Comment on an article, and return the numbers of a comment that is deleted, of its reply, and of the answer."""
+    first = (await store.comments.post(article, None, "bob", "a first text")).comment
+    assert first is not None
+    second = (await store.comments.post(article, first.number, "carol", "@dave", "a key", ["dave"])).comment
+    assert second is not None
+    third = (await store.comments.post(article, second.number, "Alice", "an answer")).comment
+    assert third is not None
+    await store.comments.vote(second.number, "dave", Vote.DOWN)
+    await store.comments.vote(second.number, "bob", Vote.UP)
+    await store.comments.delete(first.number, "bob")
+    return first.number, second.number, third.number
 
 
 async def fill_other_kinds(scene: Scene) -> None:
@@ -133,6 +153,7 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     with suppress(InterruptedError):
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
+    await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
     await Lease(site, "task", 60_000).extend()
     await WriteLock(site).acquire()
     for key in (keys.effects(scene.p), keys.applied(scene.p)):
@@ -181,6 +202,14 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     other = int(chance.choice(numbers)) if numbers else 1
     groups = chance.sample(GROUPS, chance.randrange(3))
     story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)
+    trees = [
+        key async for found in scan.known_keys(store.site, lambda count: None) for key in found if key.name == "tree"
+    ]
+    tree = chance.choice(trees) if trees else None
+    members = await store.site.redis.run(("ZRANGE", tree.text, 0, -1)) if tree else []
+    comment = int(chance.choice(members).split()[1]) if members else other
+    article = int(tree.suffix) if tree else other
+    parent = chance.choice((None, comment))
     actions: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
         lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
@@ -193,5 +222,10 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),
         lambda: import_batch(store, [story]),
         lambda: store.sessions.open(who),
+        lambda: store.comments.post(other, None, who, "a text"),
+        lambda: store.comments.post(article, parent, who, f"a text {number}", str(number)),
+        lambda: store.comments.vote(comment, who, chance.choice(list(Vote))),
+        lambda: store.comments.edit(comment, who, "another text"),
+        lambda: store.comments.delete(comment, who),
     ]
     await chance.choice(actions)()

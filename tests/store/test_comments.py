@@ -15,7 +15,8 @@ from store.errors import (
     Unauthenticated,
     VotingClosed,
 )
-from store.log import START, read as read_log
+from store.log import START
+from store.log import read as read_log
 from store.records import ContentState, Vote
 from store.sessions import parse_token
 from store.store import Store

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.routed
 DIGEST = "0" * 64
 NAMES = {
     "number": 1024,
+    "article": 1024,
     "name": "show",
     "username": "Alice",
     "digest": DIGEST,
@@ -19,6 +20,21 @@ NAMES = {
     "listing": "group:show:votes",
     "at": 1_470_311_520_000,
 }
+
+
+NEVER_EXPIRING = (
+    "group",
+    "coming",
+    "links",
+    "log",
+    "logged",
+    "replies",
+    "tree",
+    "stubs",
+    "comments",
+    "removing",
+    "moving",
+)
 
 
 @pytest.fixture
@@ -65,7 +81,7 @@ async def test_scene_has_keys_of_every_kind(store, redis, clock):
 
 def lifetime_of(key: key_kinds.Key) -> str:
     """Keys of these kinds are deleted instead of expiring."""
-    return "-" if key.name in ("group", "coming", "links", "log", "logged", "moving") else key.kind.lifetime
+    return "-" if key.name in NEVER_EXPIRING else key.kind.lifetime
 
 
 @pytest.mark.parametrize(

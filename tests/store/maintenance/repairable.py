@@ -52,7 +52,7 @@ def voters_of_no_article(scene: Scene) -> list[Expected]:
     ghosts = [keys.voted(scene.p, scene.ghost), keys.downvoted(scene.p, scene.ghost)]
     for ghost in ghosts:
         scene.redis.sadd(ghost, "bob")
-    return [(ghost, "there", "nothing, as there is no such article") for ghost in ghosts]
+    return [(ghost, "there", "nothing, as there is no such article or comment") for ghost in ghosts]
 
 
 def voters_of_a_closed_article(scene: Scene) -> list[Expected]:
@@ -183,13 +183,13 @@ def poster_who_is_nobody(scene: Scene) -> list[Expected]:
 
 
 def sequence_too_low(scene: Scene) -> list[Expected]:
-    highest = str(scene.open.number // keys.SLOTS)
+    highest = str(scene.answer // keys.SLOTS)
     scene.redis.set(keys.sequence(scene.p), 1)
     return [(keys.sequence(scene.p), "1", f"at least {highest}")]
 
 
 def sequence_lost(scene: Scene) -> list[Expected]:
-    highest = str(scene.open.number // keys.SLOTS)
+    highest = str(scene.answer // keys.SLOTS)
     scene.redis.delete(keys.sequence(scene.p))
     return [(keys.sequence(scene.p), NOTHING, f"at least {highest}")]
 

@@ -70,8 +70,24 @@ async def restored(place: str, scene: Scene, records: list[dump.Record], partiti
 
 
 def kept(redis: "Redis") -> dict[str, object]:
-    """All keys that backups have, and those that are derived from them."""
-    return {key: value for key, value in contents(redis).items() if backup_of(key) in (Backup.COPIED, Backup.DERIVED)}
+    """
+    All keys that backups have, and those that are derived from them, without idempotency keys of deleted comments.
+
+    Branch paths depend on the order of the changes, and a user who never commented has no karma of comments.
+    """
+    found = {key: value for key, value in contents(redis).items() if backup_of(key) in (Backup.COPIED, Backup.DERIVED)}
+    for key, value in found.items():
+        kind = key.split(":")[0]
+        if kind in ("tree", "stubs"):
+            found[key] = {member.split()[1] for member, _ in value}
+        if kind == "comment":
+            found[key] = {name: each for name, each in value.items() if name not in ("path", "moves")}
+        if kind == "user":
+            found[key] = {"comment_karma": "0"} | value
+    numbers = {key.split(":")[2] for key in found if key.startswith("comment:")}
+    return {
+        key: value for key, value in found.items() if not key.startswith("commented:") or value.split()[0] in numbers
+    }
 
 
 def backup_of(text: str) -> Backup | None:
