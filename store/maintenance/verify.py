@@ -36,6 +36,7 @@ from store.scripts.registry import (
     REBUILD_TREE,
     VERIFY_ARTICLE,
     VERIFY_COMMENT,
+    VERIFY_COUNTS,
     VERIFY_KEY,
     VERIFY_MEMBERS,
     VERIFY_USER,
@@ -43,7 +44,7 @@ from store.scripts.registry import (
 )
 from store.site import Site
 
-PASSES = 4  # over all keys: their types, then articles, then comments, then what is derived from these
+PASSES = 5  # over all keys: their types, articles, comments, what is derived from these, and the numbers of comments
 CHECKS_AT_ONCE = 100  # in a round trip
 
 
@@ -114,6 +115,7 @@ async def verify(
         await verification.articles()
         await verification.comments()
         await verification.others()
+        await verification.counts()
         await verification.partitions()
         await verification.settings()
 
@@ -179,6 +181,11 @@ class _Verification:
             await self._run([call for key in found if (call := _call(key, self._archived))])
             await self._follows([key for key in found if key.kind.check is Check.FOLLOWS])
             await self._comment_lists([key for key in found if key.kind.check is Check.COMMENTS])
+
+    async def counts(self) -> None:
+        async for found in scan.known_keys(self._site, self._progress):
+            counted = [key for key in found if key.name in ("article", "comment")]
+            await self._run([ScriptCall(VERIFY_COUNTS, key.p, key.suffix, (key.name,)) for key in counted])
 
     async def partitions(self) -> None:
         for p, highest in self._highest.items():

@@ -30,7 +30,7 @@ while #pending > 0 do
   local number = table.remove(pending)
   local comment = number ~= article and find_comment(number)
   local added, visible = add_replies(number, comment and comment.path or ARTICLE_PATH)
-  if comment then redis.call("HSET", comment.hash, "replies", visible) end
+  if comment and tonumber(comment.replies or 0) ~= visible then redis.call("HSET", comment.hash, "replies", visible) end
   for _, each in ipairs(added) do pending[#pending + 1] = each end
   total, count = total + visible, count + #added
 end

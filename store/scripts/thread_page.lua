@@ -39,10 +39,18 @@ local function look_up(number, depth)
   return value and {depth = depth, value = value, member = member, parent = parent}
 end
 
+-- The number of the comment with another index on the same path; nil if there is none.
+local function number_on_path(path, index)
+  local label = path.text .. encode(index)
+  local found = redis.call("ZRANGEBYLEX", TREE, "[" .. label .. " ", "[" .. label .. "!", "LIMIT", 0, 1)[1]
+  return found and string.match(found, " (%d+)$")
+end
+
 -- How many levels below (1) or above (-1) a comment are reached through comments without side paths, at most `levels`.
 local function count_unbranched(path, levels, direction)
   local function is_unbranched(count)
     local first = path.index + math.min(count * direction, 0)
+    if direction > 0 and not number_on_path(path, first + count) then return false end
     local from, to = path.text .. encode(first), path.text .. encode(first + count)
     return redis.call("ZLEXCOUNT", TREE, "[" .. from, "[" .. to .. "!") == count + 1
   end
@@ -52,13 +60,6 @@ local function count_unbranched(path, levels, direction)
     if is_unbranched(middle) then low = middle else high = middle - 1 end
   end
   return low
-end
-
--- The number of the comment that is some levels further on the same path.
-local function number_on_path(path, index)
-  local label = path.text .. encode(index)
-  local found = redis.call("ZRANGEBYLEX", TREE, "[" .. label .. " ", "[" .. label .. "!", "LIMIT", 0, 1)[1]
-  return string.match(found, " (%d+)$")
 end
 
 -- The frames of the cursor: those of the levels that it has, and between them one for levels that have to be looked up.

@@ -1,5 +1,5 @@
 -- Verify an article: its hash, its voters while voting is open, and its entry in every sorted set.
--- KEYS  see comments.lua
+-- KEYS  see prelude.lua
 -- ARGV  1-8 see verify_prelude.lua; the name is a number
 --       9 orders whose indexes are complete even during a reindex, separated by spaces
 --       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""   12 its digest, or ""
@@ -56,9 +56,6 @@ end
 for _, group in ipairs(article.groups) do expect_member(GROUPS, group, 0) end
 expect_member(GOOD_ARTICLES, article.member, article.up - article.down >= good_votes and article.time or nil)
 expect_member(TIMELINE .. string.lower(article.poster), article.member, article.time)
-
-local comments = redis.call("ZCARD", TREE .. name) - redis.call("ZCARD", STUBS .. name)
-expect_number(article.hash, "comments", redis.call("HGET", article.hash, "comments") or 0, comments)
 
 local link, link_digest = unpack(redis.call("HMGET", article.hash, "link", "link_digest"))
 if ARGV[10] == "links" and (link or "") == ARGV[11] then

@@ -1,5 +1,5 @@
--- Verify a comment: its hash, its voters while voting is open, its entries in the indexes of its siblings and in the tree,
--- and the number of its replies.
+-- Verify a comment: its hash, its voters while voting is open, and its entries in the indexes of its siblings and in the
+-- tree. `verify_counts.lua` verifies the number of its replies.
 -- KEYS  see comments.lua
 -- ARGV  1-8 see verify_prelude.lua; the name is a number   9 slot of the poster, as the caller read the poster
 -- Reply see verify_prelude.lua
@@ -79,18 +79,6 @@ local function verify_path()
   expect_member(stubs, member, is_stub and 0 or nil)
 end
 
--- The replies that are no stubs.
-local function count_replies()
-  local count = redis.call("ZCARD", REPLIES .. name .. ":time")
-  if count == 0 or not comment.path then return count end
-  local from, to = descendants_of(comment.path)
-  for _, member in ipairs(redis.call("ZRANGEBYLEX", STUBS .. comment.article, from, to)) do
-    local number = string.match(member, " (%d+)$")
-    if redis.call("HGET", COMMENT .. number, "parent") == name then count = count - 1 end
-  end
-  return count
-end
-
 expect_field("depth", tostring(parent and parent.depth + 1 or 0))
 if not is_stub then
   if ARGV[9] ~= "" then expect_field("slot", ARGV[9]) end
@@ -100,6 +88,5 @@ for _, order in ipairs(REPLY_ORDERS) do
   expect_member(REPLIES .. (comment.parent or comment.article) .. ":" .. order, comment.member,
     order_value(comment, order, SITE_WEIGHTS))
 end
-expect_number(comment.hash, "replies", comment.replies or 0, count_replies())
 verify_path()
 return reply

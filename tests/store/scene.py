@@ -83,6 +83,10 @@ class Scene:
         return keys.user(self.p, "alice")
 
     @property
+    def comment_hash(self) -> str:
+        return keys.comment(self.p, self.comment)
+
+    @property
     def ghost(self) -> int:
         """An unused article number of Alice's slot."""
         return self.closed.number + 500 * keys.SLOTS

@@ -3,6 +3,7 @@ import random
 
 import pytest
 
+from bench.conversations import with_chain
 from store import keys, threads
 from store.listings import Window
 from store.records import Vote
@@ -111,6 +112,18 @@ async def test_chain_is_walked_in_both_directions(store, article):
 
     for upwards in (False, True):
         assert [place.number for place in await walked(store, article, CommentOrder.BEST, 37, upwards)] == numbers
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_chain_with_branches_is_walked_in_both_directions(store, article, seed):  # C4
+    chance, made = random.Random(seed), []
+    for parent in with_chain(120, 70, chance):
+        made.append(await commented(store, article, "bob", None if parent is None else made[parent]))
+    wanted = expected(await comments(store, article), CommentOrder.VOTES)
+
+    for size in (1, 9, 100):
+        for upwards in (False, True):
+            assert rows(await walked(store, article, CommentOrder.VOTES, size, upwards)) == wanted
 
 
 async def test_position_keeps_a_bounded_number_of_levels(store, article):

@@ -110,6 +110,11 @@ def article_of_a_wrong_type(scene: Scene) -> list[Expected]:
     return [(scene.hash, "a set", "a hash before more can be verified")]
 
 
+def comment_without_content(scene: Scene) -> list[Expected]:
+    scene.redis.hdel(scene.comment_hash, "content")
+    return [(f"{scene.comment_hash} content", "nothing", "a usable content")]
+
+
 NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     title_lost,
     time_and_groups_lost,
@@ -126,4 +131,5 @@ NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     unknown_keys,
     server_key_without_a_digest,
     article_of_a_wrong_type,
+    comment_without_content,
 ]

@@ -236,6 +236,72 @@ def store_made_with_another_policy(scene: Scene) -> list[Expected]:
     return [("store vote_score", "100.0", "432.0"), ("store good_votes", "3", "2")]
 
 
+def comment_with_wrong_counts(scene: Scene) -> list[Expected]:
+    scene.redis.hset(scene.comment_hash, mapping={"up": 7, "replies": 5, "slot": 1})
+    expected = {"up": ("7", "2"), "replies": ("5", "1"), "slot": ("1", str(keys.slot("carol")))}
+    karma = (f"{keys.user(scene.store.site.home_of_user('carol'), 'carol')} comment_karma", "0", "5")
+    return [karma, *((f"{scene.comment_hash} {field}", *values) for field, values in expected.items())]
+
+
+def depth_of_an_answer_wrong(scene: Scene) -> list[Expected]:
+    answer = keys.comment(scene.p, scene.answer)
+    scene.redis.hset(answer, "depth", 9)
+    return [(f"{answer} depth", "9", "2")]
+
+
+def voter_of_a_comment_in_both_sets(scene: Scene) -> list[Expected]:
+    downvoted = keys.downvoted(scene.p, scene.comment)
+    scene.redis.sadd(downvoted, "bob")
+    return [(f"{downvoted} bob", "there", "in one set only")]
+
+
+def comment_missing_among_its_siblings(scene: Scene) -> list[Expected]:
+    orders, member = ("best", "votes", "time", "controversial"), keys.member(scene.comment)
+    indexes = [keys.replies(scene.p, scene.stub, order) for order in orders]
+    values = {index: scene.redis.zscore(index, member) for index in indexes}
+    scene.redis.delete(*indexes)
+    replies = (f"{keys.comment(scene.p, scene.stub)} replies", "1", "0")
+    return [replies, *((f"{index} {member}", NOTHING, f"{value:.17g}") for index, value in values.items())]
+
+
+def sibling_that_is_no_comment(scene: Scene) -> list[Expected]:
+    index, member = keys.replies(scene.p, scene.open.number, "votes"), keys.member(scene.ghost)
+    scene.redis.zadd(index, {member: 3})
+    return [(f"{index} {member}", "3", NOTHING)]
+
+
+def path_that_is_not_below_its_parent(scene: Scene) -> list[Expected]:
+    tree = keys.tree(scene.p, scene.open.number)
+    before = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.comment)))
+    label = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.answer))).split()[0]
+    scene.redis.hset(scene.comment_hash, "path", "zz 5")
+    hashes = {scene.comment_hash: "zz4", keys.comment(scene.p, scene.answer): label}
+    paths = [(f"{hash} path", found, "a path below that of the parent") for hash, found in hashes.items()]
+    return [*paths, (f"{tree} {before}", "0", NOTHING)]
+
+
+def visible_comment_among_the_stubs(scene: Scene) -> list[Expected]:
+    stubs = keys.stubs(scene.p, scene.open.number)
+    tree = scene.redis.zrange(keys.tree(scene.p, scene.open.number), 0, -1)
+    member = next(member for member in tree if member.endswith(str(scene.answer)))
+    scene.redis.zadd(stubs, {member: 0})
+    counts = [(f"{scene.hash} comments", "2", "1"), (f"{scene.comment_hash} replies", "1", "0")]
+    return [(f"{stubs} {member}", "0", NOTHING), (f"{stubs} {member}", "0", NOTHING), *counts]
+
+
+def karma_of_comments_wrong(scene: Scene) -> list[Expected]:
+    account = keys.user(scene.store.site.home_of_user("carol"), "carol")
+    before = scene.redis.hget(account, "comment_karma")
+    scene.redis.hset(account, "comment_karma", 70)
+    return [(f"{account} comment_karma", "70", before)]
+
+
+def list_of_comments_with_somebody_elses(scene: Scene) -> list[Expected]:
+    own, member = keys.comments(scene.store.site.home_of_user("carol"), "carol"), keys.member(scene.answer)
+    scene.redis.zadd(own, {member: 5})
+    return [(f"{own} {member}", "5", NOTHING)]
+
+
 REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     votes_of_another_time,
     votes_lost_while_open,
@@ -271,5 +337,14 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     session_that_never_ends,
     idempotency_key_that_stays,
     derived_key_of_a_wrong_type,
+    comment_with_wrong_counts,
+    depth_of_an_answer_wrong,
+    voter_of_a_comment_in_both_sets,
+    comment_missing_among_its_siblings,
+    sibling_that_is_no_comment,
+    path_that_is_not_below_its_parent,
+    visible_comment_among_the_stubs,
+    karma_of_comments_wrong,
+    list_of_comments_with_somebody_elses,
     store_made_with_another_policy,
 ]

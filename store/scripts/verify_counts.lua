@@ -1,0 +1,23 @@
+-- Verify the number of visible comments of an article, or of visible replies to a comment, by the indexes.
+-- KEYS  see comments.lua
+-- ARGV  1-8 see verify_prelude.lua; the name is a number   9 "article" or "comment"
+-- Reply see verify_prelude.lua
+if ARGV[9] == "article" then
+  local count = redis.call("ZCARD", TREE .. name) - redis.call("ZCARD", STUBS .. name)
+  expect_number(ARTICLE .. name, "comments", redis.call("HGET", ARTICLE .. name, "comments") or 0, count)
+  return reply
+end
+
+local comment = find_comment(name)
+if not comment or not comment.path then return reply end
+
+local count = redis.call("ZCARD", REPLIES .. name .. ":time")
+if count > 0 then
+  local from, to = descendants_of(comment.path)
+  for _, member in ipairs(redis.call("ZRANGEBYLEX", STUBS .. comment.article, from, to)) do
+    local number = string.match(member, " (%d+)$")
+    if redis.call("HGET", COMMENT .. number, "parent") == name then count = count - 1 end
+  end
+end
+expect_number(comment.hash, "replies", comment.replies or 0, count)
+return reply
