@@ -14,7 +14,7 @@ from store.background import running
 from store.client import Unreachable, urls
 from store.client.pubsub import Subscriber
 from store.errors import StoreUnavailable
-from store.events import OF_ARTICLES, RECONNECT_PAUSE, Event, EventKind, Events, entry_id
+from store.events import OF_ARTICLES, OF_COMMENTS, RECONNECT_PAUSE, Event, EventKind, Events, entry_id
 from store.log import EntriesRemoved, Entry
 from store.site import Site
 
@@ -165,6 +165,9 @@ def _event(entry: Entry, stored: tuple[str, str]) -> Event:
         kind = EventKind(entry.kind)
     except ValueError:
         return Event(EventKind.MISSED)  # of another version
+    if kind in OF_COMMENTS:
+        number = int(entry.subject.removeprefix("comment:"))
+        return Event(kind, number, entry.values.get("poster", entry.actor), (entry.values["article"],), entry.id)
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
         return Event(kind, 0, entry.actor or "-", (group,) if group else (), entry.id)

@@ -56,7 +56,7 @@ class Event:
     A change, which has an entry in the log under `id`. `groups` are those whose listings it changes.
 
     Only events about articles and comments have a number and a poster. Of a comment, `groups` has instead the number of
-    its article, and that of its parent or "-".
+    its article.
     """
 
     kind: EventKind
@@ -106,7 +106,7 @@ def of_listing(group: str | None) -> Topic:
 
 RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
 ENTRIES: Topic = ("entries", None)  # all changes
-ABOUT_COMMENTS = (
+OF_COMMENTS = (
     EventKind.COMMENTED, EventKind.COMMENT_VOTED, EventKind.COMMENT_EDITED, EventKind.COMMENT_DELETED
 )  # fmt: skip
 # the beginnings of messages that concern no listener to RANKINGS
@@ -115,7 +115,7 @@ ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in (Even
 
 def topics(event: Event) -> Iterator[Topic]:
     yield ENTRIES
-    if event.kind in ABOUT_COMMENTS:
+    if event.kind in OF_COMMENTS:
         return
     if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
         yield of_article(event.number)

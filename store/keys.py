@@ -157,12 +157,12 @@ def replies(p: int, number: int | str, order: str) -> str:
     return f"replies:{{{p}}}:{number}:{order}"
 
 
-def tree(p: int, article: int | str) -> str:
-    return f"tree:{{{p}}}:{article}"
+def tree(p: int, number: int | str) -> str:
+    return f"tree:{{{p}}}:{number}"
 
 
-def stubs(p: int, article: int | str) -> str:
-    return f"stubs:{{{p}}}:{article}"
+def stubs(p: int, number: int | str) -> str:
+    return f"stubs:{{{p}}}:{number}"
 
 
 def comments(p: int, username: str) -> str:

@@ -23,6 +23,7 @@ START = "0-0"  # the position before the first entry
 IDENTITY_FIELD = "log"  # of the settings of the store: a random text, another one after a restore or a move
 TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No consumer has this name
 CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
+DELETIONS = ("deleted", "comment_deleted")  # kinds of entries that name others, which they have removed
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
@@ -245,7 +246,7 @@ async def _was_deleted(site: Site, p: int, id: str) -> bool:
     """Whether a later deletion of an article has removed an entry."""
     entries: Sequence[Entry] = await read(site, p, id, READ_AT_ONCE)
     while entries:
-        if any(entry.kind == "deleted" and id in entry.values["entries"].split() for entry in entries):
+        if any(entry.kind in DELETIONS and id in entry.values["entries"].split() for entry in entries):
             return True
         entries = await read(site, p, entries[-1].id, READ_AT_ONCE)
     return False

@@ -107,6 +107,5 @@ end
 
 -- Publishes a change of a comment to all processes.
 local function publish_comment(kind, comment, id)
-  local parts = {kind, comment.number, comment.poster or "-", id, comment.article, comment.parent or "-"}
-  redis.call("PUBLISH", EVENTS, table.concat(parts, " "))
+  redis.call("PUBLISH", EVENTS, table.concat({kind, comment.number, comment.poster, id, comment.article}, " "))
 end

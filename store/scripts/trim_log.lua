@@ -5,7 +5,7 @@
 --       3 how many entries to remove at most, as the script blocks the server
 --       4 id of the last entry that may be removed, or ""
 -- Reply {"trimmed", number of entries that were removed}
-local TEXTS = {posted = true, imported = true, edited = true}
+local TEXTS = {posted = true, imported = true, edited = true, commented = true, comment_edited = true}
 
 -- Time and number of an id. Other programs write the positions of consumers: other text counts as the start of the log.
 local function parse(id)
@@ -19,9 +19,9 @@ local function is_after(id, other)
   return time > other_time or time == other_time and number > other_number
 end
 
--- Removes an entry from those that are noted for an article, which the log has no more.
+-- Removes an entry from those that are noted for an article or a comment, which the log has no more.
 local function forget(id, subject)
-  local number, left = string.match(subject, "^article:(%d+)$"), {}
+  local number, left = string.match(subject, ":(%d+)$"), {}
   for noted in string.gmatch(redis.call("HGET", KEYS[3], number) or "", "%S+") do
     if noted ~= id then left[#left + 1] = noted end
   end

@@ -89,4 +89,5 @@ for _, order in ipairs(REPLY_ORDERS) do
     order_value(comment, order, SITE_WEIGHTS))
 end
 verify_path()
+log_repairs("comment:" .. name)
 return reply

@@ -11,7 +11,6 @@ pytestmark = pytest.mark.routed
 DIGEST = "0" * 64
 NAMES = {
     "number": 1024,
-    "article": 1024,
     "name": "show",
     "username": "Alice",
     "digest": DIGEST,
