@@ -54,7 +54,7 @@ from server.observability.logs import Counting, Logs, LogStream, install_stream
 from server.observability.metrics import DatabaseGauges, Metrics
 from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, forwarding_warnings
-from store import effects, event_connection, log
+from store import comments, effects, event_connection, log
 from store.client.tracking_cache import TrackingCaches
 from store.errors import Forbidden, NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
@@ -343,6 +343,7 @@ async def _lifespan(
         event_connection.connect(settings.redis_url or "", store.site) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
         effects.completing(store.site),
+        comments.removing_threads(store.site),
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),

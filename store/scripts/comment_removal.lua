@@ -32,8 +32,9 @@ local function log_removal(comment, deleter, stub, removed)
     add_comment_karma(comment, karma)
   end
   local id = append_log(
-    "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article, "poster", comment.poster,
-    "karma", karma, "stub", stub, "removed", removed, "entries", remove_texts(comment),
+    "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article,
+    "parent", comment.parent or "", "depth", comment.depth, "time", comment.time, "up", comment.up, "down", comment.down,
+    "poster", comment.poster, "karma", karma, "stub", stub, "removed", removed, "entries", remove_texts(comment),
     "notified", comment.notified or ""
   )
   publish_comment("comment_deleted", comment, id)

@@ -54,7 +54,10 @@ local function count_unbranched(path, levels, direction)
     local from, to = path.text .. encode(first), path.text .. encode(first + count)
     return redis.call("ZLEXCOUNT", TREE, "[" .. from, "[" .. to .. "!") == count + 1
   end
-  local low, high = 0, math.min(levels, direction < 0 and path.index - 1 or levels)
+  local most = math.min(levels, direction < 0 and path.index - 1 or levels)
+  local low, high = 0, 1
+  while high <= most and is_unbranched(high) do low, high = high, 2 * high end
+  high = math.min(high - 1, most)
   while low < high do
     local middle = math.ceil((low + high) / 2)
     if is_unbranched(middle) then low = middle else high = middle - 1 end

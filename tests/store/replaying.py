@@ -16,6 +16,7 @@ class Replay:
 
     def __init__(self) -> None:
         self.articles: dict[int, dict[str, str]] = {}
+        self.comments: dict[int, dict[str, str]] = {}
         self.votes: dict[int, dict[str, int]] = {}
         self.users: dict[str, dict[str, str]] = {}
         self.follows: dict[str, dict[str, str]] = {}
@@ -25,7 +26,8 @@ class Replay:
         for entry in entries:
             type, _, id = entry.subject.partition(":")
             if entry.kind in ("posted", "imported") or type != "article" or int(id) in self.articles:
-                getattr(self, f"_{entry.kind}")(entry, int(id) if type == "article" else id, dict(entry.values))
+                number_or_name = int(id) if type in ("article", "comment") else id
+                getattr(self, f"_{entry.kind}")(entry, number_or_name, dict(entry.values))
         return self
 
     def _posted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
@@ -52,6 +54,29 @@ class Replay:
 
     def _deleted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
         del self.articles[number], self.votes[number]
+        for comment in [each for each, fields in self.comments.items() if fields["article"] == str(number)]:
+            del self.comments[comment]
+
+    def _commented(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        del values["depth"]
+        self.comments[number] = {"poster": entry.actor, **_without_empty(values, "parent", "notified")}
+
+    def _comment_voted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        if number in self.comments:  # else its text was removed from the log with it
+            self.comments[number] |= {name: values[name] for name in ("up", "down")}
+
+    def _comment_edited(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        comment = self.comments[number]
+        noted = f"{comment.get('notified', '')} {values['notified']}".strip()
+        texts = {"content": values["content"], "edited": values["edited"], "notified": noted}
+        self.comments[number] = _without_empty({**comment, **texts}, "notified")
+
+    def _comment_deleted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        for each in (number, *map(int, values["removed"].split())):
+            self.comments.pop(each, None)
+        if values["stub"] and int(values["article"]) in self.articles:
+            kept = {name: values[name] for name in ("article", "parent", "time", "up", "down")}
+            self.comments[number] = _without_empty({**kept, "state": "deleted"}, "parent")
 
     def _registered(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.users.setdefault(name, {}).update(values)
@@ -80,6 +105,7 @@ class Replay:
     def state(self) -> dict[str, Any]:
         return {
             "articles": self.articles,
+            "comments": self.comments,
             "users": self.users,
             "follows": {name: followees for name, followees in self.follows.items() if followees},
         }
@@ -97,10 +123,12 @@ async def entries(store: Store) -> list[Entry]:
 
 async def stored(store: Store) -> dict[str, Any]:
     """What `Replay.state` gives, read from the store."""
-    state: dict[str, Any] = {"articles": {}, "users": {}, "follows": {}}
+    state: dict[str, Any] = {"articles": {}, "comments": {}, "users": {}, "follows": {}}
     for kind, *record in await records(store):
         if kind == "article":
             state["articles"][record[0]] = {name: text for name, text in record[1].items() if name != "link_digest"}
+        if kind == "comment":
+            state["comments"][record[0]] = record[1]
         if kind == "user":
             state["users"][record[0]["name"].lower()] = _without(record[0], "karma", "password")
         if kind == "follows":

@@ -422,7 +422,11 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
         "article": home, "value": "-1", "up": "1", "down": "1", "poster": "bob", "karma": "-1"
     }  # fmt: skip
     assert entries[2].values["notified"] == f"mention:dave:{keys.slot('dave')}"
-    assert (entries[3].values["stub"], entries[3].values["karma"]) == ("1", "1")
+    assert entries[3].values == {
+        "article": home, "parent": "", "depth": "0", "time": str(parent.posted_at), "up": "1", "down": "1",
+        "poster": "bob", "karma": "1", "stub": "1", "removed": "", "entries": entries[3].values["entries"],
+        "notified": f"reply:alice:{keys.slot('alice')}",
+    }  # fmt: skip
 
 
 async def test_deleting_an_article_takes_its_comments_with_it(store, article, redis):

@@ -292,7 +292,7 @@ async def test_no_entry_has_a_secret(store, redis, clock):
 async def test_entries_give_the_state_of_the_store(store, redis, clock, seed):  # D1
     """Also when they are applied again, in order, as a rebuilt database does."""
     scene = await scenes.opened(store, redis, clock)
-    await scenes.use(scene, random.Random(seed), 400)
+    await scenes.use(scene, random.Random(seed), 600)
     found = await entries(store)
     replay = Replay().apply(found)
 
