@@ -139,7 +139,8 @@ async def _position(store: Store, article: int, number: int) -> ThreadPosition:
     for depth, (parent, each) in enumerate(pairwise(way)):
         value = await store.site.redis.run(("ZSCORE", keys.replies(0, parent, "best"), keys.member(each)))
         levels.append(threads.Level(depth, threads.Position(float(value), keys.member(each))))
-    return ThreadPosition((*levels[:32], *levels[32:][-32:]), 0)
+    moves = await store.site.redis.run(("GET", keys.moves(0)))
+    return ThreadPosition((*levels[:32], *levels[32:][-32:]), int(moves))
 
 
 async def _microseconds(store: Store, case: Case) -> float:

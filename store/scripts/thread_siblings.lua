@@ -23,7 +23,8 @@ end
 
 -- How many siblings precede a position in the order of the thread; with `including`, the one at the position, too.
 local function count_before(key, value, member, including)
-  if redis.call("ZSCORE", key, member) == value then -- it has not moved
+  local present = redis.call("ZSCORE", key, member)
+  if present and tonumber(present) == tonumber(value) then -- it has not moved
     return redis.call(is_ascending and "ZRANK" or "ZREVRANK", key, member) + (including and 1 or 0)
   end
   if is_ascending then return redis.call("ZCARD", key) - rank_of(key, value, member, not including) end
