@@ -2,7 +2,8 @@
 -- vote_on_comment.lua. It takes no KEYS and no ARGV of its own.
 
 -- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open, and returns the subject's counts and time
--- before, and the change of its votes; `counts` of the subject has the new counts as text. Or nil and the reply that says why nothing was changed.
+-- before, and the change of its votes; `counts` of the subject has the new counts as text. Returns nil and the reply that
+-- says why if nothing was changed.
 local function cast_vote(subject, voter, vote)
   -- The poster is a member as long as the set of voters exists. If it has expired, voting is closed, whatever the clock
   -- says: a new set would lack all earlier voters.
