@@ -63,12 +63,14 @@ async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[i
 
 
 async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archivable]:
-    """Those of some articles that Redis has, without damaged ones. One round trip."""
+    """Those of some articles that Redis has, without damaged ones, and without those with comments. One round trip."""
     replies = await site.redis.run(ARCHIVABLE_ARTICLES.command([keys.article(p, "")], *numbers))
     found = []
     for number, (digest, flat) in zip(numbers, replies, strict=True):
+        fields = pairs(flat)
         try:
-            if record := article(number, pairs(flat)):
+            record = article(number, fields)
+            if record and not int(fields.get("comments", 0)):
                 found.append(Archivable(record, digest))
         except (KeyError, ValueError):
             continue  # `verify` reports it

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
+from store import archiving, effects, keys, queries, threads
 from store import comments as commands
-from store import effects, keys, queries, threads
 from store.errors import (
     Forbidden,
     IdempotencyMismatch,
@@ -470,3 +470,12 @@ async def test_article_of_other_records_ignores_comments(store, article):
     await commented(store, article, "bob")
 
     assert await stored_article(store, article) == before
+
+
+async def test_article_with_comments_is_not_archived(store, article):
+    p = store.site.home_of_article(article)
+    posted = await commented(store, article, "bob")
+    assert await archiving.archivable(store.site, p, [article]) == []
+
+    await store.comments.delete(posted.number, "bob")
+    assert [each.article.number for each in await archiving.archivable(store.site, p, [article])] == [article]
