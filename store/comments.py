@@ -4,12 +4,13 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
 from store import effects, keys, records, validation
+from store.background import running
 from store.client import Argument
 from store.effects import NewEntry
 from store.errors import (
@@ -199,13 +200,8 @@ class Comments:
 @asynccontextmanager
 async def removing_threads(site: Site) -> AsyncIterator[None]:
     """Remove the comments of deleted articles, which others have left, as long as the context is open."""
-    task = asyncio.create_task(_keep_removing(site))
-    try:
+    async with running(_keep_removing(site)):
         yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
