@@ -3,6 +3,7 @@
 -- ARGV  1-8 see verify_prelude.lua; the name is a number   9 "article" or "comment"
 -- Reply see verify_prelude.lua
 if ARGV[9] == "article" then
+  if redis.call("EXISTS", ARTICLE .. name) == 0 then return reply end  -- deleted meanwhile: its comments go next
   local count = redis.call("ZCARD", TREE .. name) - redis.call("ZCARD", STUBS .. name)
   expect_number(ARTICLE .. name, "comments", redis.call("HGET", ARTICLE .. name, "comments") or 0, count)
   return reply
