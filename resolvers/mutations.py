@@ -8,16 +8,19 @@ from typing import Protocol, TypeVar
 from resolvers import archive, feeds
 from resolvers.arguments import BadInput
 from resolvers.context import Context
-from store import articles, listings, records
+from store import articles, comments, listings, records, validation
 from store.articles import Draft, Posted, Voted
+from store.comments import Commented, VotedOnComment
 from store.errors import Invalid, NotFound, VotingClosed
 from store.follows import Followed
 from store.listings import Window
-from store.records import Article, Feed, User, Vote
+from store.rate_limits import SlidingWindow
+from store.records import Article, Comment, Feed, User, Vote
 from store.sessions import NewSession, Session
 from store.validation import Faults
 
 T = TypeVar("T")
+R = TypeVar("R", Posted, Commented)
 
 
 class PostResult(Protocol):
@@ -57,7 +60,9 @@ async def post(
     idempotency_key: str | None = None,
 ) -> Posted:
     draft = Draft(title, link or "", content or "", tuple(groups or ()))
-    posted = await context.write(_post_within_limits(context, draft, idempotency_key))
+    session = context.actor()
+    command = partial(context.store.articles.post, session, draft, idempotency_key)
+    posted = await context.write(_within_limits(context, context.rates.of_posts, command))
     context.reads.prime_login(posted.poster)
     if posted.article is None:
         posted = replace(posted, article=await archive.find(context.store, context.database, posted.number))
@@ -78,7 +83,7 @@ async def duplicate_of(payloads: Sequence[PostResult], context: Context) -> list
 async def edit_article(context: Context, article_id: str, **changes: str | None) -> Article:
     """Change the fields that are given. Null removes a link or content."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
-    number = _checked_article_number(article_id, partial(articles.checked_changes, texts))
+    number = _parsed(partial(_article_number, article_id), partial(articles.checked_changes, texts))
     return await _change(context, number, actor, lambda: context.store.articles.edit(number, actor, texts))
 
 
@@ -101,8 +106,47 @@ async def regroup_article(
     context: Context, article_id: str, add: Sequence[str] | None = None, remove: Sequence[str] | None = None
 ) -> Article:
     actor, added, removed = context.actor(), add or (), remove or ()
-    number = _checked_article_number(article_id, partial(articles.checked_names, added, removed))
+    number = _parsed(partial(_article_number, article_id), partial(articles.checked_names, added, removed))
     return await _change(context, number, actor, lambda: context.store.articles.regroup(number, actor, added, removed))
+
+
+async def comment(
+    context: Context,
+    article_id: str,
+    content: str,
+    parent_id: str | None = None,
+    idempotency_key: str | None = None,
+) -> Commented:
+    actor, check = context.actor(), partial(comments.checked, content, idempotency_key)
+    article, parent = _parsed(partial(_article_and_parent, article_id, parent_id), check)
+    post = partial(context.store.comments.post, article, parent, actor, content, idempotency_key)
+    command = partial(archive.answered, context.store, context.database, article, parent, post)
+    commented = await context.write(_within_limits(context, context.rates.of_comments, command))
+    context.reads.prime_login(commented.poster)
+    if commented.comment and not commented.replayed:
+        context.reads.prime_vote(commented.comment.number, commented.poster, Vote.UP)
+    return commented
+
+
+async def edit_comment(context: Context, comment_id: str, content: str) -> Comment:
+    actor = context.actor()
+    number = _parsed(partial(_comment_number, comment_id), partial(validation.comment, content))
+    return await context.write(context.store.comments.edit(number, actor, content))
+
+
+async def delete_comment(context: Context, comment_id: str) -> str:
+    """Return the id of the deleted comment."""
+    actor, number = context.actor(), _comment_number(comment_id)
+    await context.write(context.store.comments.delete(number, actor))
+    return f"comment:{number}"
+
+
+async def vote_on_comment(context: Context, comment_id: str, value: Vote | None = Vote.UP) -> VotedOnComment:
+    actor, number, vote = context.actor(), _comment_number(comment_id), value or Vote.UP
+    voted = await context.write(context.store.comments.vote(number, actor, vote))
+    context.reads.prime_login(voted.voter)
+    context.reads.prime_vote(number, voted.voter, vote)
+    return voted
 
 
 async def follow_user(context: Context, user_id: str) -> Followed:
@@ -139,6 +183,14 @@ def _article_number(article_id: str) -> int:
     return number
 
 
+def _comment_number(comment_id: str, field: str = "commentId") -> int:
+    """The number in `commentId` or `parentId`."""
+    number = records.comment_number(comment_id)
+    if number is None:
+        raise Invalid("a comment's id looks like comment:1541", field)
+    return number
+
+
 def _username(user_id: str) -> str:
     """The name in `userId`."""
     name = records.username(user_id)
@@ -147,16 +199,27 @@ def _username(user_id: str) -> str:
     return name
 
 
-def _checked_article_number(article_id: str, check_others: Callable[[], object]) -> int:
-    """The number in `articleId`. If it is malformed, the refusal has the faults of the other values, too."""
+def _article_and_parent(article_id: str, parent_id: str | None) -> tuple[int, int | None]:
+    """The numbers in `articleId` and `parentId`."""
+    faults, parent = Faults(), None
+    with faults:
+        article = _article_number(article_id)
+    with faults:
+        parent = None if parent_id is None else _comment_number(parent_id, "parentId")
+    faults.raise_any()
+    return article, parent
+
+
+def _parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
+    """The numbers in ids. If one is malformed, the refusal has the faults of the other values, too."""
     faults = Faults()
     with faults:
-        number = _article_number(article_id)
+        numbers = parse_ids()
     if faults:
         with faults:
             check_others()
     faults.raise_any()
-    return number
+    return numbers
 
 
 async def _change(context: Context, number: int, actor: Session, command: Callable[[], Awaitable[T]]) -> T:
@@ -184,7 +247,9 @@ async def _duplicate_of(article: Article | None, context: Context) -> Article | 
     return (await context.reads.articles(others[:1]))[0] if others else None
 
 
-async def _post_within_limits(context: Context, draft: Draft, idempotency_key: str | None) -> Posted:
+async def _within_limits(
+    context: Context, limits: Callable[[str, str], Sequence[SlidingWindow]], post: Callable[[], Awaitable[R]]
+) -> R:
     """
     Post, and count it against the rate limits of the user and the address, if there is an address.
 
@@ -192,11 +257,11 @@ async def _post_within_limits(context: Context, draft: Draft, idempotency_key: s
     """
     session, posted = context.actor(), None
     if context.address is None:
-        return await context.store.articles.post(session, draft, idempotency_key)
+        return await post()
     username = await context.store.sessions.username(session)
-    back = await context.store.attempts.count(context.rates.of_posts(username, context.address))
+    back = await context.store.attempts.count(limits(username, context.address))
     try:
-        posted = await context.store.articles.post(session, draft, idempotency_key)
+        posted = await post()
         return posted
     finally:
         if posted is None or posted.replayed:

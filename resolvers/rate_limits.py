@@ -1,7 +1,7 @@
 """
-What is left of a client's cost points, and how often a user may post and an address may register.
+What is left of a client's cost points, and how often a user may post and comment and an address may register.
 
-An address may post for ten users: many may share it.
+An address may post and comment for ten users: many may share it.
 """
 
 from collections.abc import Sequence
@@ -27,20 +27,32 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class WriteRates:
-    """How many posts of a user in ten minutes and a day, and how many registrations from an address in an hour."""
+    """
+    How many posts and comments of a user in ten minutes and a day, and how many registrations from an address in an
+    hour.
+    """
 
     posts: int = 10
     posts_a_day: int = 100
     registrations: int = 50
+    comments: int = 30
+    comments_a_day: int = 500
 
     def of_posts(self, username: str, address: str) -> Sequence[SlidingWindow]:
-        user, place = ("post", "user", username.lower()), ("post", "address", address)
-        return [
-            SlidingWindow(user, TEN_MINUTES, self.posts),
-            SlidingWindow(user, DAY, self.posts_a_day),
-            SlidingWindow(place, TEN_MINUTES, self.posts * USERS_OF_AN_ADDRESS),
-            SlidingWindow(place, DAY, self.posts_a_day * USERS_OF_AN_ADDRESS),
-        ]
+        return _of_writes("post", username, address, self.posts, self.posts_a_day)
+
+    def of_comments(self, username: str, address: str) -> Sequence[SlidingWindow]:
+        return _of_writes("comment", username, address, self.comments, self.comments_a_day)
 
     def of_registrations(self, address: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("register", address), HOUR, self.registrations)]
+
+
+def _of_writes(action: str, username: str, address: str, limit: int, limit_a_day: int) -> Sequence[SlidingWindow]:
+    user, place = (action, "user", username.lower()), (action, "address", address)
+    return [
+        SlidingWindow(user, TEN_MINUTES, limit),
+        SlidingWindow(user, DAY, limit_a_day),
+        SlidingWindow(place, TEN_MINUTES, limit * USERS_OF_AN_ADDRESS),
+        SlidingWindow(place, DAY, limit_a_day * USERS_OF_AN_ADDRESS),
+    ]

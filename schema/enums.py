@@ -22,6 +22,7 @@ class UserErrorCode(Enum):
     RATE_LIMITED = "rate limited"
     SELF_FOLLOW = "self follow"
     IDEMPOTENCY_MISMATCH = "idempotency mismatch"
+    LOCKED = "locked"
 
 
 def describe(enum: type[Enum], name: str, description: str, **values: str) -> None:
@@ -72,13 +73,14 @@ describe(
     "UserErrorCode",
     "The reason why a mutation was refused.",
     UNAUTHENTICATED="Nobody is logged in, or the session has ended.",
-    FORBIDDEN="The article belongs to another user.",
+    FORBIDDEN="The article or comment belongs to another user, or is not visible.",
     NOT_FOUND="No object has this id.",
     INVALID="A value is invalid; `field` names it.",
-    VOTING_CLOSED="Voting on the article has closed.",
+    VOTING_CLOSED="Voting on the article or comment has closed.",
     USERNAME_TAKEN="Another user has this name. Case of letters does not matter.",
     BAD_CREDENTIALS="The name or the password is wrong.",
     RATE_LIMITED="The rate limit was exceeded.",
     SELF_FOLLOW="You cannot follow yourself.",
     IDEMPOTENCY_MISMATCH="The idempotency key was used before with other input.",
+    LOCKED="The article is locked: it takes no votes and no comments.",
 )

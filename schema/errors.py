@@ -17,6 +17,7 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.SelfFollow: UserErrorCode.SELF_FOLLOW,
     errors.RateLimited: UserErrorCode.RATE_LIMITED,
     errors.IdempotencyMismatch: UserErrorCode.IDEMPOTENCY_MISMATCH,
+    errors.Locked: UserErrorCode.LOCKED,
 }
 
 
@@ -32,7 +33,7 @@ class Refusal(UserError):
     pass
 
 
-@strawberry.type(description="The article can no longer be voted on.")
+@strawberry.type(description="The article or comment can no longer be voted on.")
 class VotingClosed(UserError):
     closed_at: DateTime = strawberry.field(description="When voting closed.")
 

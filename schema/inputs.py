@@ -13,7 +13,13 @@ TITLE = "1 to 300 characters."
 LINK = "An absolute http or https URL."
 CONTENT = "At most 40,000 characters."
 ARTICLE_ID = "The id of the article."
+COMMENT = "1 to 10,000 characters, Markdown by convention; not only blanks."
+COMMENT_ID = "The id of the comment."
 PASSWORD = "8 to 128 characters."
+IDEMPOTENCY_KEY = (
+    "A unique text chosen by the client. The same key within a day does not post again. Without a key the same input "
+    "within 10 seconds does not."
+)
 
 
 def optional(description: str) -> Any:
@@ -49,10 +55,7 @@ class PostInput:
     link: Link | None = optional(LINK)
     content: str | None = optional(CONTENT)
     groups: list[str] | None = listed("The names of at most 10 groups to post in.")
-    idempotency_key: str | None = optional(
-        "A unique text chosen by the client. The same key within a day does not post again. Without a key the same "
-        "input within 10 seconds does not."
-    )
+    idempotency_key: str | None = optional(IDEMPOTENCY_KEY)
 
 
 @strawberry.input(description="Changes to one of the viewer's articles. Fields that are left out do not change.")
@@ -91,3 +94,28 @@ class RegroupArticleInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
     add: list[str] | None = listed("The names of groups to add it to.")
     remove: list[str] | None = listed("The names of groups to remove it from.")
+
+
+@strawberry.input(description="A comment to post: an answer to an article, or to a comment of it.")
+class CommentInput:
+    article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
+    parent_id: strawberry.ID | None = optional("The id of the comment that it answers; null for the article itself.")
+    content: str = strawberry.field(description=COMMENT)
+    idempotency_key: str | None = optional(IDEMPOTENCY_KEY)
+
+
+@strawberry.input(description="New content for one of the viewer's comments.")
+class EditCommentInput:
+    comment_id: strawberry.ID = strawberry.field(description=COMMENT_ID)
+    content: str = strawberry.field(description=COMMENT)
+
+
+@strawberry.input(description="The comment to delete, one of the viewer's.")
+class DeleteCommentInput:
+    comment_id: strawberry.ID = strawberry.field(description=COMMENT_ID)
+
+
+@strawberry.input(description="A vote on a comment.")
+class VoteOnCommentInput:
+    comment_id: strawberry.ID = strawberry.field(description=COMMENT_ID)
+    value: Vote | None = strawberry.field(default=Vote.UP, description="The new vote.")

@@ -315,7 +315,13 @@ def rate_limit(rates: RateLimiter, client: Client) -> RateLimit:
 def write_rates(settings: Settings) -> WriteRates | None:
     if settings.rate_limits == "off":
         return None
-    return WriteRates(settings.rate_posts, settings.rate_posts_a_day, settings.rate_registrations)
+    return WriteRates(
+        settings.rate_posts,
+        settings.rate_posts_a_day,
+        settings.rate_registrations,
+        settings.rate_comments,
+        settings.rate_comments_a_day,
+    )
 
 
 def cors_middleware(settings: Settings) -> Middleware | None:

@@ -188,6 +188,8 @@ class Settings(BaseModel):
     )
     rate_posts: int = Field(10, ge=1, description="Maximum number of posts per user in 10 minutes.")
     rate_posts_a_day: int = Field(100, ge=1, description="Maximum number of posts per user in a day.")
+    rate_comments: int = Field(30, ge=1, description="Maximum number of comments per user in 10 minutes.")
+    rate_comments_a_day: int = Field(500, ge=1, description="Maximum number of comments per user in a day.")
     rate_registrations: int = Field(50, ge=1, description="Maximum number of registrations per address in an hour.")
     rate_ranking_places: int = Field(
         2_000,

@@ -135,7 +135,7 @@ class Articles:
             NotFound: nothing was posted under this number.
             VotingClosed: posted more than `voting_window` seconds ago.
             Locked: the article is locked.
-            Forbidden: the poster cannot withdraw or reverse the first vote.
+            Forbidden: the poster cannot withdraw or reverse the first vote, or the article is not visible.
             Unauthenticated: the session has ended.
         """
         status, *reply = await self._sessions.run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
@@ -256,6 +256,7 @@ def _refuse(status: str, number: int) -> NoReturn:
         "unauthenticated": Unauthenticated(),
         "missing": NotFound(f"there is no article:{number}", "articleId"),
         "locked": Locked("articleId"),
+        "hidden": Forbidden(f"article:{number} is not visible", "articleId"),
         "forbidden": Forbidden(f"article:{number} is somebody else's", "articleId"),
         "mismatch": IdempotencyMismatch(),
         "bare": Invalid("an article has a link, content or both", "link"),

@@ -82,11 +82,12 @@ class Comments:
         Raises:
             Invalid: the content or the key breaks a rule; `others` has a second fault.
             NotFound: there is no such article, or no such comment of it, or that comment was deleted.
-            Locked, Forbidden: the article is locked, or was removed.
+            Locked: the article is locked.
+            Forbidden: the article or the comment that is answered is not visible.
             IdempotencyMismatch: the key was used with other input.
             Unauthenticated: the session has ended.
         """
-        content = _checked(content, idempotency_key)
+        content = checked(content, idempotency_key)
         digest = _digest("\0".join((str(article), str(parent or ""), content)))
         if idempotency_key is None:
             key, proof, window, lifetime = digest, secrets.token_hex(16), REPEAT_WINDOW, REPEAT_LIFETIME
@@ -106,8 +107,8 @@ class Comments:
             "" if idempotency_key is None else "keyed",
             *_with_slots(mentioned),
         )
-        if status == "missing" and reply[0] == "parent":
-            raise NotFound(f"article:{article} has no comment:{parent}", "parentId")
+        if reply == ["parent"]:
+            _refuse_parent(status, article, parent)
         if status not in ("commented", "replayed"):
             _refuse(status, "article", article)
         number, flat, username, *effects_of = reply
@@ -127,7 +128,7 @@ class Comments:
             NotFound: there is no such comment, or it was deleted.
             VotingClosed: posted more than `voting_window` seconds ago.
             Locked: the article is locked.
-            Forbidden: the poster cannot withdraw or reverse the first vote.
+            Forbidden: the poster cannot withdraw or reverse the first vote, or the comment is not visible.
             Unauthenticated: the session has ended.
         """
         status, *reply = await self._run(VOTE_ON_COMMENT, number, voter, vote.value)
@@ -237,15 +238,21 @@ async def _keep_removing(site: Site) -> NoReturn:
             logger.exception("removing the comments of deleted articles failed")
 
 
-def _checked(content: str, idempotency_key: str | None) -> str:
+def checked(content: str, idempotency_key: str | None) -> str:
+    """
+    The content of a comment as it is stored.
+
+    Raises:
+        Invalid: the content or the key breaks a rule; `others` has a second fault.
+    """
     faults = Faults()
     with faults:
-        checked = validation.comment(content)
+        valid = validation.comment(content)
     with faults:
         if idempotency_key is not None:
             validation.idempotency_key(idempotency_key)
     faults.raise_any()
-    return checked
+    return valid
 
 
 def _with_slots(usernames: Sequence[str]) -> list[Argument]:
@@ -263,13 +270,18 @@ def _refuse(status: str, kind: str, number: int) -> NoReturn:
     refusals: dict[str, Refusal] = {
         "unauthenticated": Unauthenticated(),
         "missing": NotFound(f"there is no {kind}:{number}", field),
-        "forbidden": Forbidden(
-            f"article:{number} was removed" if kind == "article" else f"comment:{number} is somebody else's", field
-        ),
+        "forbidden": Forbidden(f"{kind}:{number} is somebody else's", field),
+        "hidden": Forbidden(f"{kind}:{number} is not visible", field),
         "locked": Locked(field),
         "mismatch": IdempotencyMismatch(),
     }
     raise refusals[status]
+
+
+def _refuse_parent(status: str, article: int, parent: int | None) -> NoReturn:
+    if status == "missing":
+        raise NotFound(f"article:{article} has no comment:{parent}", "parentId")
+    raise Forbidden(f"comment:{parent} is not visible", "parentId")
 
 
 def _digest(text: str) -> str:

@@ -12,6 +12,7 @@ local function cast_vote(subject, voter, vote)
   local has_voters, is_up = unpack(redis.call("SMISMEMBER", voted, subject.poster, voter))
   if now > closes or has_voters == 0 then return nil, {"closed", string.format("%.0f", closes)} end
   if subject.locked == "1" then return nil, {"locked"} end
+  if subject.state then return nil, {"hidden"} end
 
   local earlier = is_up == 1 and 1 or subject.down > 0 and -redis.call("SISMEMBER", downvoted, voter) or 0
   if vote == earlier then return nil, {"same", voter, subject.flat} end

@@ -9,7 +9,7 @@
 -- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
 --       and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
---       | {"missing", "article" or "parent"} | {"locked"} | {"forbidden"} if the article was removed
+--       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"}
 local poster = actor()
 if not poster then return {"unauthenticated"} end
 
@@ -30,8 +30,9 @@ if not home then return {"missing", "article"} end
 local parent = ARGV[9] ~= "" and find_comment(ARGV[9]) or nil
 local is_answerable = parent and parent.article == article_number and parent.state ~= "deleted"
 if ARGV[9] ~= "" and not is_answerable then return {"missing", "parent"} end
-if home.state == "removed" then return {"forbidden"} end
-if home.locked then return {"locked"} end
+if home.state then return {"hidden", "article"} end
+if parent and parent.state then return {"hidden", "parent"} end
+if home.locked == "1" then return {"locked"} end
 
 -- Whom the comment notifies: the poster of what it answers, then those it mentions. Each as kind, name and slot.
 local function notified_users()

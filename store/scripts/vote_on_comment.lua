@@ -10,7 +10,7 @@ local comment = find_comment(ARGV[8])
 local home = comment and comment.state ~= "deleted" and find_home(comment.article)
 if not home then return {"missing"} end
 
-comment.locked = home.locked
+comment.locked, comment.state = home.locked, comment.state or home.state
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
 if not before then return change end
 

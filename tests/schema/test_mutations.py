@@ -1,5 +1,6 @@
 import pytest
 
+from store import keys
 from store.records import Vote
 from tests.store.reading import everything, post
 
@@ -164,6 +165,15 @@ async def test_late_vote_returns_when_voting_closed(store, ask, alice, clock):  
             }
         ],
     }
+
+
+async def test_locked_article_refuses_votes(store, ask, alice, token, redis):
+    posted = await post(store, alice)
+    redis.hset(keys.article(store.site.home_of_article(posted.number), posted.number), "locked", "1")
+
+    answer = (await ask(VOTE, token, input={"articleId": posted.id}))["data"]["vote"]
+    assert (answer["article"], answer["changed"]) == (None, False)
+    assert [(error["code"], error["field"]) for error in answer["userErrors"]] == [("LOCKED", ["input", "articleId"])]
 
 
 async def test_edit_keeps_fields_that_are_left_out_and_clears_null_fields(ask, token, clock):

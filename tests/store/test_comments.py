@@ -136,8 +136,11 @@ async def test_ended_session_is_refused(store, article, clock, redis):  # C10
     assert everything(redis) == before
 
 
-@pytest.mark.parametrize(("field", "value", "refusal"), [("locked", "1", Locked), ("state", "removed", Forbidden)])
-async def test_locked_or_removed_article_takes_no_comments(store, article, redis, field, value, refusal):
+LOCKED_AND_HIDDEN = [("locked", "1", Locked), ("state", "removed", Forbidden), ("state", "pending", Forbidden)]
+
+
+@pytest.mark.parametrize(("field", "value", "refusal"), LOCKED_AND_HIDDEN)
+async def test_locked_or_hidden_article_takes_no_comments(store, article, redis, field, value, refusal):
     parent = await commented(store, article, "bob")
     redis.hset(keys.article(store.site.home_of_article(article), article), field, value)
     before = everything(redis)
@@ -148,14 +151,28 @@ async def test_locked_or_removed_article_takes_no_comments(store, article, redis
     assert everything(redis) == before
 
 
-async def test_locked_article_takes_no_votes(store, article, redis):
+@pytest.mark.parametrize(("field", "value", "refusal"), LOCKED_AND_HIDDEN)
+async def test_locked_or_hidden_article_takes_no_votes(store, article, redis, field, value, refusal):
     posted = await commented(store, article, "bob")
-    redis.hset(keys.article(store.site.home_of_article(article), article), "locked", "1")
+    redis.hset(keys.article(store.site.home_of_article(article), article), field, value)
     before = everything(redis)
 
     for call in (store.comments.vote(posted.number, "carol", Vote.UP), store.articles.vote(article, "carol", Vote.UP)):
-        with pytest.raises(Locked):
+        with pytest.raises(refusal):
             await call
+    assert everything(redis) == before
+
+
+async def test_hidden_comment_takes_no_replies_and_no_votes(store, article, redis):
+    posted = await commented(store, article, "bob")
+    redis.hset(keys.comment(store.site.home_of_article(article), posted.number), "state", "removed")
+    before = everything(redis)
+
+    with pytest.raises(Forbidden) as reply:
+        await store.comments.post(article, posted.number, "carol", "a text")
+    with pytest.raises(Forbidden) as vote:
+        await store.comments.vote(posted.number, "carol", Vote.UP)
+    assert (reply.value.field, vote.value.field) == (("parentId",), ("commentId",))
     assert everything(redis) == before
 
 
