@@ -1,7 +1,7 @@
 """
-Measures the memory of Valkey without an archive and with one, for stores of several sizes.
+Measures the memory of Valkey of a store that grows, before and after articles are archived.
 
-    python -m bench.hot [--articles 40000,80000,160000] [--hot 10000]
+    python -m bench.hot [--articles 40000,80000,160000] [--hot 10000] [--folder FOLDER]
 
 One article a minute by one of 500 users, in one of five groups, with a link of its own, as `post` leaves them after
 voting: without the keys of imports, and with a trimmed log.
@@ -13,6 +13,7 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,52 +23,60 @@ from database.database import Database
 from database.mirror import Mirror
 from server.managed_valkey import server
 from store import keys, log
+from store.background import running
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import DAY
 from store.site import unix_milliseconds
 from store.store import Store
 
-BATCH = 500
+BATCH, BATCHES = 500, 20  # stories of an import, and imports until the database follows
 USERS, GROUPS = 500, ("ask", "show", "tell", "news", "video")
 MINUTE = 60_000  # milliseconds
 NO_LIMIT = 10**9
 SETTLING = 3.0  # seconds
 
 
-async def main(sizes: list[int], hot: int) -> None:
-    head = ["articles", "all in Valkey, MB", f"{hot:,} in Valkey, MB", "CPU of the process, ms for an archived article"]
-    print(markdown(head, [await row(size, hot) for size in sizes]))
-
-
-async def row(size: int, hot: int) -> list[str]:
-    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as redis_url:
+async def main(sizes: list[int], hot: int, parent: str | None) -> None:
+    with tempfile.TemporaryDirectory(dir=parent) as folder, server.running(Path(folder)) as redis_url:
         store = await Store.open(redis_url)
         database = Database(f"sqlite:///{folder}/upvote.db")
         await database.open()
-        empty = await used(store)
-        await fill(store, size)
-        mirror = Mirror(store.site, database)
-        await mirror.catch_up()
-        await leave_as_posts(store)
-        everything = await used(store) - empty
-
-        following = asyncio.create_task(follow(mirror))
-        started = time.process_time()
-        moved = await Archiver(store.site, database, Limits(hot, NO_LIMIT), notice=0).move()
-        cpu = (time.process_time() - started) * 1000 / max(moved, 1)
-        following.cancel()
-        await asyncio.wait([following])
-        await log.trim(store.site, 0, NO_LIMIT)
-        left = await used(store) - empty
+        empty, stored = await used(store), stories(random.Random(1), max(sizes))
+        head = ["articles", "most in Valkey", "MB", f"{hot:,} in Valkey, MB", "ms of CPU for an archived article"]
+        print(markdown(head, []), flush=True)
+        size = left = 0
+        for larger in sizes:
+            added = larger - size
+            await fill(store, database, islice(stored, added))
+            beyond, most = await used(store) - empty, added + min(size, hot)
+            size = larger
+            cpu = await archive(store, database, hot)
+            left = await used(store) - empty
+            row = [f"{size:,}", f"{most:,}", f"{beyond / 1e6:.1f}", f"{left / 1e6:.1f}", f"{cpu:.2f}"]
+            print(f"| {' | '.join(row)} |", flush=True)
         await database.close()
         await store.close()
-    return [f"{size:,}", f"{everything / 1e6:.1f}", f"{left / 1e6:.1f}", f"{cpu:.2f}"]
 
 
-async def fill(store: Store, size: int) -> None:
-    made = list(stories(random.Random(size), size))
-    for start in range(0, size, BATCH):
-        await import_batch(store, made[start : start + BATCH])
+async def fill(store: Store, database: Database, added: Iterator[Story]) -> None:
+    mirror = Mirror(store.site, database)
+    while batch := list(islice(added, BATCH * BATCHES)):
+        for start in range(0, len(batch), BATCH):
+            await import_batch(store, batch[start : start + BATCH])
+        await mirror.catch_up()
+        await leave_as_posts(store)
+
+
+async def archive(store: Store, database: Database, hot: int) -> float:
+    """Archive what is beyond `hot`. Returns the milliseconds of CPU of the process for an article."""
+    archiver = Archiver(store.site, database, Limits(hot, NO_LIMIT), notice=0)
+    async with running(follow(Mirror(store.site, database))):
+        started = time.process_time()
+        moved = await archiver.move()
+        cpu = time.process_time() - started
+    await archiver.close()
+    await log.trim(store.site, 0, NO_LIMIT)
+    return cpu * 1000 / max(moved, 1)
 
 
 def stories(chance: random.Random, size: int) -> Iterator[Story]:
@@ -103,5 +112,6 @@ if __name__ == "__main__":
         "--articles", type=lambda text: [int(size) for size in text.split(",")], default="40000,80000,160000"
     )
     parser.add_argument("--hot", type=int, default=10_000)
+    parser.add_argument("--folder", help="where the data of the measured store are kept meanwhile")
     chosen = parser.parse_args()
-    asyncio.run(main(chosen.articles, chosen.hot))
+    asyncio.run(main(chosen.articles, chosen.hot, chosen.folder))
