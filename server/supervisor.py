@@ -40,13 +40,14 @@ class ProcessSupervisor:
     def __init__(self, listeners: Sequence[socket.socket]) -> None:
         self._listeners = listeners
         self._workers: list[Worker | None] = [None] * len(listeners)
+        self._attempts = [0] * len(listeners)
         self._started_at = [-RESTART_SECONDS] * len(listeners)
         self._stopping = threading.Event()
 
     def run(self) -> None:
         """
         Raises:
-            WorkerFailed: a worker cannot start, and another attempt would fail too.
+            WorkerFailed: a worker cannot start at its first attempt, so that others would probably fail too.
         """
         previous = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
@@ -68,13 +69,17 @@ class ProcessSupervisor:
         if current and not current.is_alive():
             current.end()
             self._workers[index] = None
-            if current.process.exitcode == STARTUP_FAILURE:
+            if current.process.exitcode != STARTUP_FAILURE:
+                logger.error("worker %d ended and is restarted", index + 1)
+            elif self._attempts[index] > 1:  # the store may not answer just now
+                logger.error("worker %d does not start and is started again; see the log", index + 1)
+            else:
                 raise WorkerFailed("a worker process does not start; see the log")
-            logger.error("worker %d ended and is restarted", index + 1)
         if self._workers[index] is None and time.monotonic() - self._started_at[index] >= RESTART_SECONDS:
             self._start(index)
 
     def _start(self, index: int) -> None:
+        self._attempts[index] += 1
         self._started_at[index] = time.monotonic()
         try:
             self._workers[index] = Worker(index + 1, self._listeners[index])

@@ -17,6 +17,7 @@ import pytest
 from tests.server.conftest import ROOT, Live, environment, serving
 from tests.server.observability.test_metrics import family, of
 from tests.servers import free_port, until
+from tests.slow.test_kills import valkey_of
 
 MOMENTS = 12
 PAGE = "{ articles { totalCount } }"
@@ -104,6 +105,23 @@ def test_worker_that_is_killed_is_replaced(tmp_path):
         answers = [live.post({"query": PAGE}) for _ in range(20)]
 
         assert {answer.status_code for answer in answers} == {200}
+        assert live.stop() == 0
+
+
+def test_worker_that_cannot_start_while_valkey_does_not_answer_is_started_again(tmp_path):
+    with serving(tmp_path, workers=2) as live:
+        until(lambda: len(workers_of(live, tmp_path)) == 2)
+        killed = workers_of(live, tmp_path)[0]
+        stopped = valkey_of(tmp_path)
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            os.kill(killed, signal.SIGKILL)
+            until(lambda: "does not start and is started again" in live.errors.read_text(), 40)
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        until(lambda: len(set(workers_of(live, tmp_path)) - {killed}) == 2)
+        until(lambda: live.post({"query": PAGE}).status_code == 200)
+
         assert live.stop() == 0
 
 

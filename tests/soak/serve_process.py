@@ -20,6 +20,7 @@ from tests.soak.processes import Process, processes_below
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0  # seconds that the server may take to answer or to end
+LOGGED = 4_000  # bytes of the log that a fault shows
 READ = "{ articles { totalCount nodes { id title votes } } }"
 
 
@@ -40,6 +41,7 @@ class ServeProcess:
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
         self._log_reader: threading.Thread | None = None
+        self._logged = b""
 
     async def start(self) -> None:
         settings = {
@@ -73,8 +75,16 @@ class ServeProcess:
     def _read_log(self) -> None:
         while self._log_is_read:
             readable, _, _ = select.select([self._log], [], [], 0.1)
-            if readable and not self._log.read(65_536):
-                return
+            if readable:
+                if not (read := self._log.read(65_536)):
+                    return
+                self._logged = (self._logged + read)[-LOGGED:]
+
+    def _last_lines(self) -> str:
+        """The end of the log of a server that has ended."""
+        if self._log_reader:
+            self._log_reader.join()
+        return self._logged.decode(errors="replace")
 
     async def stop_reading_log(self) -> None:
         """From now on the log fills the pipe."""
@@ -91,7 +101,9 @@ class ServeProcess:
             deadline = time.monotonic() + PATIENCE
             while time.monotonic() < deadline:
                 if self.process and self.process.poll() is not None:
-                    raise WrongAnswer(f"the server ended by itself with {self.process.returncode}")
+                    raise WrongAnswer(
+                        f"the server ended by itself with {self.process.returncode}: {self._last_lines()}"
+                    )
                 with suppress(httpx.HTTPError, KeyError, json.JSONDecodeError):
                     answer = (await client.post("/graphql", json={"query": READ})).json()
                     if answer["data"]["articles"] is not None:
