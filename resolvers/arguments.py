@@ -97,6 +97,14 @@ def article_number(id: str) -> int:
     return number
 
 
+def comment_number(id: str) -> int:
+    """The number in the argument `id`, of a comment."""
+    number = records.comment_number(id)
+    if number is None:
+        raise BadInput(f"a comment's id looks like comment:1541, not {id[:100]}")
+    return number
+
+
 def group_name(name: str) -> str:
     """
     The name of a group in lower case, from the argument `group` or `name`.

@@ -1,4 +1,4 @@
-"""Fields of Article that are not attributes of its record."""
+"""Fields of Article that are not attributes of its record, and those of all that is voted on."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -11,7 +11,9 @@ from store import records, validation
 from store.ranking import standings
 from store.ranking.formulas import Order
 from store.ranking.standings import Standing
-from store.records import Article, Group, User, Vote
+from store.records import Article, Comment, ContentState, Group, User, Vote
+
+Votable = Article | Comment
 
 
 def poster(articles: Sequence[Article], context: Context) -> list[User]:
@@ -30,26 +32,32 @@ def is_good(articles: Sequence[Article], context: Context) -> list[bool]:
     return [context.store.site.policy.is_good(article) for article in articles]
 
 
-def voting_closes_at(articles: Sequence[Article], context: Context) -> list[int]:
-    return [context.store.site.policy.closes_at(article) for article in articles]
+def voting_closes_at(subjects: Sequence[Votable], context: Context) -> list[int]:
+    return [context.store.site.policy.closes_at(subject) for subject in subjects]
 
 
 def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
-    oldest = context.now - context.store.site.policy.voting_ms
-    return [article.posted_at >= oldest for article in articles]
+    have_voters = keep_voters(articles, context)
+    return [has_voters and not article.is_locked for article, has_voters in zip(articles, have_voters, strict=True)]
 
 
-async def viewer_vote(articles: Sequence[Article], context: Context) -> list[Vote | None]:
-    """None if nobody is logged in, or if voting has closed, when the votes of users are deleted."""
+def keep_voters(subjects: Sequence[Votable], context: Context) -> list[bool]:
+    """Whether the votes of users are still stored: until voting closes, unless it is a deleted comment."""
+    oldest, deleted = context.now - context.store.site.policy.voting_ms, ContentState.DELETED
+    return [subject.posted_at >= oldest and subject.state is not deleted for subject in subjects]
+
+
+async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vote | None]:
+    """None if nobody is logged in, or if the votes of users are deleted, as when voting has closed."""
     viewer = await context.viewer()
     if viewer is None:
-        return [None] * len(articles)
-    open_to_votes = is_voting_open(articles, context)
-    numbers = [article.number for article in articles]
-    if all(open_to_votes):
+        return [None] * len(subjects)
+    have_voters = keep_voters(subjects, context)
+    numbers = [subject.number for subject in subjects]
+    if all(have_voters):
         return [*await context.reads.votes(numbers, viewer)]
-    votes = iter(await context.reads.votes(list(compress(numbers, open_to_votes)), viewer))
-    return [next(votes) if is_open else None for is_open in open_to_votes]
+    votes = iter(await context.reads.votes(list(compress(numbers, have_voters)), viewer))
+    return [next(votes) if has_voters else None for has_voters in have_voters]
 
 
 @paginated
@@ -57,7 +65,7 @@ async def voters(
     articles: Sequence[Article], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput | None]:
     """The voters by name; None after voting has closed, when they are deleted. Arguments are checked in both cases."""
-    numbers = [article.number for article in compress(articles, is_voting_open(articles, context))]
+    numbers = [article.number for article in compress(articles, keep_voters(articles, context))]
     names = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     connections = for_each(articles, lambda article: _voters(article, names.get(article.number, ()), paging))
     return [

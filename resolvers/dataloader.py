@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from database.database import Database
 from resolvers.archive import ArchiveReads
-from store import archive, feeds, listings, queries
+from store import archive, feeds, listings, queries, threads
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
@@ -19,7 +19,7 @@ from store.listings import Listing, Page, Window
 from store.queries import Read, RecordType
 from store.ranking import snapshots, standings
 from store.ranking.standings import Rank
-from store.records import Article, Position, Profile, Vote
+from store.records import Article, Comment, Position, Profile, Vote
 from store.sessions import Login
 from store.store import Store
 
@@ -87,6 +87,31 @@ class Reads:
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
         return await self._records_of(queries.ARTICLES, list(numbers))
+
+    async def comments(self, numbers: Iterable[int]) -> list[Comment | None]:
+        """
+        Comments whose articles exist: the comments of a deleted article are removed after it.
+
+        One round trip; one more for their articles, unless this request has read them.
+        """
+        comments = await self._records_of(queries.COMMENTS, list(numbers))
+        needed = {comment.article for comment in comments if comment}
+        articles = dict(zip(needed, await self.articles(needed), strict=True)) if needed else {}
+        return [comment if comment and articles[comment.article] else None for comment in comments]
+
+    async def ancestors(self, numbers: Sequence[int]) -> list[list[Comment]]:
+        """The comments above each comment, the outermost first. Two round trips for all."""
+        above = await self._load([threads.ancestors(self._store.site, number) for number in numbers])
+        comments = iter(await self.comments([each for ancestors in above for each in ancestors]))
+        return [[comment for _ in ancestors if (comment := next(comments))] for ancestors in above]
+
+    async def descendant_counts(self, numbers: Sequence[int]) -> list[int]:
+        """How many visible comments are below each comment. One command per partition."""
+        site, homes = self._store.site, dict[int, list[int]]()
+        for number in dict.fromkeys(numbers):
+            homes.setdefault(site.home_of_article(number), []).append(number)
+        counts = _merged(await self._load([threads.descendant_counts(site, p, part) for p, part in homes.items()]))
+        return [counts[number] for number in numbers]
 
     async def profiles(self, usernames: Iterable[str]) -> list[Profile | None]:
         return await self._records_of(queries.PROFILES, list(usernames))

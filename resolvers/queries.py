@@ -11,12 +11,12 @@ from resolvers.rate_limits import RateLimit
 from store import listings, records, validation
 from store.errors import Invalid
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
-from store.records import Article, Feed, Group, User
+from store.records import Article, Comment, Feed, Group, User
 from store.sessions import Login
 
 MAX_NODES = 100
 
-Node = Article | User | Group | Feed
+Node = Article | Comment | User | Group | Feed
 
 
 async def node(context: Context, id: str) -> Node | BadInput | None:
@@ -24,11 +24,13 @@ async def node(context: Context, id: str) -> Node | BadInput | None:
 
 
 async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | None]:
-    """One round trip for all of them. A malformed id has its own error."""
+    """One round trip for all of them; one more for the articles of comments. A malformed id has its own error."""
     if len(ids) > MAX_NODES:
         raise BadInput(f"at most {MAX_NODES} ids at once, not {len(ids)}")
-    articles, users, feeds = await gather(_articles(context, ids), _users(context, ids), _feeds(context, ids))
-    found = {**articles, **users, **feeds, **_groups(ids)}
+    articles, comments, users, feeds = await gather(
+        _articles(context, ids), _comments(context, ids), _users(context, ids), _feeds(context, ids)
+    )
+    found = {**articles, **comments, **users, **feeds, **_groups(ids)}
     return [found[id] if id in found else BadInput(f"this is not a valid id: {id[:100]}") for id in ids]
 
 
@@ -52,6 +54,11 @@ async def feed(context: Context) -> Feed | None:
 
 async def article(context: Context, id: str) -> Article | None:
     return (await context.reads.articles([arguments.article_number(id)]))[0]
+
+
+async def comment(context: Context, id: str) -> Comment | None:
+    """One round trip, and one more for its article: without that there is no comment."""
+    return (await context.reads.comments([arguments.comment_number(id)]))[0]
 
 
 async def user(context: Context, username: str) -> User | None:
@@ -113,6 +120,11 @@ async def all_groups(context: Context, *, paging: PageArguments) -> Connection[G
 async def _articles(context: Context, ids: Sequence[str]) -> dict[str, Article | None]:
     numbers = {id: number for id in ids if (number := records.article_number(id))}
     return dict(zip(numbers, await context.reads.articles(numbers.values()), strict=True))
+
+
+async def _comments(context: Context, ids: Sequence[str]) -> dict[str, Comment | None]:
+    numbers = {id: number for id in ids if (number := records.comment_number(id))}
+    return dict(zip(numbers, await context.reads.comments(numbers.values()), strict=True))
 
 
 async def _users(context: Context, ids: Sequence[str]) -> dict[str, User | None]:

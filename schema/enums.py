@@ -6,9 +6,9 @@ import strawberry
 
 from resolvers.search import SearchKind, SearchOrder
 from store.ranking.formulas import Order
-from store.records import Vote
+from store.records import ContentState, Vote
 
-__all__ = ["Order", "SearchKind", "SearchOrder", "UserErrorCode", "Vote"]
+__all__ = ["ContentState", "Order", "SearchKind", "SearchOrder", "UserErrorCode", "Vote"]
 
 
 class UserErrorCode(Enum):
@@ -47,10 +47,19 @@ describe(
 describe(
     Vote,
     "VoteValue",
-    "A vote on an article.",
+    "A vote on an article or a comment.",
     UP="An upvote.",
     DOWN="A downvote.",
     NONE="No vote; removes an earlier one.",
+)
+describe(
+    ContentState,
+    "ContentState",
+    "Whether an article or a comment is shown.",
+    VISIBLE="Everybody may read it.",
+    PENDING="It waits for a moderator; only its poster and moderators may read it.",
+    REMOVED="A moderator has removed it; only its poster and moderators may read it.",
+    DELETED="Its poster has deleted it. It stays, without content and poster, while it has replies.",
 )
 describe(
     SearchKind,

@@ -31,7 +31,7 @@ ARGUMENTS = {
     "unseen_only": "Only articles that are newer than the mark.",
     "link": "An absolute http or https URL.",
     "date": "Only articles posted on this UTC day.",
-    "id": "The id of a node, such as `article:1541`, `user:alice` or `group:programming`.",
+    "id": "The id of a node, such as `article:1541`, `comment:1542`, `user:alice` or `group:programming`.",
     "ids": "At most 100 ids.",
     "name": "The name of the group, in any case of letters.",
     "username": "The name of the user, in any case of letters.",

@@ -7,6 +7,7 @@ from schema.fields import root_field
 from schema.types import (
     Article,
     ChangePage,
+    Comment,
     Connection,
     Feed,
     Group,
@@ -32,6 +33,10 @@ class Query:
     session: Session | None = root_field(queries.session, "The session of this request; null if nobody is logged in.")
     article: Article | None = root_field(
         queries.article, "The article with this id; null if there is none. A malformed id is an error."
+    )
+    comment: Comment | None = root_field(
+        queries.comment,
+        "The comment with this id; null if there is none, or if its article was deleted. A malformed id is an error.",
     )
     articles: Connection[Article] | None = root_field(
         queries.articles, "All articles, or those of a group. An unknown or malformed name is that of an empty group."

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import strawberry
 
-from resolvers import articles, feeds, rate_limits, search, users
+from resolvers import articles, comments, feeds, rate_limits, search, users
 from resolvers.pagination import total_count
-from schema.enums import Order, Vote
+from schema.enums import ContentState, Order, Vote
 from schema.fields import field_of
 from schema.scalars import DateTime, Link
 from store import records
@@ -31,8 +31,23 @@ class Node:
     id: strawberry.ID = strawberry.field(description=ID)
 
 
+@strawberry.interface(description="What users vote on.")
+class Votable(Node):
+    votes: int = strawberry.field(description="Upvotes minus downvotes.")
+    upvotes: int = strawberry.field(description="The number of upvotes, including the poster's.")
+    downvotes: int = strawberry.field(description="The number of downvotes.")
+    viewer_vote: Vote | None = field_of(
+        articles.viewer_vote,
+        "The viewer's vote; null if nobody is logged in, or if voting has closed, when the voters are deleted.",
+    )
+    is_voting_open: bool = strawberry.field(
+        description="Whether voting is open: by default for a week after posting, unless the article is locked."
+    )
+    voting_closes_at: DateTime = field_of(articles.voting_closes_at, "When voting closes.", is_pure=True)
+
+
 @strawberry.type(description="An article that users vote on.")
-class Article(Node):
+class Article(Votable):
     is_type_of = instances_of(records.Article)
     is_cacheable = staticmethod(attrgetter("is_cacheable"))
 
@@ -44,9 +59,6 @@ class Article(Node):
     poster: "User" = field_of(articles.poster, "The user who posted it.", is_pure=True)
     posted_at: DateTime = strawberry.field(description="When it was posted.")
     edited_at: DateTime | None = strawberry.field(description="When it was last edited; null if never.")
-    votes: int = strawberry.field(description="Upvotes minus downvotes.")
-    upvotes: int = strawberry.field(description="The number of upvotes, including the poster's.")
-    downvotes: int = strawberry.field(description="The number of downvotes.")
     score: float = field_of(
         articles.score,
         "The value of the order SCORE: by default the posting time in unix seconds plus 432 per vote.",
@@ -54,13 +66,12 @@ class Article(Node):
     )
     is_good: bool = field_of(articles.is_good, "Whether it has enough votes for the front page.", is_pure=True)
     is_voting_open: bool = field_of(
-        articles.is_voting_open, "Whether voting is open: by default for a week after posting."
+        articles.is_voting_open,
+        "Whether voting is open: by default for a week after posting, unless the article is locked.",
     )
-    voting_closes_at: DateTime = field_of(articles.voting_closes_at, "When voting closes.", is_pure=True)
-    viewer_vote: Vote | None = field_of(
-        articles.viewer_vote,
-        "The viewer's vote; null if nobody is logged in, or if voting has closed, when the voters are deleted.",
-    )
+    state: ContentState = strawberry.field(description="Whether it is shown.")
+    is_locked: bool = strawberry.field(description="Whether it is locked: then it takes no votes and no comments.")
+    comment_count: int = strawberry.field(description="The number of visible comments.")
     groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, sorted by name.", is_pure=True)
     voters: "Connection[User] | None" = field_of(
         articles.voters,
@@ -68,6 +79,39 @@ class Article(Node):
     )
     standing: "Standing | None" = field_of(
         articles.standing, "The rank among all articles or in a group; null if the article is not in the group."
+    )
+
+
+@strawberry.type(description="An answer to an article or to another comment of it.")
+class Comment(Votable):
+    is_type_of = instances_of(records.Comment)
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))
+
+    article: Article = field_of(comments.article, "The article that it belongs to.")
+    parent: "Comment | None" = field_of(
+        comments.parent, "The comment that it answers; null if it answers the article itself."
+    )
+    ancestors: list["Comment"] = field_of(
+        comments.ancestors,
+        "The comments above it, from the one that answers the article to its parent; of more than 1,000 the nearest.",
+    )
+    depth: int = strawberry.field(description="The number of comments above it: 0 if it answers the article itself.")
+    poster: "User | None" = field_of(comments.poster, "The user who wrote it; null once deleted.", is_pure=True)
+    content: str | None = field_of(
+        comments.content,
+        "The text in Markdown, as written, of 1 to 10,000 characters; null where the viewer may not read it.",
+        is_pure=True,
+    )
+    state: ContentState = strawberry.field(description="Whether it is shown.")
+    posted_at: DateTime = strawberry.field(description="When it was posted.")
+    edited_at: DateTime | None = strawberry.field(description="When it was last edited; null if never.")
+    is_voting_open: bool = field_of(
+        comments.is_voting_open,
+        "Whether voting is open: by default for a week after posting, unless it is deleted or the article is locked.",
+    )
+    reply_count: int = strawberry.field(description="The number of visible replies to it.")
+    descendant_count: int = field_of(
+        comments.descendant_count, "The number of visible comments below it: replies, replies to these, and so on."
     )
 
 

@@ -62,7 +62,14 @@ from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.ranking.snapshots import MAX_POSITIONS
 from store.records import INSTANTS
 from store.store import Store
-from store.validation import CONTENT_LENGTH, GROUP_LENGTH, IDEMPOTENCY_KEY_LENGTH, LINK_LENGTH, TITLE_LENGTH
+from store.validation import (
+    COMMENT_LENGTH,
+    CONTENT_LENGTH,
+    GROUP_LENGTH,
+    IDEMPOTENCY_KEY_LENGTH,
+    LINK_LENGTH,
+    TITLE_LENGTH,
+)
 
 if TYPE_CHECKING:
     from server.observability.tracing import Spans
@@ -84,10 +91,15 @@ STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
 KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"  # of servers that send requests of their visitors
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
 WEIGHTS = Weights(
-    texts={("Article", "content"): CONTENT_LENGTH // 10_000, ("SearchEdge", "excerpt"): 2},
+    texts={
+        ("Article", "content"): CONTENT_LENGTH // 10_000,
+        ("Comment", "content"): COMMENT_LENGTH // 10_000,
+        ("SearchEdge", "excerpt"): 2,
+    },
     flags={"pinned": MAX_POSITIONS // 10},  # a copied position costs a tenth of one that is shown
     arguments={"since": 25, "query": 50},  # finding the places of such a page takes longer than reading their articles
     largest_page=SIZES[-1],
+    lists={("Comment", "ancestors"): 100},  # there may be 1,000
     sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
 )
 CORS_REQUEST_HEADERS = [  # that pages of other origins may send, beside those that browsers always allow

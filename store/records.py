@@ -62,6 +62,15 @@ class PartitionPage(NamedTuple):
     at: int | None = None
 
 
+class ContentState(Enum):
+    """Whether an article or a comment is shown. Only VISIBLE and DELETED arise without moderation."""
+
+    VISIBLE = "visible"
+    PENDING = "pending"
+    REMOVED = "removed"
+    DELETED = "deleted"
+
+
 class Article(NamedTuple):
     """A named tuple: pages create many of them, and a dataclass takes longer."""
 
@@ -76,6 +85,9 @@ class Article(NamedTuple):
     downvotes: int
     imported: int  # upvotes of an imported story whose voters are unknown
     groups: tuple[str, ...]
+    comment_count: int = 0  # visible ones
+    state: ContentState = ContentState.VISIBLE
+    is_locked: bool = False
 
     @property
     def id(self) -> str:
@@ -93,15 +105,6 @@ class Article(NamedTuple):
     @property
     def held_bytes(self) -> int:
         return size_of([self])
-
-
-class ContentState(Enum):
-    """Whether an article or a comment is shown. Only VISIBLE and DELETED arise without moderation."""
-
-    VISIBLE = "visible"
-    PENDING = "pending"
-    REMOVED = "removed"
-    DELETED = "deleted"
 
 
 class Comment(NamedTuple):
@@ -223,6 +226,9 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
         int(fields["down"]),
         int(fields.get("imported", 0)),
         tuple(fields["groups"].split()),
+        int(fields.get("comments", 0)),
+        ContentState(fields["state"]) if "state" in fields else ContentState.VISIBLE,
+        fields.get("locked") == "1",
     )
 
 

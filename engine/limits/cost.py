@@ -66,15 +66,16 @@ class Weights:
     """
     The points of fields.
 
-    A page without a size counts as `page` items, any other list as `items`. `introspection` is the cost of each
-    introspection field. `texts` gives the points of long texts by type and field, `flags` those of boolean arguments
-    that are true, and `arguments` those of other arguments that are given and not null. A response costs at least one
-    point for every `bytes_per_point` bytes. A page that is selected by number costs one point for every
-    `skipped_per_point` items before it.
+    A page without a size counts as `page` items, any other list as `items`, or as `lists` says by type and field.
+    `introspection` is the cost of each introspection field. `texts` gives the points of long texts by type and field,
+    `flags` those of boolean arguments that are true, and `arguments` those of other arguments that are given and not
+    null. A response costs at least one point for every `bytes_per_point` bytes. A page that is selected by number costs
+    one point for every `skipped_per_point` items before it.
 
     A resolver refuses pages of more than `largest_page` items with an error of its own. Fields below such a page count
-    nothing, so that the client gets that error and not one about the cost. `sizes` names arguments beside `first` and
-    `last` that give the size of a page.
+    nothing, so that the client gets that error and not one about the cost. `pages` has the sizes of pages for which
+    other numbers hold, by type and field; `sizes` names arguments beside `first` and `last` that give the size of a
+    page.
     """
 
     page: int = 50
@@ -86,6 +87,8 @@ class Weights:
     bytes_per_point: int = 10_000
     skipped_per_point: int = 100
     largest_page: int | None = None
+    lists: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    pages: Mapping[tuple[str, str], PageSize] = field(default_factory=dict)
     sizes: Mapping[str, PageSize] = field(default_factory=dict)
 
     def page_size(self, argument: str) -> PageSize | None:
@@ -112,13 +115,15 @@ class FieldCost:
     The cost of one field: its own points, and those of its nested fields for each item of its list.
 
     `sizes`, `flags` and `page_number` hold indexes into the operation's size arguments. `sizes` are the arguments that
-    give the length of the page or of the list, `flags` the other arguments that cost points, with these points,
-    and `page_number` is the argument `page`: the items before that page are skipped, which costs a part of a point.
+    give the length of the page or of the list, `items` the length of a list without these, `flags` the other arguments
+    that cost points, with these points, and `page_number` is the argument `page`: the items before that page are
+    skipped, which costs a part of a point.
     """
 
     own: int
     page: PageSize | None = None
     is_list: bool = False
+    items: int = 0
     sizes: tuple[int, ...] = ()
     nested: "tuple[FieldCost, ...]" = ()
     flags: tuple[tuple[int, int], ...] = ()
@@ -134,7 +139,7 @@ class FieldCost:
         if self.is_list and page is not None:
             own, times = page, page
         elif self.is_list:
-            times = weights.items if size is None else size
+            times = self.items if size is None else size
             own = own if size is None else size
         return own + times * sum(each.points(sizes, weights, items) for each in self.nested)
 
@@ -217,11 +222,14 @@ class CostReader:
             points = self.weights.texts.get((parent, node.name.value))
             return FieldCost(points) if points else None
         is_list = isinstance(get_nullable_type(definition.type), GraphQLList)
+        names = parent, node.name.value
         page = next(filter(None, map(self.weights.page_size, definition.args)), None)
+        page = page and self.weights.pages.get(names, page)
+        items = self.weights.lists.get(names, self.weights.items)
         own = int(is_resolved(definition))
         nested = self.fields([(named, node.selection_set) for node, _ in same if node.selection_set])
         sizes, flags = self._sizes(node, page is not None, is_list), self._flags(node)
-        return FieldCost(own, page, is_list, sizes, nested, flags, self._page_number(node, page is not None))
+        return FieldCost(own, page, is_list, items, sizes, nested, flags, self._page_number(node, page is not None))
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
         """The sizes of a page are those of `Weights.page_size`; that of a list is its longest argument's length."""

@@ -155,11 +155,12 @@ class TrackingCache:
 
 @dataclass(slots=True)
 class CachedHash:
-    """A hash until it is decoded, then the id of its record."""
+    """A hash until it is decoded; then the id of its record, and the records of this kind."""
 
     bytes: int
     fields: dict[str, str] | None
     id: Any = None
+    records: dict[Any, Any] | None = None
 
 
 class HashCache:
@@ -168,19 +169,20 @@ class HashCache:
     def __init__(self) -> None:
         self.bytes = 0
         self._hashes: dict[str, CachedHash] = {}  # by key, the oldest first
-        self._records: dict[Any, Any] = {}  # by id
+        self._records: dict[Callable[..., Any], dict[Any, Any]] = {}  # by their decoder, by id
 
     def __len__(self) -> int:
         return len(self._hashes)
 
     def find(self, ids: Sequence[Id], key: Callable[[Id], str], decode: Callable[[Id, Any], T]) -> list[T | None]:
-        """The records of ids, None where nothing is cached."""
-        found: list[T | None] = list(map(self._records.get, ids))
+        """The records of ids, None where nothing is cached. Each kind of record has a decoder and ids of its own."""
+        records = self._records.setdefault(decode, {})
+        found: list[T | None] = list(map(records.get, ids))
         if not all(found):
             for place, id in enumerate(ids):
                 if found[place] is None and (cached := self._hashes.get(key(id))) and cached.fields:
-                    self._records[id] = found[place] = decode(id, cached.fields)
-                    cached.id, cached.fields = id, None
+                    records[id] = found[place] = decode(id, cached.fields)
+                    cached.id, cached.records, cached.fields = id, records, None
         return found
 
     def add(self, key: str, fields: dict[str, str]) -> bool:
@@ -197,8 +199,8 @@ class HashCache:
         cached = self._hashes.pop(key, None)
         if cached:
             self.bytes -= cached.bytes
-            if cached.fields is None:
-                del self._records[cached.id]
+            if cached.records is not None:
+                del cached.records[cached.id]
 
     def discard_oldest(self) -> None:
         self.discard(next(iter(self._hashes)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import floor, log10, sqrt
 
-from store.records import Article
+from store.records import Article, Comment
 
 DAY = 86_400  # seconds
 PAGE_SIZE = 25
@@ -60,9 +60,9 @@ class Policy:
         """The numbers that the indexes depend on, by name."""
         return {name: getattr(self, name) for name in ("good_votes", *INDEX_WEIGHTS)}
 
-    def closes_at(self, article: Article) -> int:
-        """The last instant at which the article can be voted on (unix milliseconds)."""
-        return article.posted_at + self.voting_ms
+    def closes_at(self, subject: Article | Comment) -> int:
+        """The last instant at which an article or a comment can be voted on (unix milliseconds)."""
+        return subject.posted_at + self.voting_ms
 
     def is_good(self, article: Article) -> bool:
         return article.votes >= self.good_votes

@@ -39,9 +39,9 @@ def test_nothing_released_is_broken():
 
 def test_breaking_change_is_found_and_an_addition_is_none(tmp_path):
     schema = tmp_path / "schema.graphql"
-    schema.write_text(FILE.read_text().replace("  votes: Int!\n", "  votes: Int\n  stars: Int!\n"))
+    schema.write_text(FILE.read_text().replace("  score: Float!\n", "  score: Float\n  stars: Int!\n"))
 
-    assert findings("breaking.mjs", FILE, schema) == ["Field 'Article.votes' changed type from 'Int!' to 'Int'"]
+    assert findings("breaking.mjs", FILE, schema) == ["Field 'Article.score' changed type from 'Float!' to 'Float'"]
 
 
 def findings(program: str, *schemas: Path) -> list[Any]:

@@ -86,6 +86,19 @@ def test_arguments_may_cost_points_of_their_own():
         assert priced.find(f"{{ shelf(first: 1, page: {written}) {{ total }} }}", None).cost.points({}) == expected
 
 
+def test_fields_may_have_longer_lists_and_larger_pages():
+    weights = Weights(
+        items=10, largest_page=100, lists={("Book", "likes"): 70}, pages={("Query", "shelf"): PageSize(50, 500)}
+    )
+    sized = Operations(SCHEMA, Limits(weights=weights), SizedCache(100_000))
+    operation = sized.find("query ($n: Int) { shelf(first: $n) { books { title } } }", None)
+
+    assert [operation.cost.points({"n": size}) for size in (500, 501, None)] == [501, 1, 51]
+    assert sized.find("{ pick(ids: [1]) { likes { down: title } } }", None).cost.points({}) == 2
+    assert sized.find("{ pick(ids: [1]) { likes { shelf(first: 5) { total } } } }", None).cost.points({}) == 72
+    assert sized.find("{ pick(ids: [1]) { shelf(first: 500) { books { title } } } }", None).cost.points({}) == 2
+
+
 def test_number_of_cached_costs_is_bounded():
     operation = OPERATIONS.find("query Many($n: Int) { shelf(first: $n) { books { title } } }", None)
 

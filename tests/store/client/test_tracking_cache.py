@@ -63,6 +63,16 @@ async def test_cached_profile_is_current(store, other, alice, bob):
         assert profile.karma == expected
 
 
+async def test_cached_records_of_other_kinds_may_have_equal_ids(store, alice):
+    article = await post(store, alice)
+    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    for _ in range(2):
+        articles = await Reads(store, None).articles([article.number, comment.number])
+        comments = await Reads(store, None).comments([article.number, comment.number])
+        assert articles == [article._replace(comment_count=1), None]
+        assert comments == [None, comment]
+
+
 async def test_cached_vote_is_current_and_read_once(store, other, alice, bob):
     posted = await post(store, alice)
 
