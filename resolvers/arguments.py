@@ -35,10 +35,10 @@ class PageArguments(NamedTuple):
     before: str | None = None
     page: int | None = None
 
-    def size(self, default: int = PAGE_SIZE) -> int:
+    def size(self, default: int = PAGE_SIZE, largest: int = SIZES[-1]) -> int:
         for name, value in (("first", self.first), ("last", self.last)):
-            if value is not None and value not in SIZES:
-                raise BadInput(f"{name} is 1 to 100, not {value}")
+            if value is not None and not 1 <= value <= largest:
+                raise BadInput(f"{name} is 1 to {largest}, not {value}")
         return self.first or self.last or default
 
     def check(self) -> None:

@@ -7,7 +7,7 @@ Values by id are looked up in three places: what this request has read, the clie
 from asyncio import Event, sleep
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from database.database import Database
 from resolvers.archive import ArchiveReads
@@ -22,11 +22,29 @@ from store.ranking.standings import Rank
 from store.records import Article, Comment, Position, Profile, Vote
 from store.sessions import Login
 from store.store import Store
+from store.threads import CommentOrder, ThreadPage, ThreadWindow
 
 K = TypeVar("K")
 T = TypeVar("T")
 
 TICKS = 2  # of the event loop, in which other calls may add reads to a batch
+
+
+class Replies(NamedTuple):
+    """The replies to a comment of an article, or to the article itself if `parent` is its number."""
+
+    article: int
+    parent: int
+    order: CommentOrder
+
+
+class Thread(NamedTuple):
+    """The thread of an article or below one of its comments, down to a depth."""
+
+    article: int
+    order: CommentOrder
+    under: int | None
+    max_depth: int
 
 
 class Reads:
@@ -98,6 +116,22 @@ class Reads:
         needed = {comment.article for comment in comments if comment}
         articles = dict(zip(needed, await self.articles(needed), strict=True)) if needed else {}
         return [comment if comment and articles[comment.article] else None for comment in comments]
+
+    async def replies(self, wanted: Sequence[tuple[Replies, Window]]) -> list[Page]:
+        """Pages of the replies to comments or to articles. One round trip for all."""
+        site = self._store.site
+        parts = await self._load([threads.siblings_page(site, *replies, window) for replies, window in wanted])
+        return [listings.merge([part], window) for part, (_, window) in zip(parts, wanted, strict=True)]
+
+    async def threads(self, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> list[ThreadPage]:
+        """Pages of threads. One round trip for all."""
+        site = self._store.site
+        return await self._load(
+            [
+                threads.page(site, article, order, window, under=under, max_depth=max_depth)
+                for (article, order, under, max_depth), window in wanted
+            ]
+        )
 
     async def ancestors(self, numbers: Sequence[int]) -> list[list[Comment]]:
         """The comments above each comment, the outermost first. Two round trips for all."""

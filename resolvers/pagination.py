@@ -5,11 +5,11 @@ from asyncio import gather
 from base64 import b64decode
 from binascii import b2a_base64
 from bisect import bisect_left, bisect_right
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import chain, islice
 from math import inf, isfinite
 from sys import getsizeof
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from caches import Hashed, memo, shared_cache
 from resolvers.arguments import BadInput, PageArguments, for_each
@@ -32,7 +32,9 @@ PLACE_BYTES = 400  # of a place on a cached page, with its number and its edge
 PAGE_BYTES = 2_500  # of a cached page without its places
 PAGES = shared_cache("pages")
 
+L = TypeVar("L")
 T = TypeVar("T")
+W = TypeVar("W")
 
 
 class CursorFormat(NamedTuple):
@@ -165,11 +167,16 @@ class Edge(NamedTuple, Generic[T]):
         return encode_cursor(self.listing, self.position)
 
 
+class HasCursor(Protocol):
+    @property
+    def cursor(self) -> str: ...
+
+
 class PageInfo(NamedTuple):
     has_next_page: bool
     has_previous_page: bool
-    first: Edge[Any] | None
-    last: Edge[Any] | None
+    first: HasCursor | None
+    last: HasCursor | None
 
     @property
     def start_cursor(self) -> str | None:
@@ -213,13 +220,13 @@ async def article_connections(
     listing that the cursor does not belong to gets an error.
     """
     windows = for_each(listings, lambda listing: article_window(listing, paging, default_size))
-    selected = _valid(listings, windows)
+    selected = valid_windows(listings, windows)
     if any(window.is_pinned for _, window in selected) or (pinned and paging.cursor is None):
         pages = list(await gather(*(_pinned_page(context, listing, window) for listing, window in selected)))
     else:
         pages = await context.reads.pages(selected)
     named = [(listing.name, page, page.total) for (listing, _), page in zip(selected, pages, strict=True)]
-    return _with_errors(windows, await connections_of_pages(context, named))
+    return with_errors(windows, await connections_of_pages(context, named))
 
 
 async def article_connection(
@@ -242,9 +249,9 @@ async def user_connections(
 ) -> list[Connection[User] | BadInput]:
     """The same page of each listing of users, in one round trip. Cursors as in `article_connections`."""
     windows = for_each(listings, lambda listing: window(listing.name, paging, USER_TIME_CURSOR))
-    selected = _valid(listings, windows)
+    selected = valid_windows(listings, windows)
     pages = zip(selected, await context.reads.pages(selected), strict=True)
-    return _with_errors(windows, [_user_connection(listing.name, page) for (listing, _), page in pages])
+    return with_errors(windows, [_user_connection(listing.name, page) for (listing, _), page in pages])
 
 
 def name_connection(
@@ -276,36 +283,52 @@ def _name_connection(
             end = bisect_left(names, beyond, key=str.lower)
     places = range(max(start, end - size), end) if paging.last is not None else range(start, min(start + size, end))
     edges = [Edge(listing, (names[place],), node(names[place])) for place in places]
-    return Connection(edges, _page_info(edges, places.start > 0, places.stop < len(names)), len(names))
+    return Connection(edges, page_info(edges, places.start > 0, places.stop < len(names)), len(names))
 
 
 def _user_connection(name: str, page: Page) -> Connection[User]:
     edges = [Edge(name, position, records.user(position.member)) for position in page.positions]
-    return Connection(edges, _page_info(edges, page.above > 0, page.below > 0), page.total)
+    return Connection(edges, page_info(edges, page.above > 0, page.below > 0), page.total)
 
 
-def _valid(listings: Sequence[Listing], windows: Sequence[Window | BadInput]) -> list[tuple[Listing, Window]]:
+def valid_windows(listings: Sequence[L], windows: Sequence[W | BadInput]) -> list[tuple[L, W]]:
     pairs = zip(listings, windows, strict=True)
     return [(listing, window) for listing, window in pairs if not isinstance(window, BadInput)]
 
 
-def _with_errors(windows: Sequence[Window | BadInput], connections: Sequence[T]) -> list[T | BadInput]:
+def with_errors(windows: Sequence[object], connections: Sequence[T]) -> list[T | BadInput]:
     """The connections of the listings with a window, and the errors of the others, in their order."""
     remaining = iter(connections)
     return [window if isinstance(window, BadInput) else next(remaining) for window in windows]
 
 
+class Nodes(NamedTuple):
+    """How the records of pages are read, articles or comments, and how much memory they take."""
+
+    read: Callable[[Context, Iterable[int]], Awaitable[Sequence[Any]]]
+    bytes_of: Callable[[Sequence[Any]], int]
+
+
 class CachedPage(NamedTuple):
-    """A page of articles and its connection, which is valid as long as the articles are equal to these."""
+    """A page of records and its connection, which is valid as long as the records are equal to these."""
 
     numbers: Sequence[int]
-    articles: Sequence[Article | None]
-    connection: Connection[Article]
+    records: Sequence[Any]
+    connection: Connection[Any]
 
 
-async def connections_of_pages(context: Context, pages: Sequence[tuple[str, Page, Total]]) -> list[Connection[Article]]:
+async def read_articles(context: Context, numbers: Iterable[int]) -> list[Article | None]:
+    return await context.reads.articles(numbers)
+
+
+ARTICLES = Nodes(read_articles, records.size_of)
+
+
+async def connections_of_pages(
+    context: Context, pages: Sequence[tuple[str, Page, Total]], nodes: Nodes = ARTICLES
+) -> list[Connection[Any]]:
     """
-    The connections of pages, each with the name of its listing and its total: one round trip for the articles of all.
+    The connections of pages, each with the name of its listing and its total: one round trip for the records of all.
 
     Connections are cached by page. A total that is a function has to be equal to another that counts the same.
     """
@@ -315,42 +338,42 @@ async def connections_of_pages(context: Context, pages: Sequence[tuple[str, Page
         known.numbers if known else [position.number for position in page.positions]
         for known, (_, page, _) in zip(cached, pages, strict=True)
     ]
-    articles = iter(await context.reads.articles(chain.from_iterable(numbers)))
+    found = iter(await nodes.read(context, chain.from_iterable(numbers)))
     return [
-        _cached_connection(key, known, own, list(islice(articles, len(own))))
+        _cached_connection(key, known, own, list(islice(found, len(own))), nodes)
         for key, known, own in zip(keys, cached, numbers, strict=True)
     ]
 
 
 def _cached_connection(
-    key: Hashed, cached: CachedPage | None, numbers: Sequence[int], articles: list[Article | None]
-) -> Connection[Article]:
+    key: Hashed, cached: CachedPage | None, numbers: Sequence[int], found: list[Any], nodes: Nodes
+) -> Connection[Any]:
     """Only a page from the cache `is_cacheable`, so that a page that is read once leaves no JSON in memory."""
-    if cached and cached.articles == articles:
+    if cached and cached.records == found:
         return cached.connection
     name, page, total = key.value
-    connection = _article_connection(name, page, total, articles)
-    if all([article.is_cacheable for article in articles if article]):
-        size = PAGE_BYTES + PLACE_BYTES * len(numbers) + records.size_of(articles)
+    connection = _connection(name, page, total, found)
+    if all([record.is_cacheable for record in found if record]):
+        size = PAGE_BYTES + PLACE_BYTES * len(numbers) + nodes.bytes_of(found)
         cacheable = connection._replace(is_cacheable=True, held_bytes=size)
-        PAGES.put(key, CachedPage(numbers, articles, cacheable), size)
+        PAGES.put(key, CachedPage(numbers, found, cacheable), size)
     return connection
 
 
-def _article_connection(name: str, page: Page, total: Total, articles: Sequence[Article | None]) -> Connection[Article]:
+def _connection(name: str, page: Page, total: Total, found: Sequence[Any]) -> Connection[Any]:
     """
-    The connection of a page without the articles that were deleted after their places were read or pinned.
+    The connection of a page without the records that were deleted after their places were read or pinned.
 
     If all of them were deleted, `pageInfo` has the cursors of the first and last place, so that clients can continue.
     """
     instant = () if page.at is None else (page.at, PINNED) if page.is_pinned else (page.at,)
-    placed = zip(page.positions, articles, strict=True)
-    edges = [make_tuple(Edge, (name, position + instant, article)) for position, article in placed if article]
+    placed = zip(page.positions, found, strict=True)
+    edges = [make_tuple(Edge, (name, position + instant, record)) for position, record in placed if record]
     ends = edges or [make_tuple(Edge, (name, position + instant, None)) for position in page.positions]
-    return Connection(edges, _page_info(ends, page.above > 0, page.below > 0), total)
+    return Connection(edges, page_info(ends, page.above > 0, page.below > 0), total)
 
 
-def _page_info(ends: Sequence[Edge[Any]], has_previous: bool, has_next: bool) -> PageInfo:
+def page_info(ends: Sequence[HasCursor], has_previous: bool, has_next: bool) -> PageInfo:
     return PageInfo(has_next, has_previous, *((ends[0], ends[-1]) if ends else (None, None)))
 
 

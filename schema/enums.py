@@ -7,8 +7,9 @@ import strawberry
 from resolvers.search import SearchKind, SearchOrder
 from store.ranking.formulas import Order
 from store.records import ContentState, Vote
+from store.threads import CommentOrder
 
-__all__ = ["ContentState", "Order", "SearchKind", "SearchOrder", "UserErrorCode", "Vote"]
+__all__ = ["CommentOrder", "ContentState", "Order", "SearchKind", "SearchOrder", "UserErrorCode", "Vote"]
 
 
 class UserErrorCode(Enum):
@@ -51,6 +52,16 @@ describe(
     UP="An upvote.",
     DOWN="A downvote.",
     NONE="No vote; removes an earlier one.",
+)
+describe(
+    CommentOrder,
+    "CommentOrder",
+    "The order of replies to a comment or an article. Of equal ones the later is first, by OLDEST the earlier.",
+    BEST="The lower bound of the Wilson interval of the share of upvotes, highest first.",
+    VOTES="Most votes first.",
+    NEWEST="Newest first.",
+    OLDEST="Oldest first: NEWEST reversed.",
+    CONTROVERSIAL="Many votes, evenly divided between upvotes and downvotes, first.",
 )
 describe(
     ContentState,

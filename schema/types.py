@@ -72,6 +72,9 @@ class Article(Votable):
     state: ContentState = strawberry.field(description="Whether it is shown.")
     is_locked: bool = strawberry.field(description="Whether it is locked: then it takes no votes and no comments.")
     comment_count: int = strawberry.field(description="The number of visible comments.")
+    comments: "Connection[Comment]" = field_of(
+        comments.of_articles, "The comments that answer the article itself. A deleted one stays while it has replies."
+    )
     groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, sorted by name.", is_pure=True)
     voters: "Connection[User] | None" = field_of(
         articles.voters,
@@ -113,6 +116,9 @@ class Comment(Votable):
     descendant_count: int = field_of(
         comments.descendant_count, "The number of visible comments below it: replies, replies to these, and so on."
     )
+    replies: "Connection[Comment]" = field_of(
+        comments.replies, "The comments that answer it. A deleted one stays while it has replies."
+    )
 
 
 @strawberry.type(description="A user, who posts and votes.")
@@ -126,6 +132,7 @@ class User(Node):
     joined_at: DateTime = field_of(users.joined_at, "When the user registered.")
     karma: int = field_of(users.karma, "The sum of votes on the user's articles, without the user's own first votes.")
     articles: "Connection[Article]" = field_of(users.articles, "The user's articles, newest first.")
+    comments: "Connection[Comment]" = field_of(comments.of_users, "The user's comments, newest first.")
     followers: "Connection[User]" = field_of(users.followers, "The users who follow this user, the latest first.")
     following: "Connection[User]" = field_of(users.following, "The users whom this user follows, the latest first.")
     viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows this user.")

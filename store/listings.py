@@ -113,6 +113,12 @@ def followers(site: Site, username: str) -> Listing:
     return listing._replace(may_be_archived=False)
 
 
+def comments(site: Site, username: str) -> Listing:
+    """The comments of a user by time."""
+    listing = _of_user("comments", keys.comments, site.home_of_user(username), username)
+    return listing._replace(may_be_archived=False)
+
+
 def by_link(site: Site, link: str, since: int | None = None) -> Listing:
     """The articles with the same link (see `links`) by time: all, or those posted since an instant (milliseconds)."""
     digest = links.digest(link)

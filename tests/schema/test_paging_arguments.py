@@ -26,6 +26,7 @@ FIELDS = {
     "user without articles": '{ user(username: "vera") { articles(%s) { totalCount } } }',
     "user without followers": '{ user(username: "vera") { followers(%s) { totalCount } } }',
     "user who follows nobody": '{ user(username: "vera") { following(%s) { totalCount } } }',
+    "user without comments": '{ user(username: "vera") { comments(%s) { totalCount } } }',
     "feed without articles": "{ feed { articles(%s) { totalCount } } }",
     "feed of which nothing is unseen": "{ feed { articles(unseenOnly: true, %s) { totalCount } } }",
 }
@@ -49,6 +50,20 @@ async def test_wrong_arguments_of_voters_are_refused_before_and_after_voting_clo
         clock.advance(WEEK + 1)
 
     assert (await ask(VOTERS % (article.id, "first: 1")))["data"] == {"article": {"voters": None}}
+
+
+@pytest.mark.parametrize("field", ["comments"])
+async def test_wrong_arguments_are_refused_for_an_article_without_comments(ask, store, alice, field):
+    article = await post(store, alice)
+    largest = 500 if field == "thread" else 100
+    wrong = [
+        ("first: 0", f"first is 1 to {largest}, not 0"),
+        (f"last: {largest + 1}", f"last is 1 to {largest}, not {largest + 1}"),
+        *WRONG[2:],
+    ]
+    for arguments, message in wrong:
+        answer = await ask(f'{{ article(id: "{article.id}") {{ {field}({arguments}) {{ totalCount }} }} }}')
+        assert [(error["message"], error["path"]) for error in answer["errors"]] == [(message, ["article", field])]
 
 
 async def test_wrong_arguments_of_voters_are_refused_for_a_page_of_closed_articles(ask, store, clock):  # V6
