@@ -13,21 +13,33 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, or_, select, tuple_
 
 from database import archive
-from database.changes import (
+from database.changes import Changed, Changes, derive
+from database.comment_changes import row_of, state
+from database.database import Database
+from database.rows import (
+    OF_A_COMMENT,
     OF_AN_ARTICLE,
-    Changed,
-    Changes,
-    derive,
     follow_row,
     remove_articles,
+    remove_comments,
+    remove_rows,
     replace_groups,
     slices,
     upsert,
     user_row,
     vote_row,
 )
-from database.database import Database
-from database.tables import ARTICLES, EDITS, FOLLOWS, POSITIONS, USERS, VOTES
+from database.tables import (
+    ARTICLES,
+    COMMENT_EDITS,
+    COMMENT_VOTES,
+    COMMENTS,
+    EDITS,
+    FOLLOWS,
+    POSITIONS,
+    USERS,
+    VOTES,
+)
 from store import keys, log, records
 from store.client import Command
 from store.leases import Lease
@@ -35,6 +47,7 @@ from store.maintenance import dump
 from store.maintenance.dump import Record, Skipped
 from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
+from store.records import ContentState
 from store.site import Site
 
 RECORDS_AT_ONCE = 500  # in a transaction
@@ -88,8 +101,8 @@ class Rebuild:
         batch: list[Record] = []
         voters = 0
         async for some in dump.records_of(self.site, self.progress, self.skipped):
-            batch += [record for record in some if record[0] in ("article", "follows", "user")]
-            voters += sum(len(record[3]) + len(record[4]) for record in some if record[0] == "article")
+            batch += [record for record in some if record[0] in ("article", "comment", "follows", "user")]
+            voters += sum(len(record[3]) + len(record[4]) for record in some if record[0] in ("article", "comment"))
             if len(batch) >= RECORDS_AT_ONCE or voters >= VOTERS_AT_ONCE:
                 await self._copy(batch)
                 batch, voters = [], 0
@@ -107,8 +120,12 @@ class Rebuild:
                 break
         is_hot = ARTICLES.c.archived.is_(False)
         await self._sweep(ARTICLES, self._article_keys, remove_rows_of_articles, is_hot)
+        await self._sweep(COMMENTS, self._comment_keys, remove_rows_of_comments)
+        await self.database.write(remove_comments_without_article)
         for table in OF_AN_ARTICLE[1:]:
-            await self.database.write(remove_orphans, table)
+            await self.database.write(remove_orphans, table, ARTICLES)
+        for table in OF_A_COMMENT[1:]:
+            await self.database.write(remove_orphans, table, COMMENTS)
         await self._sweep(USERS, self._user_keys, remove_users)
         await self._sweep(FOLLOWS, self._follow_members, remove_follows)
 
@@ -131,6 +148,9 @@ class Rebuild:
 
     def _article_keys(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.article(self.site.home_of_article(row.number), row.number))
+
+    def _comment_keys(self, row: Row[Any]) -> Command:
+        return ("EXISTS", keys.comment(self.site.home_of_article(row.number), row.number))
 
     def _user_keys(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.user(self.site.home_of_user(row.username), row.username))
@@ -173,13 +193,14 @@ def forget_positions(connection: Connection, origin: str) -> None:
 
 def forget_since(connection: Connection, taken_at: int, ends: Sequence[str]) -> None:
     """Remove the edits and the votes that a restored store does not have, as they came after its backup."""
-    connection.execute(delete(VOTES).where(VOTES.c.cast_ms > taken_at))
-    for p, end in enumerate(ends):
-        later = [
-            id for id in connection.scalars(select(EDITS.c.entry).where(EDITS.c.partition == p)) if is_after(id, end)
-        ]
-        for some in slices(later):
-            connection.execute(delete(EDITS).where(EDITS.c.partition == p, EDITS.c.entry.in_(some)))
+    for votes in (VOTES, COMMENT_VOTES):
+        connection.execute(delete(votes).where(votes.c.cast_ms > taken_at))
+    for edits in (EDITS, COMMENT_EDITS):
+        for p, end in enumerate(ends):
+            entries = connection.scalars(select(edits.c.entry).where(edits.c.partition == p))
+            later = [id for id in entries if is_after(id, end)]
+            for some in slices(later):
+                connection.execute(delete(edits).where(edits.c.partition == p, edits.c.entry.in_(some)))
 
 
 def is_after(id: str, other: str) -> bool:
@@ -201,13 +222,50 @@ def copy(connection: Connection, batch: Sequence[Record]) -> None:
     articles = [record[1:] for record in batch if record[0] == "article"]
     upsert(connection, ARTICLES, [article_row(number, fields) for number, fields, _, _ in articles], keep=("archived",))
     replace_groups(connection, {number: fields["groups"].split() for number, fields, _, _ in articles})
-    replace_votes(connection, articles)
+    replace_votes(connection, VOTES, articles)
+    comments = [record[1:] for record in batch if record[0] == "comment"]
+    copy_comments(connection, comments)
     users = [fields for kind, fields, *_ in batch if kind == "user"]
     upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
     follows = [record[1:] for record in batch if record[0] == "follows"]
     pairs = [follow_row(name, other, since) for name, others in follows for other, since in others.items()]
     upsert(connection, FOLLOWS, pairs)
-    derive(connection, Changed({each[0] for each in articles}, {each["name"].lower() for each in users}, set()))
+    changed = Changed(
+        articles={number for number, *_ in articles},
+        users={each["name"].lower() for each in users},
+        comments={number for number, *_ in comments},
+    )
+    derive(connection, changed)
+
+
+def copy_comments(connection: Connection, comments: Sequence[Sequence[Any]]) -> None:
+    """Write the rows of comments, of which each comes after its parent. What is deleted keeps no votes and edits."""
+    parents = {int(fields["parent"]) for _, fields, *_ in comments if "parent" in fields}
+    depths: dict[int, int] = {}
+    for some in slices(parents):
+        found = connection.execute(select(COMMENTS.c.number, COMMENTS.c.depth).where(COMMENTS.c.number.in_(some)))
+        depths.update((number, depth) for number, depth in found)
+    for number, fields, *_ in comments:
+        depths[number] = depths.get(int(fields["parent"]), 0) + 1 if "parent" in fields else 0
+    upsert(connection, COMMENTS, [comment_row(number, fields, depths[number]) for number, fields, *_ in comments])
+    replace_votes(connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment[1])])
+    deleted = [number for number, fields, *_ in comments if is_deleted(fields)]
+    for table in OF_A_COMMENT[1:]:
+        remove_rows(connection, table, deleted)
+
+
+def is_deleted(fields: dict[str, str]) -> bool:
+    return fields.get("state") == ContentState.DELETED.value
+
+
+def comment_row(number: int, fields: dict[str, str], depth: int) -> dict[str, Any]:
+    return row_of(number, {"parent": "", **fields, "depth": str(depth)}) | {
+        "poster": fields.get("poster"),
+        "content": fields.get("content"),
+        "edited_ms": int(fields["edited"]) if "edited" in fields else None,
+        "imported_votes": int(fields.get("imported", 0)),
+        "state": state(ContentState(fields.get("state", ContentState.VISIBLE.value))),
+    }
 
 
 def article_row(number: int, fields: dict[str, str]) -> dict[str, Any]:
@@ -226,15 +284,15 @@ def article_row(number: int, fields: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def replace_votes(connection: Connection, articles: Sequence[Sequence[Any]]) -> None:
+def replace_votes(connection: Connection, table: Table, subjects: Sequence[Sequence[Any]]) -> None:
     """
-    Set the votes of articles, and keep when equal votes were cast. Of articles whose voters the store has forgotten,
-    all votes are kept; it had that of the poster for sure.
+    Set the votes on articles or comments, and keep when equal votes were cast. Where the store has forgotten the
+    voters, all votes are kept; it had that of the poster for sure.
     """
-    stored = stored_votes(connection, [number for number, *_ in articles])
+    stored = stored_votes(connection, table, [number for number, *_ in subjects])
     gone: list[tuple[int, str]] = []
     rows = []
-    for number, fields, up, down in articles:
+    for number, fields, up, down in subjects:
         poster, known = fields["poster"], stored.get(number, {})
         votes = {poster: 1, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
         cast = {poster: own_vote_cast(number, int(fields["time"]))}
@@ -242,22 +300,22 @@ def replace_votes(connection: Connection, articles: Sequence[Sequence[Any]]) -> 
             vote_row(number, voter, vote, cast.get(voter)) for voter, vote in votes.items() if known.get(voter) != vote
         ]
         gone += [(number, voter) for voter in known.keys() - votes.keys() if up]
-    upsert(connection, VOTES, rows)
+    upsert(connection, table, rows)
     for some in slices(gone):
-        connection.execute(delete(VOTES).where(tuple_(VOTES.c.number, VOTES.c.voter).in_(some)))
+        connection.execute(delete(table).where(tuple_(table.c.number, table.c.voter).in_(some)))
 
 
 def own_vote_cast(number: int, posted: int) -> int | None:
-    """When the poster of an article voted on it: at once. None for a story of another site, or if this is unknown."""
+    """When the poster of an article or a comment voted on it: at once. None of an imported one, or if it is unknown."""
     sequence = records.sequence_of(number)
     return posted if sequence >= records.FIRST_STORY_SEQUENCE and not records.is_of_story(sequence) else None
 
 
-def stored_votes(connection: Connection, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
-    """The votes that the table has, by article and voter."""
+def stored_votes(connection: Connection, table: Table, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
+    """The votes that the table has, by number and voter."""
     found: dict[int, dict[str, int]] = {}
     for some in slices(numbers):
-        rows = connection.execute(select(VOTES.c.number, VOTES.c.voter, VOTES.c.value).where(VOTES.c.number.in_(some)))
+        rows = connection.execute(select(table.c.number, table.c.voter, table.c.value).where(table.c.number.in_(some)))
         for number, voter, value in rows:
             found.setdefault(number, {})[voter] = value
     return found
@@ -278,13 +336,27 @@ def remove_rows_of_articles(connection: Connection, rows: Sequence[Row[Any]]) ->
     found = [row.number for row in rows]
     hot = select(ARTICLES.c.number).where(ARTICLES.c.number.in_(found), ARTICLES.c.archived.is_(False))
     numbers = set(connection.scalars(hot))  # one that was archived meanwhile is no longer in the store
-    remove_articles(connection, numbers)
-    derive(connection, Changed(set(), set(), numbers))
+    comments = remove_articles(connection, numbers)
+    derive(connection, Changed(removed=numbers, comments=comments))
 
 
-def remove_orphans(connection: Connection, table: Table) -> None:
-    """Remove the rows of articles that are not in the table of articles."""
-    connection.execute(delete(table).where(table.c.number.not_in(select(ARTICLES.c.number))))
+def remove_rows_of_comments(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    numbers = {row.number for row in rows}
+    remove_comments(connection, numbers)
+    derive(connection, Changed(comments=numbers))
+
+
+def remove_comments_without_article(connection: Connection) -> None:
+    """Remove the comments of articles that are not in the table of articles."""
+    is_orphan = COMMENTS.c.article.not_in(select(ARTICLES.c.number))
+    numbers = set(connection.scalars(select(COMMENTS.c.number).where(is_orphan)))
+    remove_comments(connection, numbers)
+    derive(connection, Changed(comments=numbers))
+
+
+def remove_orphans(connection: Connection, table: Table, parents: Table) -> None:
+    """Remove the rows of articles or comments that are not in the table of these."""
+    connection.execute(delete(table).where(table.c.number.not_in(select(parents.c.number))))
 
 
 def unarchive_some(connection: Connection) -> bool:
@@ -297,7 +369,7 @@ def unarchive_some(connection: Connection) -> bool:
 def remove_users(connection: Connection, rows: Sequence[Row[Any]]) -> None:
     names = [row.username for row in rows]
     connection.execute(delete(USERS).where(USERS.c.username.in_(names)))
-    derive(connection, Changed(set(), set(names), set()))
+    derive(connection, Changed(users=set(names)))
 
 
 def remove_follows(connection: Connection, rows: Sequence[Row[Any]]) -> None:

@@ -1,26 +1,30 @@
 """
-Full-text search: the index of articles and users, and what is found in it. FTS5 on SQLite, `tsvector` on PostgreSQL.
+Full-text search: the index of articles, users and comments, and what is found in it. FTS5 on SQLite, `tsvector` on
+PostgreSQL.
 
 The words are made by `database.words`, for both in the same way. The index is changed in the transaction that changes
 the tables.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from database.words import Phrase, words
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+T = TypeVar("T")
+
 MAX_FOUND = 10_000  # matches of a search
-MAX_RANKED = 500  # matches that are ordered by relevance; the others follow, the newest first
+MAX_RANKED = 500  # matches that are ordered by relevance, and as many comments; the others follow, the newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
-IDS = range(2 * FIRST_USER)
+FIRST_COMMENT = 2**54  # rows of comments have their numbers added to this
+COMMENTS = range(FIRST_COMMENT, FIRST_COMMENT + FIRST_USER)
 BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
@@ -36,7 +40,7 @@ class SearchKind(Enum):
 
 
 class SearchOrder(Enum):
-    """The order of matches, highest first. Of equal ones users come first, then the articles with higher numbers."""
+    """The order of matches, highest first. Of equal ones users come first, then those with higher numbers."""
 
     RELEVANCE = "relevance"
     NEWEST = "newest"
@@ -45,7 +49,10 @@ class SearchOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is searched for: all phrases. `group` and `poster` are names in lower case; with one only articles match."""
+    """
+    What is searched for: all phrases. `group` and `poster` are names in lower case; with one no users match. Comments
+    are in the groups of their articles.
+    """
 
     phrases: tuple[Phrase, ...]
     kinds: frozenset[SearchKind] = frozenset(SearchKind)
@@ -58,18 +65,23 @@ class Search:
         return _tags(self.poster, [self.group] if self.group else [])
 
     @property
-    def ids(self) -> range:
-        """The ids that rows of these kinds can have."""
+    def ids(self) -> list[range]:
+        """The ids that rows of these kinds can have: those of articles and users, and those of comments."""
         has_users = SearchKind.USER in self.kinds and not self.tags
-        first = IDS.start if SearchKind.ARTICLE in self.kinds else FIRST_USER
-        return range(first, IDS.stop if has_users else FIRST_USER)
+        first = 0 if SearchKind.ARTICLE in self.kinds else FIRST_USER
+        others = range(first, FIRST_COMMENT if has_users else FIRST_USER)
+        return [ids for ids in (others, COMMENTS if SearchKind.COMMENT in self.kinds else range(0)) if ids]
 
 
 class Found(NamedTuple):
-    """All matches as (value, id of the row), highest first, and the names of the users among them by id."""
+    """
+    All matches as (value, number), highest first. The numbers of users are the ids of their rows, and `usernames` has
+    their names; `comments` says which of the others are comments.
+    """
 
     places: list[tuple[float, int]]
     usernames: dict[int, str]
+    comments: frozenset[int]
 
 
 class Document(NamedTuple):
@@ -81,46 +93,52 @@ class Document(NamedTuple):
     tags: Sequence[str]
 
 
-def index(connection: "Connection", numbers: Iterable[int] = (), usernames: Iterable[str] = ()) -> None:
+def index(
+    connection: "Connection", numbers: Iterable[int] = (), usernames: Iterable[str] = (), comments: Iterable[int] = ()
+) -> None:
     """
-    Index these articles and users as they are in the tables now; what is not there is removed. May be repeated.
+    Index these articles, users and comments as they are in the tables now; what is not there is removed. May be
+    repeated.
 
     Call it after the tables have changed, in the same transaction. Usernames may be in any case of letters.
     """
-    waiting, names = iter(dict.fromkeys(numbers)), iter(dict.fromkeys(name.lower() for name in usernames))
-    while batch := list(islice(waiting, BATCH)):
-        _replace(connection, batch, _articles(connection, batch))
-    while users := list(islice(names, BATCH)):
+    for articles in _batches(numbers):
+        _replace(connection, articles, _articles(connection, articles))
+    for users in _batches(name.lower() for name in usernames):
         _replace(connection, *_users(connection, users))
+    for some in _batches(comments):
+        _replace(connection, [FIRST_COMMENT + number for number in some], _comments(connection, some))
 
 
 def rebuild(connection: "Connection") -> None:
-    """Index all articles and users anew."""
+    """Index all articles, users and comments anew."""
     connection.exec_driver_sql("DELETE FROM search_index")
     index(connection, numbers=[number for (number,) in connection.exec_driver_sql("SELECT number FROM articles")])
     index(connection, usernames=[name for (name,) in connection.exec_driver_sql("SELECT username FROM users")])
+    index(connection, comments=[number for (number,) in connection.exec_driver_sql("SELECT number FROM comments")])
 
 
 def find(connection: "Connection", search: Search) -> Found:
     """
-    The matches of a search, at most `MAX_FOUND`: users, and then the articles with the highest numbers.
+    The matches of a search, at most `MAX_FOUND`: the first ones in its order of the users and the articles with the
+    highest ids, and of as many comments.
 
-    One statement, and one more if there are users among them; two to rank more than `MAX_RANKED`.
+    A statement for comments and one for the others, two each if there are more than `MAX_RANKED` to be ranked, and one
+    for the names of users.
     """
-    ids = search.ids
-    if not search.phrases or not ids:
-        return Found([], {})
     places: list[tuple[float, int]] = []
-    for part in PARTS[search.order]:
-        found = _matching(connection, search, part, ids)
+    comments: set[int] = set()
+    for ids in search.ids if search.phrases else ():
+        found = _find(connection, search, ids)
+        if ids is COMMENTS:
+            found = [(value, id - FIRST_COMMENT) for value, id in found]
+            comments.update(number for _, number in found)
         places += found
-        if len(found) < part.limit:
-            break
-        ids = range(ids.start, found[-1][1])
     places.sort(reverse=True)
+    del places[MAX_FOUND:]
     users = [id for _, id in places if id >= FIRST_USER]
     names = "SELECT search_users.id, name FROM search_users JOIN users USING (username) WHERE search_users.id {among}"
-    return Found(places, dict(_rows(connection, names, users)) if users else {})
+    return Found(places, dict(_rows(connection, names, users)) if users else {}, frozenset(comments))
 
 
 class Part(NamedTuple):
@@ -135,6 +153,8 @@ PARTS = {
     SearchOrder.NEWEST: [Part(MAX_FOUND)],
     SearchOrder.VOTES: [Part(MAX_FOUND)],
 }
+KARMA = """(SELECT coalesce(sum(up - down - 1), 0) FROM articles WHERE poster = name)
+    + (SELECT coalesce(sum(up - down - 1), 0) FROM comments WHERE poster = name)"""
 VALUES = {  # selects the value and the id of each match of {}
     SearchOrder.RELEVANCE: "{}",
     SearchOrder.NEWEST: f"""SELECT CASE WHEN id < {FIRST_USER}
@@ -143,9 +163,14 @@ VALUES = {  # selects the value and the id of each match of {}
         FROM ({{}}) AS found""",
     SearchOrder.VOTES: f"""SELECT CASE WHEN id < {FIRST_USER}
         THEN (SELECT up - down FROM articles WHERE number = found.id)
-        ELSE (SELECT CAST(coalesce(sum(up - down - 1), 0) AS BIGINT) FROM search_users JOIN users USING (username)
-              JOIN articles ON poster = name WHERE search_users.id = found.id) END, id
+        ELSE (SELECT CAST({KARMA} AS BIGINT)
+              FROM search_users JOIN users USING (username) WHERE search_users.id = found.id) END, id
         FROM ({{}}) AS found""",
+}
+VALUES_OF_COMMENTS = {
+    SearchOrder.RELEVANCE: "{}",
+    SearchOrder.NEWEST: f"""SELECT posted_ms, id FROM ({{}}) AS found JOIN comments ON number = id - {FIRST_COMMENT}""",
+    SearchOrder.VOTES: f"""SELECT up - down, id FROM ({{}}) AS found JOIN comments ON number = id - {FIRST_COMMENT}""",
 }
 
 
@@ -201,11 +226,11 @@ class Postgresql:
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
         phrases = [f" {' '.join(phrase)} " for phrase in search.phrases if len(phrase) > 1]
         rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
-        within = "" if ids == IDS else "AND id + 0 BETWEEN %s AND %s"  # not by the primary key, which is slower
         statement = f"""SELECT {rank} AS relevance, id FROM (SELECT id, vector FROM search_index
-            WHERE vector @@ CAST(%s AS tsquery) {within} {"AND strpos(words, %s) > 0 " * len(phrases)}
+            WHERE vector @@ CAST(%s AS tsquery) AND id + 0 BETWEEN %s AND %s
+            {"AND strpos(words, %s) > 0 " * len(phrases)}
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
-        return statement, (*[each_word] * part.is_ranked, wanted, *([ids[0], ids[-1]] if within else []), *phrases)
+        return statement, (*[each_word] * part.is_ranked, wanted, ids[0], ids[-1], *phrases)
 
 
 DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}
@@ -215,10 +240,23 @@ def _dialect(connection: "Connection") -> Sqlite | Postgresql:
     return DIALECTS[connection.dialect.name]
 
 
-def _matching(connection: "Connection", search: Search, part: Part, ids: range) -> list[tuple[float, int]]:
+def _find(connection: "Connection", search: Search, ids: range) -> list[tuple[float, int]]:
+    """The values and the ids of the matches whose ids are in a range, the highest of them."""
+    places: list[tuple[float, int]] = []
+    values = VALUES_OF_COMMENTS if ids is COMMENTS else VALUES
+    for part in PARTS[search.order]:
+        found = _matching(connection, search, part, ids, values[search.order])
+        places += found
+        if len(found) < part.limit:
+            break
+        ids = range(ids.start, found[-1][1])
+    return places
+
+
+def _matching(connection: "Connection", search: Search, part: Part, ids: range, values: str) -> list[tuple[float, int]]:
     """The value and the id of each match of a part; those of relevance in the order of their ids."""
     statement, parameters = _dialect(connection).matching(search, part, ids)
-    with connection.exec_driver_sql(VALUES[search.order].format(statement), parameters) as result:
+    with connection.exec_driver_sql(values.format(statement), parameters) as result:
         return list(result.cursor.fetchall())  # SQLAlchemy's own rows take as long as the statement
 
 
@@ -230,6 +268,20 @@ def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document
     return [
         Document(number, words(title), words(content or ""), _tags(poster, groups.get(number, ())))
         for number, title, content, poster in _rows(connection, articles, numbers)
+    ]
+
+
+def _comments(connection: "Connection", numbers: Sequence[int]) -> list[Document]:
+    """The documents of visible comments. They are in the groups of their articles."""
+    groups: dict[int, list[str]] = {}
+    of_articles = """SELECT comments.number, name FROM comments JOIN article_groups ON article_groups.number = article
+        WHERE comments.number {among}"""
+    for number, name in _rows(connection, of_articles, numbers):
+        groups.setdefault(number, []).append(name)
+    comments = "SELECT number, content, poster FROM comments WHERE number {among} AND state = 'VISIBLE'"
+    return [
+        Document(FIRST_COMMENT + number, [], words(content), _tags(poster, groups.get(number, ())))
+        for number, content, poster in _rows(connection, comments, numbers)
     ]
 
 
@@ -254,6 +306,13 @@ def _rows(connection: "Connection", statement: str, keys: Sequence[Any]) -> Sequ
     return connection.exec_driver_sql(statement.format(among=dialect.among), (dialect.keys(keys),)).fetchall()
 
 
+def _batches(keys: Iterable[T]) -> Iterator[list[T]]:
+    """The keys, each once."""
+    waiting = iter(dict.fromkeys(keys))
+    while batch := list(islice(waiting, BATCH)):
+        yield batch
+
+
 def _tags(poster: str | None, groups: Iterable[str]) -> list[str]:
-    """What an article is filtered by. No word of a text is equal to a tag."""
+    """What articles and comments are filtered by. No word of a text is equal to a tag."""
     return [*([f"p{SEPARATOR}{poster.lower()}"] if poster else []), *(f"g{SEPARATOR}{name}" for name in groups)]

@@ -84,6 +84,49 @@ EDITS = Table(
     Index("edits_by_number", "number"),
 )
 
+COMMENTS = Table(
+    "comments",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("article", NUMBER, nullable=False),
+    Column("parent", NUMBER),
+    Column("depth", Integer, nullable=False),
+    Column("poster", Text),
+    Column("content", Text),
+    Column("posted_ms", NUMBER, nullable=False),
+    Column("edited_ms", NUMBER),
+    Column("up", NUMBER, nullable=False),
+    Column("down", NUMBER, nullable=False),
+    Column("imported_votes", NUMBER, nullable=False),
+    Column("state", Text, nullable=False),
+    Index("comments_by_article", "article", "parent", "number"),
+    Index("comments_by_poster", "poster", "posted_ms"),
+)
+
+COMMENT_VOTES = Table(
+    "comment_votes",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("voter", Text, primary_key=True),
+    Column("value", SmallInteger, nullable=False),
+    Column("cast_ms", NUMBER),
+    Column("counts", Boolean, nullable=False),
+    Index("comment_votes_by_voter", "voter", "number"),
+    sqlite_with_rowid=False,
+)
+
+COMMENT_EDITS = Table(
+    "comment_edits",
+    METADATA,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("entry", Text, primary_key=True),
+    Column("number", NUMBER, nullable=False),
+    Column("editor", Text, nullable=False),
+    Column("edited_ms", NUMBER, nullable=False),
+    Column("content", Text, nullable=False),
+    Index("comment_edits_by_number", "number"),
+)
+
 POSITIONS = Table(
     "positions",
     METADATA,

@@ -7,7 +7,17 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from database.database import Database
-from database.tables import ARTICLE_GROUPS, ARTICLES, EDITS, FOLLOWS, METADATA, USERS, VOTES
+from database.search import FIRST_COMMENT, FIRST_USER
+from database.tables import (
+    ARTICLE_GROUPS,
+    ARTICLES,
+    COMMENT_VOTES,
+    COMMENTS,
+    FOLLOWS,
+    METADATA,
+    USERS,
+    VOTES,
+)
 from store import keys
 from store.articles import Draft
 from store.errors import NotFound, Refusal
@@ -29,12 +39,24 @@ COMMANDS = (
     "edit",
     "regroup",
     "delete",
+    "comment",
+    "comment",
+    "comment",
+    "vote_on_comment",
+    "vote_on_comment",
+    "edit_comment",
+    "delete_comment",
     "load",
     "follow",
     "see",
     "wait",
 )
 HOUR = 3_600_000  # milliseconds
+
+INDEXED = {
+    "sqlite": "SELECT rowid, title, content, tags FROM search_index ORDER BY rowid",
+    "postgresql": "SELECT id, words, CAST(vector AS text) FROM search_index ORDER BY id",
+}
 
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -48,6 +70,8 @@ class History:
     chance: random.Random
     posters: dict[int, str] = field(default_factory=dict)
     votes: dict[tuple[int, str], int] = field(default_factory=dict)
+    comments: dict[int, tuple[int, str]] = field(default_factory=dict)  # article and poster of those not deleted
+    comment_votes: dict[tuple[int, str], int] = field(default_factory=dict)
     stories: int = 0
 
     async def run(self, steps: int) -> None:
@@ -86,6 +110,36 @@ class History:
         number = self._number()
         await self.store.articles.delete(number, self.posters.pop(number))
         self.votes = {key: value for key, value in self.votes.items() if key[0] != number}
+        for comment in [each for each, (article, _) in self.comments.items() if article == number]:
+            self._forget_comment(comment)
+
+    async def comment(self) -> None:
+        person, text = await registered(self.store, self.chance.choice(PEOPLE)), f"text {self.chance.random()}"
+        parent = self.chance.choice([None, *self.comments]) if self.comments else None
+        article = self.comments[parent][0] if parent else self._number()
+        comment = (await self.store.comments.post(article, parent, person, text)).comment
+        assert comment
+        self.comments[comment.number] = article, person
+        self.comment_votes[comment.number, person] = 1
+
+    async def vote_on_comment(self) -> None:
+        number, voter = self._comment(), self.chance.choice([*PEOPLE, "nobody", "somebody"])
+        vote = self.chance.choice([Vote.UP, Vote.DOWN, Vote.NONE])
+        if (await self.store.comments.vote(number, voter, vote)).changed:
+            self.comment_votes[number, voter] = vote.value
+
+    async def edit_comment(self) -> None:
+        number = self._comment()
+        await self.store.comments.edit(number, self.comments[number][1], f"edited {self.chance.random()}")
+
+    async def delete_comment(self) -> None:
+        number = self._comment()
+        await self.store.comments.delete(number, self.comments[number][1])
+        self._forget_comment(number)
+
+    def _forget_comment(self, number: int) -> None:
+        del self.comments[number]
+        self.comment_votes = {key: value for key, value in self.comment_votes.items() if key[0] != number}
 
     async def load(self) -> None:
         """Import a story. Its poster is among the voters; older ones lose theirs at once."""
@@ -119,6 +173,11 @@ class History:
             raise NotFound("nothing was posted yet")
         return self.chance.choice(list(self.posters))
 
+    def _comment(self) -> int:
+        if not self.comments:
+            raise NotFound("nothing was commented on yet")
+        return self.chance.choice(list(self.comments))
+
     def _groups(self) -> tuple[str, ...]:
         return tuple(self.chance.sample(GROUPS, self.chance.randrange(3)))
 
@@ -135,26 +194,42 @@ def all_rows(connection: Connection) -> Rows:
     }
 
 
+async def indexed(database: Database) -> list[tuple[Any, ...]]:
+    """All articles and comments of the index of the search."""
+
+    def read(connection: Connection) -> list[tuple[Any, ...]]:
+        found = connection.exec_driver_sql(INDEXED[connection.dialect.name])
+        return [tuple(row) for row in found if row[0] not in range(FIRST_USER, FIRST_COMMENT)]
+
+    return await database.run(read)
+
+
 def key(table: Any) -> list[Any]:
     return list(table.primary_key)
 
 
 async def rows_of_store(history: History) -> Rows:
     """The rows that the database of a store should have, without edits and without when votes were cast."""
-    rows: Rows = {table.name: [] for table in (ARTICLES, ARTICLE_GROUPS, USERS, FOLLOWS)}
+    rows: Rows = {table.name: [] for table in (ARTICLES, ARTICLE_GROUPS, COMMENTS, USERS, FOLLOWS)}
+    depths: dict[str, int] = {}
     async for records in dump.records_of(history.store.site, lambda count: None, lambda key: None):
         for kind, *record in records:
             if kind == "article":
                 number, fields, *_ = record
                 rows["articles"].append(article(number, fields))
                 rows["article_groups"] += [(number, name, place) for place, name in enumerate(fields["groups"].split())]
+            if kind == "comment":
+                number, fields, *_ = record
+                depths[str(number)] = depths.get(fields.get("parent", ""), -1) + 1
+                rows["comments"].append(comment(number, fields, depths[str(number)]))
             if kind == "user":
                 name, seen = record[0]["name"], record[0].get("seen")
                 rows["users"].append((name.lower(), name, int(record[0]["joined"]), seen))
             if kind == "follows":
                 rows["follows"] += [(record[0], followee, since) for followee, since in record[1].items()]
     votes = [(number, voter, value) for (number, voter), value in history.votes.items() if value]
-    return {name: sorted(some) for name, some in {**rows, "votes": votes}.items()}
+    of_comments = [(number, voter, value) for (number, voter), value in history.comment_votes.items() if value]
+    return {name: sorted(some) for name, some in {**rows, "votes": votes, "comment_votes": of_comments}.items()}
 
 
 def article(number: int, fields: dict[str, str]) -> tuple[Any, ...]:
@@ -163,11 +238,15 @@ def article(number: int, fields: dict[str, str]) -> tuple[Any, ...]:
     return (number, *texts, int(fields["time"]), edited and int(edited), *map(int, counts), False)
 
 
+def comment(number: int, fields: dict[str, str], depth: int) -> tuple[Any, ...]:
+    place = (int(fields["article"]), int(fields["parent"]) if "parent" in fields else None, depth)
+    edited, counts = fields.get("edited"), (fields["up"], fields["down"], fields.get("imported", "0"))
+    texts, state = (fields.get("poster"), fields.get("content")), fields.get("state", "visible").upper()
+    return (number, *place, *texts, int(fields["time"]), edited and int(edited), *map(int, counts), state)
+
+
 def comparable(rows: Rows) -> Rows:
     """Rows of a database without what no store has."""
-    votes = [vote[:3] for vote in rows[VOTES.name]]
-    others = {name: sorted(some) for name, some in rows.items() if name not in (VOTES.name, EDITS.name)}
-    return {
-        **{name: others[name] for name in ("articles", "article_groups", "users", "follows")},
-        "votes": sorted(votes),
-    }
+    votes = {table.name: sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
+    others = {name: sorted(rows[name]) for name in ("articles", "article_groups", "comments", "users", "follows")}
+    return {**others, **votes}

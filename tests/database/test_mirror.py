@@ -4,7 +4,7 @@ import random
 import pytest
 from sqlalchemy import text
 
-from database import archive, changes, mirror, rebuild
+from database import archive, changes, mirror, rebuild, search
 from database.database import Database
 from database.mirror import Mirror
 from store import keys, log
@@ -13,7 +13,8 @@ from store.records import Vote
 from store.store import Store
 from tests.conftest import registered
 from tests.database.conftest import mirrored, on_both, rebuilt
-from tests.database.histories import History, comparable, rows_of, rows_of_store
+from tests.database.histories import History, comparable, indexed, rows_of, rows_of_store
+from tests.store.discussions import commented
 from tests.store.reading import article
 
 
@@ -62,9 +63,10 @@ async def test_two_mirrors_and_crashes_double_nothing(
 
     assert comparable(await rows_of(each_database)) == await rows_of_store(history)
     appended = [
-        entry.id for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 10**6)
+        (p, entry.id) for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 10**6)
     ]
-    edits = [row[1] for row in (await rows_of(each_database))["edits"]]
+    found = await rows_of(each_database)
+    edits = [row[:2] for name in ("edits", "comment_edits") for row in found[name]]
     assert len(edits) == len(set(edits)) and set(edits) <= set(appended)
 
 
@@ -88,7 +90,7 @@ async def test_rebuilt_database_equals_the_running_one(store, clock, each_databa
     for _ in range(4):
         await history.run(50)
         await mirrored(store, each_database)
-    running = await rows_of(each_database)
+    running, found = await rows_of(each_database), await indexed(each_database)
     other = Database(f"sqlite:///{tmp_path}/other.db")
     await other.open()
     await mirrored(store, other)
@@ -96,6 +98,7 @@ async def test_rebuilt_database_equals_the_running_one(store, clock, each_databa
     await rebuilt(store, each_database)
 
     assert await rows_of(each_database) == running
+    assert await indexed(each_database) == found
     assert await rows_of(other) == running
     await other.close()
 
@@ -108,14 +111,14 @@ async def test_rebuild_keeps_what_the_store_has_forgotten(store, clock, each_dat
     await history.run(150)
     await mirrored(store, each_database)
     clock.advance(store.site.policy.voting_window * 2)
-    for number in history.posters:
+    for number in (*history.posters, *history.comments):
         redis.delete(*(key(store.site.home_of_article(number), number) for key in (keys.voted, keys.downvoted)))
-    running = await rows_of(each_database)
+    running, found = await rows_of(each_database), await indexed(each_database)
     await log.trim(store.site, 0, 0)
 
     await rebuilt(store, each_database)
 
-    assert await rows_of(each_database) == running
+    assert (await rows_of(each_database), await indexed(each_database)) == (running, found)
     await history.run(20)
     await mirrored(store, each_database)
     assert comparable(await rows_of(each_database)) == await rows_of_store(history)
@@ -125,13 +128,13 @@ async def test_rebuild_keeps_what_the_store_has_forgotten(store, clock, each_dat
 async def test_rebuild_repairs_rows(store, history, each_database):
     await history.run(100)
     await mirrored(store, each_database)
-    running = await rows_of(each_database)
+    running, found = await rows_of(each_database), await indexed(each_database)
     await each_database.write(damage)
     assert await rows_of(each_database) != running
 
     await rebuilt(store, each_database)
 
-    assert await rows_of(each_database) == running
+    assert (await rows_of(each_database), await indexed(each_database)) == (running, found)
 
 
 def damage(connection):
@@ -142,6 +145,12 @@ def damage(connection):
         "INSERT INTO votes SELECT number, 'stranger', 1, 1, true FROM articles WHERE posted_ms > 1470000000000",
         "INSERT INTO users VALUES ('x', 'x', 1, NULL)",
         "INSERT INTO follows VALUES ('x', 'y', 1), ('Alice', 'y', 1)",
+        "INSERT INTO comments VALUES (8, 7, NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE')",
+        "INSERT INTO comments SELECT 9, min(number), NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE' FROM articles",
+        "INSERT INTO comment_votes VALUES (8, 'x', 1, 1, true), (9, 'x', 1, 1, true)",
+        "INSERT INTO comment_edits VALUES (0, '1-1', 9, 'x', 1, 'x')",
+        "UPDATE comments SET depth = 7, content = 'x' WHERE number > 9",
+        "INSERT INTO comment_votes SELECT number, 'stranger', 1, 1, true FROM comments WHERE number > 9",
         "DELETE FROM article_groups WHERE name = 'show'",
         "UPDATE users SET seen = 'x'",
     ):
@@ -259,26 +268,45 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
     number = (
         await store.articles.post(alice, Draft("a title", "https://example.com/", "", ("show", "ask")))
     ).article.number
+    first = await commented(store, number, bob, text="first")
     clock.advance(60)
     await store.articles.vote(number, bob, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another", "link": "", "content": "some text"})
+    second = await commented(store, number, alice, first, "second")
+    await store.comments.vote(first.number, alice, Vote.UP)
+    await store.comments.vote(first.number, "dave", Vote.UP)
+    await store.comments.edit(first.number, bob, "other words")
     await store.follows.follow(bob, "alice")
     await mirrored(store, database)
 
     def read(connection):
         names = ("articles_view", "votes_view", "users_view", "follows_view", "edits_view", "groups")
-        return {name: [tuple(row) for row in connection.execute(text(f"SELECT * FROM {name}"))] for name in names}
+        of_comments = ("comments_view", "comment_votes_view", "comment_edits_view")
+        statement = "SELECT * FROM {} ORDER BY 1, 2".format
+        return {name: [tuple(row) for row in connection.execute(text(statement(name)))] for name in names + of_comments}
 
     posted, later = "2016-08-04 11:52:00.000", "2016-08-04 11:53:00.000"
+    ids, places = [f"comment:{each.number}" for each in (first, second)], [(number, None, 0), (number, first.number, 1)]
     assert await database.run(read) == {
         "articles_view": [
-            (number, f"article:{number}", "another", None, "some text", "Alice", posted, later, 2, 2, 0, 0, 0)
+            (number, f"article:{number}", "another", None, "some text", "Alice", posted, later, 2, 2, 0, 0, 0, 2)
         ],
         "votes_view": [(number, "Alice", 1, posted, 1), (number, "bob", 1, later, 1)],
-        "users_view": [("alice", "Alice", posted, 1), ("bob", "bob", posted, 0)],
+        "users_view": [("alice", "Alice", posted, 1), ("bob", "bob", posted, 2)],
         "follows_view": [("bob", "Alice", later)],
         "edits_view": [(number, "Alice", later, "another", "", "some text")],
         "groups": [("ask", 1), ("show", 1)],
+        "comments_view": [
+            (first.number, ids[0], *places[0], "other words", "bob", posted, later, 3, 3, 0, 0, "VISIBLE"),
+            (second.number, ids[1], *places[1], "second", "Alice", later, None, 1, 1, 0, 0, "VISIBLE"),
+        ],
+        "comment_votes_view": [
+            (first.number, "Alice", 1, later, 1),
+            (first.number, "bob", 1, posted, 1),
+            (first.number, "dave", 1, later, 1),
+            (second.number, "Alice", 1, later, 1),
+        ],
+        "comment_edits_view": [(first.number, "bob", later, "other words")],
     }
 
 
@@ -286,13 +314,80 @@ async def test_deleted_article_leaves_no_row(store, alice, bob, database):
     number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
     await store.articles.vote(number, bob, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another"})
+    first = await commented(store, number, bob)
+    await store.comments.edit(first.number, bob, "some text")
+    await store.comments.delete((await commented(store, number, alice, first)).number, alice)
     await mirrored(store, database)
+    assert len(await indexed(database)) == 2
     await store.articles.delete(number, alice)
 
     await mirrored(store, database)
 
     found = await rows_of(database)
     assert [name for name, rows in found.items() if rows] == ["users"]
+    assert await indexed(database) == []
+
+
+@on_both
+async def test_deleted_comment_leaves_no_text_and_no_voters(store, alice, bob, each_database):  # C6
+    """With replies a row is left that says where it was; the last reply that goes takes it along."""
+    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    top = await commented(store, number, bob)
+    middle = await commented(store, number, alice, top)
+    last = await commented(store, number, bob, middle)
+    await store.comments.vote(middle.number, bob, Vote.UP)
+    await store.comments.edit(middle.number, alice, "other words")
+    await mirrored(store, each_database)
+    before = await rows_of(each_database)
+
+    await store.comments.delete(middle.number, alice)
+    await mirrored(store, each_database)
+
+    found = await rows_of(each_database)
+    place = (middle.number, number, top.number, 1)
+    assert found["comments"][1] == (*place, None, None, middle.posted_at, None, 2, 0, 0, "DELETED")
+    assert [row[0] for row in found["comment_votes"]] == [top.number, last.number]
+    assert (len(before["comment_edits"]), found["comment_edits"]) == (1, [])
+    assert "other words" not in repr(await indexed(each_database))
+
+    await store.comments.delete(last.number, bob)
+    await mirrored(store, each_database)
+
+    found = await rows_of(each_database)
+    assert [row[0] for row in found["comments"]] == [top.number]
+
+
+@on_both
+async def test_comment_is_searched_in_the_groups_that_its_article_has_now(store, alice, each_database):
+    number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
+    comment = await commented(store, number, alice, text="redis")
+    await mirrored(store, each_database)
+    await store.articles.regroup(number, alice, ["ask"], ["show"])
+
+    await mirrored(store, each_database)
+
+    def found(connection, group):
+        return search.find(connection, search.Search((("redis",),), group=group)).places
+
+    assert [place[1] for place in await each_database.run(found, "ask")] == [comment.number]
+    assert await each_database.run(found, "show") == []
+
+
+@on_both
+async def test_repaired_comment_has_its_counts(store, alice, each_database, redis):
+    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    comment = await commented(store, number, alice)
+    await mirrored(store, each_database)
+    p = store.site.home_of_article(number)
+    redis.xadd(
+        keys.log(p),
+        {"kind": "repaired", "at": 1, "actor": "", "subject": comment.id, "up": 7, "down": 2},
+    )
+
+    await mirrored(store, each_database)
+
+    (row,) = (await rows_of(each_database))["comments"]
+    assert row[8:10] == (7, 2)
 
 
 async def test_log_learns_the_position_of_a_killed_process(store, alice, database):

@@ -13,6 +13,7 @@ from store.articles import Draft
 from store.records import Vote
 from tests.database.conftest import mirrored, opened
 from tests.database.histories import History
+from tests.store.discussions import commented
 
 PAGE = (Path(__file__).parents[2] / "docs" / "database.md").read_text()
 QUERIES = re.findall(r"^```sql\n(.*?);\n```", PAGE, re.DOTALL | re.MULTILINE)
@@ -26,6 +27,10 @@ async def filled(store, clock, database):
     await store.articles.vote(number, "bob", Vote.UP)
     clock.advance(60)
     await store.articles.edit(number, "Alice", {"title": "another"})
+    comment = await commented(store, number, "bob")
+    await commented(store, number, "Alice", comment)
+    for voter in ("Alice", "Carol", "dave"):
+        await store.comments.vote(comment.number, voter, Vote.UP)
     await mirrored(store, database)
 
 
@@ -34,7 +39,7 @@ async def test_queries_find_the_same_in_both_databases(store, filled, database, 
         await mirrored(store, other)
         found = [[await answers(each, query) for query in QUERIES] for each in (database, other)]
 
-    assert len(QUERIES) == 10
+    assert len(QUERIES) == 14
     assert [query for query, rows in zip(QUERIES, found[0], strict=True) if not rows] == []
     assert found[0] == found[1]
 
@@ -59,10 +64,11 @@ async def test_tables_of_the_page_are_those_of_the_database(database):
         if not table.name.startswith("search") and table.name in shown:
             assert shown[table.name] == [column.name for column in table.columns], table.name
     assert {"articles", "article_groups", "votes", "users", "follows", "edits", "positions"} <= shown.keys()
+    assert {"comments", "comment_votes", "comment_edits"} <= shown.keys()
     for name, columns in views.items():
         found = await database.run(lambda connection, name=name: connection.execute(text(f"SELECT * FROM {name}")))
         assert columns == list(found.keys()), name
-    assert len(views) == 6
+    assert len(views) == 9
 
 
 def names(cells: str) -> list[str]:

@@ -59,10 +59,13 @@ async def test_database_fits_the_backup_that_is_restored(
     async with opened_store(empty, clock) as restored:
         await mirrored(restored, each_database)
         found = await rows_of(each_database)
-        assert comparable(found) == await rows_of_store(replace(history, store=restored, votes=votes_of(before)))
+        votes = {"votes": votes_of(before["votes"]), "comment_votes": votes_of(before["comment_votes"])}
+        assert comparable(found) == await rows_of_store(replace(history, store=restored, **votes))
 
     kept = {row[2] for row in before["edits"]} & {row[0] for row in found["articles"]}
     assert set(found["edits"]) <= set(before["edits"]) and kept
+    kept = {row[2] for row in before["comment_edits"]} & {row[0] for row in found["comments"]}
+    assert set(found["comment_edits"]) <= set(before["comment_edits"]) and kept
 
 
 @on_both
@@ -82,11 +85,12 @@ async def test_later_votes_and_edits_are_forgotten(history, store, each_database
     await each_database.write(rebuild.forget_positions, origin_of(header))
 
     found = await rows_of(each_database)
-    assert set(found["edits"]) == set(later["edits"]) & set(before["edits"])
-    assert set(later["edits"]) - set(before["edits"])
-    assert {vote[3] for vote in found["votes"]} == {
-        vote[3] for vote in later["votes"] if (vote[3] or 0) <= header["taken_at"]
-    }
+    for edits, votes in (("edits", "votes"), ("comment_edits", "comment_votes")):
+        assert set(found[edits]) == set(later[edits]) & set(before[edits])
+        assert set(later[edits]) - set(before[edits])
+        assert {vote[3] for vote in found[votes]} == {
+            vote[3] for vote in later[votes] if (vote[3] or 0) <= header["taken_at"]
+        }
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,7 @@ def test_backup_of_an_earlier_version_has_no_origin(header):
 
 
 def votes_of(rows):
-    return {(number, voter): value for number, voter, value, *_ in rows["votes"]}
+    return {(number, voter): value for number, voter, value, *_ in rows}
 
 
 def opened_store(settings, clock):

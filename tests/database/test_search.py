@@ -8,10 +8,11 @@ from sqlalchemy import Connection, delete, insert, update
 from database import search
 from database.engines import Engines
 from database.search import FIRST_USER, Part, Search, SearchKind, SearchOrder
-from database.tables import ARTICLE_GROUPS, ARTICLES, USERS
+from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import matches, parse
 
 ARTICLE = {"poster": "Alice", "content": None, "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
+COMMENT = {"article": 1024, "depth": 0, "poster": "bob", "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 WORDS = ["Redis", "redis in action", "lists", "node.js", "Café", "日本語", "日", "서울에서", "👍", "in", "and", "a'b"]
 ANY_TEXT = st.text(st.characters(), max_size=500) | st.text(
     st.sampled_from("ab日👍\"'*()^:-{}+|&!\\\x00\ud800 \ufdfa"), max_size=500
@@ -39,6 +40,13 @@ def write(connection: Connection, number: int, title: str, groups: Sequence[str]
     for place, name in enumerate(groups):
         connection.execute(insert(ARTICLE_GROUPS).values(number=number, name=name, place=place))
     search.index(connection, [number])
+
+
+def comment(connection: Connection, number: int, content: str | None, **values) -> None:
+    """Add a comment, and index it."""
+    values = {**COMMENT, "number": number, "content": content, "state": "VISIBLE", **values}
+    connection.execute(insert(COMMENTS).values(**values))
+    search.index(connection, comments=[number])
 
 
 def register(connection: Connection, *names: str) -> None:
@@ -101,6 +109,61 @@ async def test_users_are_found_by_their_names(run):
     assert set(await run(found, "alice")) == {1024, "Alice", "Alice-2"}
 
 
+async def test_comments_are_found_by_their_words(run):
+    await run(write, 1024, "Redis in Action", content="lists")
+    await run(comment, 2048, "I read Redis in Action, too")
+    await run(comment, 3072, "Lists of Redis?", poster="Carol")
+    await run(comment, 4096, None, state="DELETED", poster=None)
+    await run(register, "Redis")
+    comments, everything = frozenset({SearchKind.COMMENT}), frozenset(SearchKind)
+
+    assert await run(found, '"in action"', kinds=comments) == [2048]
+    assert await run(found, "redis", kinds=comments, order=SearchOrder.NEWEST) == [3072, 2048]
+    assert await run(found, "redis", kinds=everything - {SearchKind.USER}, order=SearchOrder.NEWEST) == [
+        3072,
+        2048,
+        1024,
+    ]
+    assert await run(found, "redis", kinds=frozenset({SearchKind.ARTICLE})) == [1024]
+    assert set(await run(found, "redis", kinds=comments | {SearchKind.USER})) == {"Redis", 3072, 2048}
+    assert set(await run(found, "redis")) == {"Redis", 3072, 2048, 1024}
+    assert (
+        await run(found, "redis", poster="carol") == await run(found, "redis", poster="carol", kinds=comments) == [3072]
+    )
+    assert set(await run(found, "redis", group="show")) == {3072, 2048, 1024}
+    assert await run(found, "redis", group="ask") == []
+
+
+async def test_matches_say_which_are_comments(run):
+    await run(write, 1024, "Redis")
+    await run(comment, 2048, "Redis")
+
+    result = await run(search.find, Search(parse("redis")))
+
+    assert ({number for _, number in result.places}, result.comments) == ({1024, 2048}, {2048})
+
+
+async def test_comments_are_ordered_among_the_others(run):
+    await run(register, "Redis")
+    await run(write, 1024, "redis", posted_ms=500, up=8, down=1, poster="Redis")
+    await run(comment, 2048, "redis", posted_ms=600, up=12, down=2, poster="Redis")
+    await run(comment, 3072, "redis", posted_ms=400, up=9, down=2)
+
+    assert await run(found, "redis", order=SearchOrder.NEWEST) == ["Redis", 2048, 1024, 3072]
+    assert await run(found, "redis", order=SearchOrder.VOTES) == ["Redis", 2048, 3072, 1024]  # karma 15, 10, 7, 7
+
+
+async def test_many_comments_do_not_hide_an_article(run, monkeypatch):
+    """As many comments as articles are ranked, and of all the first ones are found."""
+    monkeypatch.setattr(search, "MAX_FOUND", 4)
+    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [Part(2, is_ranked=True), Part(2)])
+    await run(write, 1024, "Redis", posted_ms=0)
+    for number in range(2, 9):
+        await run(comment, number * 1024, "redis and a lot of other words")
+
+    assert await run(found, "redis") == [1024, 8192, 7168, 6144]
+
+
 async def test_titles_weigh_more_than_content(run):
     await run(write, 1024, "Redis", content="this is about lists")
     await run(write, 2048, "Lists", content="this is about redis")
@@ -136,21 +199,23 @@ async def test_matches_are_those_of_a_group_and_of_a_poster(run):
 
 async def test_index_follows_the_tables(run):
     await run(write, 1024, "Redis in Action")
+    await run(comment, 2048, "Redis in Use")
     await run(register, "Alice")
 
     def change(connection):
+        connection.execute(update(COMMENTS).values(content="Valkey, too"))
         connection.execute(update(ARTICLES).values(title="Valkey"))
         connection.execute(update(ARTICLE_GROUPS).values(name="ask"))
-        search.index(connection, [1024])
+        search.index(connection, [1024], comments=[2048])
 
     def remove(connection):
-        connection.execute(delete(ARTICLES))
-        connection.execute(delete(USERS))
-        search.index(connection, [1024, 2048], ["ALICE", "nobody"])
+        for table in (ARTICLES, COMMENTS, USERS):
+            connection.execute(delete(table))
+        search.index(connection, [1024, 4096], ["ALICE", "nobody"], [2048, 3072])
 
     await run(change)
     assert await run(found, "redis") == []
-    assert await run(found, "valkey", group="ask") == [1024]
+    assert await run(found, "valkey", group="ask") == [1024, 2048]
     await run(remove)
     assert await run(found, "valkey") == await run(found, "alice") == []
 
@@ -159,13 +224,14 @@ async def test_rebuilt_index_equals_the_running_one(run):
     await run(register, "Alice", "bob")
     for number in range(1, 600):
         await run(write, number * 1024, f"redis {number % 7} alice", [f"group-{number % 3}"])
+    await run(comment, 600 * 1024, "alice 3", article=4096)
 
     searches = [(query, group) for query in ("redis", "alice 3", "bob") for group in (None, "group-1")]
     before = [await run(found, query, group=group) for query, group in searches]
     await run(search.rebuild)
 
     assert [await run(found, query, group=group) for query, group in searches] == before
-    assert list(map(len, before)) == [599, 200, 86, 29, 1, 0]
+    assert list(map(len, before)) == [599, 200, 87, 30, 1, 0]
 
 
 async def test_newest_matches_are_found_of_too_many(run, monkeypatch):

@@ -1,0 +1,126 @@
+"""What entries about comments change in the tables: the part of `database.changes` that gathers and writes them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from database.rows import Row, Votes, existing, integer, remove_comments, update_rows, upsert, write_votes
+from database.tables import ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS
+from store.log import Entry
+from store.records import ContentState
+
+
+@dataclass(slots=True)
+class CommentChanges:
+    """
+    The changes of a batch. `rows` are whole rows of new comments, and of deleted ones that still have replies;
+    `columns` are new values of others, by number. `removed` are the numbers of deleted comments.
+    """
+
+    rows: dict[int, Row] = field(default_factory=dict)
+    columns: defaultdict[int, Row] = field(default_factory=lambda: defaultdict(dict))
+    votes: Votes = field(default_factory=lambda: defaultdict(dict))
+    edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
+    removed: set[int] = field(default_factory=set)
+
+    def add(self, entry: Entry) -> None:
+        """Gather an entry about a comment. Kinds that change no table are skipped."""
+        if reader := READERS.get(entry.kind):
+            reader(self, entry, int(entry.subject.removeprefix("comment:")))
+
+    def post(self, entry: Entry, number: int) -> None:
+        values = entry.values
+        self.rows[number] = row_of(number, values) | {
+            "poster": entry.actor,
+            "content": values["content"],
+            "imported_votes": integer(values.get("imported", "0")),
+            "state": state(ContentState.VISIBLE),
+        }
+        if entry.kind == "commented":
+            self.votes[number][entry.actor] = (1, entry.at)
+        for voter in values.get("voters", "").split():
+            self.votes[number][voter] = (1, None)
+
+    def vote(self, entry: Entry, number: int) -> None:
+        value = int(entry.values["value"])
+        self._row(number).update(up=integer(entry.values["up"]), down=integer(entry.values["down"]))
+        self.votes[number][entry.actor] = (value, entry.at) if value else None
+
+    def edit(self, entry: Entry, number: int) -> None:
+        content, edited = entry.values["content"], integer(entry.values["edited"])
+        self._row(number).update(content=content, edited_ms=edited)
+        row = {"partition": entry.p, "entry": entry.id, "number": number, "editor": entry.actor}
+        self.edits[number].append(row | {"edited_ms": edited, "content": content})
+
+    def delete(self, entry: Entry, number: int) -> None:
+        """Remove a comment and those deleted ones above it that have no replies left, or leave one without a text."""
+        values = entry.values
+        for each in (number, *map(int, values["removed"].split())):
+            self.removed.add(each)
+            for gathered in (self.rows, self.columns, self.votes, self.edits):
+                gathered.pop(each, None)
+        if values["stub"]:
+            self.rows[number] = row_of(number, values)
+
+    def repair(self, entry: Entry, number: int) -> None:
+        row: Row = {name: integer(entry.values[name]) for name in ("up", "down") if name in entry.values}
+        if row:
+            self._row(number).update(row)
+
+    def write(self, connection: Connection) -> set[int]:
+        """
+        Write all of it, after the changes of articles. Changes of comments that are not in the table, and comments of
+        articles that are not, are skipped: these were deleted later. Returns the numbers of the comments that are new
+        or deleted, or whose content changed.
+        """
+        remove_comments(connection, self.removed)
+        articles = existing(connection, ARTICLES, {row["article"] for row in self.rows.values()})
+        rows = {number: row for number, row in self.rows.items() if row["article"] in articles}
+        changed = {*self.columns, *self.votes, *self.edits} - self.rows.keys()
+        known = {*rows, *existing(connection, COMMENTS, changed)}
+        upsert(connection, COMMENTS, rows.values())
+        update_rows(connection, COMMENTS, {number: row for number, row in self.columns.items() if number in known})
+        votes = {number: votes for number, votes in self.votes.items() if number in known}
+        write_votes(connection, COMMENT_VOTES, votes)
+        edits = [row for number, rows in self.edits.items() if number in known for row in rows]
+        upsert(connection, COMMENT_EDITS, edits)
+        return {*rows, *self.removed, *(known & self.edits.keys())}
+
+    def _row(self, number: int) -> Row:
+        """The row of a new comment, else the new values of columns."""
+        return self.rows.get(number) or self.columns[number]
+
+
+READERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {
+    "commented": CommentChanges.post,
+    "comment_imported": CommentChanges.post,
+    "comment_voted": CommentChanges.vote,
+    "comment_edited": CommentChanges.edit,
+    "comment_deleted": CommentChanges.delete,
+    "repaired": CommentChanges.repair,
+}
+
+
+def row_of(number: int, values: Mapping[str, str]) -> Row:
+    """The row of a comment without text and poster, as a deletion leaves it."""
+    return {
+        "number": number,
+        "article": int(values["article"]),
+        "parent": int(values["parent"]) if values["parent"] else None,
+        "depth": integer(values["depth"]),
+        "poster": None,
+        "content": None,
+        "posted_ms": integer(values["time"]),
+        "edited_ms": None,
+        "up": integer(values["up"]),
+        "down": integer(values["down"]),
+        "imported_votes": 0,
+        "state": state(ContentState.DELETED),
+    }
+
+
+def state(found: ContentState) -> str:
+    """A state as the table has it: by its name in the API."""
+    return found.name

@@ -1,0 +1,153 @@
+"""Rows of the tables: what they are made of, and the statements that write and remove many at once."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Insert, Table, bindparam, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS, EDITS, VOTES
+
+T = TypeVar("T")
+Row = dict[str, Any]
+Vote = tuple[int, int | None] | None  # its value, and when it was cast; None of one that was withdrawn
+Votes = defaultdict[int, dict[str, Vote]]  # by number and voter
+
+LISTED_AT_ONCE = 500  # numbers in a statement
+OF_AN_ARTICLE = (ARTICLES, ARTICLE_GROUPS, VOTES, EDITS)
+OF_A_COMMENT = (COMMENTS, COMMENT_VOTES, COMMENT_EDITS)
+THREAD = select(COMMENTS.c.number).where(COMMENTS.c.article.in_(bindparam("numbers", expanding=True)))
+
+
+def user_row(name: str, joined: int, seen: str | None = None) -> Row:
+    return {"username": name.lower(), "name": name, "joined_ms": joined, "seen": seen}
+
+
+def vote_row(number: int, voter: str, value: int, cast: int | None = None) -> Row:
+    return {"number": number, "voter": voter, "value": value, "cast_ms": cast, "counts": True}
+
+
+def follow_row(follower: str, followee: str, since: int) -> Row:
+    return {"follower": follower, "followee": followee, "since_ms": since}
+
+
+def upsert(connection: Connection, table: Table, rows: Iterable[Row], keep: tuple[str, ...] = ()) -> None:
+    """Insert rows, or replace those that exist, but for the columns to keep."""
+    if listed := list(rows):
+        connection.execute(_upsert(table, connection.dialect.name, keep), listed)
+
+
+def update_rows(connection: Connection, table: Table, columns: Mapping[int, Row]) -> None:
+    """Set some columns of articles or comments, by number."""
+    rows: dict[frozenset[str], list[Row]] = defaultdict(list)
+    for number, row in columns.items():
+        rows[frozenset(row)].append({"this": number, **row})
+    for names, some in rows.items():
+        connection.execute(_update(table, names), some)
+
+
+def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mapping[str, Vote]]) -> None:
+    """Set votes on articles or comments, and remove those that were withdrawn."""
+    written, ended = [], []
+    for number, of_number in votes.items():
+        for voter, vote in of_number.items():
+            if vote:
+                written.append(vote_row(number, voter, *vote))
+            else:
+                ended.append({"this": number, "voter_name": voter})
+    upsert(connection, table, written)
+    if ended:
+        connection.execute(_end_vote(table), ended)
+
+
+def replace_groups(connection: Connection, groups: Mapping[int, Sequence[str]]) -> None:
+    """Set the groups of articles."""
+    remove_rows(connection, ARTICLE_GROUPS, groups)
+    rows = [
+        {"number": number, "name": name, "place": place}
+        for number, names in groups.items()
+        for place, name in enumerate(names)
+    ]
+    upsert(connection, ARTICLE_GROUPS, rows)
+
+
+def existing(connection: Connection, table: Table, numbers: Collection[int]) -> set[int]:
+    """Those of some articles or comments that are in their table."""
+    found: set[int] = set()
+    for some in slices(numbers):
+        found.update(connection.scalars(_existing(table), {"numbers": some}))
+    return found
+
+
+def comments_of(connection: Connection, numbers: Collection[int]) -> set[int]:
+    """The numbers of the comments of articles, also of deleted comments."""
+    found: set[int] = set()
+    for some in slices(numbers):
+        found.update(connection.scalars(THREAD, {"numbers": some}))
+    return found
+
+
+def remove_articles(connection: Connection, numbers: Collection[int]) -> set[int]:
+    """Remove all rows of articles and of their comments. Returns the numbers of these comments."""
+    comments = comments_of(connection, numbers)
+    remove_comments(connection, comments)
+    for table in OF_AN_ARTICLE:
+        remove_rows(connection, table, numbers)
+    return comments
+
+
+def remove_comments(connection: Connection, numbers: Collection[int]) -> None:
+    """Remove all rows of comments."""
+    for table in OF_A_COMMENT:
+        remove_rows(connection, table, numbers)
+
+
+def remove_rows(connection: Connection, table: Table, numbers: Collection[int]) -> None:
+    """Remove the rows of a table that are about some articles or comments."""
+    for some in slices(numbers):
+        connection.execute(_delete(table), {"numbers": some})
+
+
+def integer(text: str) -> int:
+    """A number as Lua may write it: an integer, or a float without a fraction."""
+    return int(text) if text.lstrip("-").isdigit() else int(float(text))
+
+
+def slices(values: Collection[T], size: int = LISTED_AT_ONCE) -> list[list[T]]:
+    """The values in lists that are short enough for one statement."""
+    listed = list(values)
+    return [listed[start : start + size] for start in range(0, len(listed), size)]
+
+
+@lru_cache
+def _upsert(table: Table, dialect: str, keep: tuple[str, ...]) -> Insert:
+    insert: Any = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    key = [column.name for column in table.primary_key]
+    others = [column.name for column in table.columns if column.name not in (*key, *keep)]
+    statement: Insert = insert.on_conflict_do_update(
+        index_elements=key, set_={name: insert.excluded[name] for name in others}
+    )
+    return statement
+
+
+@lru_cache
+def _update(table: Table, columns: frozenset[str]) -> Any:
+    values: Row = {name: bindparam(name) for name in columns}
+    return update(table).where(table.c.number == bindparam("this")).values(values)
+
+
+@lru_cache
+def _end_vote(table: Table) -> Any:
+    return delete(table).where(table.c.number == bindparam("this"), table.c.voter == bindparam("voter_name"))
+
+
+@lru_cache
+def _existing(table: Table) -> Any:
+    return select(table.c.number).where(table.c.number.in_(bindparam("numbers", expanding=True)))
+
+
+@lru_cache
+def _delete(table: Table) -> Any:
+    return delete(table).where(table.c.number.in_(bindparam("numbers", expanding=True)))
