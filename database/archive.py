@@ -239,7 +239,7 @@ def _articles(connection: Connection, numbers: Sequence[int]) -> Iterator[Articl
     for number, name in connection.execute(GROUPS, {"numbers": numbers}):
         groups[number].append(name)
     for number, *fields in connection.execute(ARTICLES, {"numbers": numbers, "archived": True}):
-        yield Article._make((number, *fields, tuple(groups[number])))
+        yield Article(*[number, *fields, tuple(groups[number])])
 
 
 def _mark(connection: Connection, numbers: Collection[int], archived: bool) -> None:

@@ -13,12 +13,17 @@ from schema.errors import UserError, user_error
 from schema.fields import command_field, field_of
 from schema.queries import Query
 from schema.scalars import DateTime
-from schema.types import Article, Feed, User
+from schema.types import Article, Comment, Feed, User
 from store import records
 from store.articles import Posted, Voted
+from store.comments import Commented, VotedOnComment
 from store.errors import Refusal, Unauthenticated
 from store.follows import Followed
 from store.sessions import NewSession
+
+REPLAYED = (
+    "Whether the viewer posted this before: with the same idempotency key, or without one in the last 10 seconds."
+)
 
 
 def query(payloads: Sequence[Any], context: Context) -> Sequence[Any]:
@@ -77,11 +82,7 @@ class LogOutPayload(Payload):
 @strawberry.type(description="A posted article.")
 class PostPayload(Payload):
     article: Article | None = nullable("The article; null if refused, or if it was posted before and deleted since.")
-    replayed: bool = strawberry.field(
-        default=False,
-        description="Whether the viewer posted this before: with the same idempotency key, or without one in the last "
-        "10 seconds.",
-    )
+    replayed: bool = strawberry.field(default=False, description=REPLAYED)
     duplicate_of: Article | None = field_of(
         mutations.duplicate_of,
         "The newest other article with this link; null if there is none within the site's window, 30 days by default. "
@@ -128,6 +129,46 @@ class RegroupArticlePayload(Payload):
     @classmethod
     def of(cls, article: records.Article) -> Self:
         return cls.of_records(article=article)
+
+
+@strawberry.type(description="A posted comment.")
+class CommentPayload(Payload):
+    comment: Comment | None = nullable("The comment; null if refused, or if it was posted before and deleted since.")
+    replayed: bool = strawberry.field(default=False, description=REPLAYED)
+
+    @classmethod
+    def of(cls, commented: Commented) -> Self:
+        return cls.of_records(comment=commented.comment, replayed=commented.replayed)
+
+
+@strawberry.type(description="An edited comment.")
+class EditCommentPayload(Payload):
+    comment: Comment | None = nullable("The comment after the change.")
+
+    @classmethod
+    def of(cls, comment: records.Comment) -> Self:
+        return cls.of_records(comment=comment)
+
+
+@strawberry.type(description="A deleted comment.")
+class DeleteCommentPayload(Payload):
+    deleted_comment_id: strawberry.ID | None = nullable(
+        "The id of the deleted comment. It still names a comment in state DELETED while that has replies."
+    )
+
+    @classmethod
+    def of(cls, id: str) -> Self:
+        return cls.of_records(deleted_comment_id=id)
+
+
+@strawberry.type(description="A vote on a comment.")
+class VoteOnCommentPayload(Payload):
+    comment: Comment | None = nullable("The comment after the vote.")
+    changed: bool = strawberry.field(default=False, description="False if the viewer had already voted the same.")
+
+    @classmethod
+    def of(cls, voted: VotedOnComment) -> Self:
+        return cls.of_records(comment=voted.comment, changed=voted.changed)
 
 
 @strawberry.type(description="A user whom the viewer has followed or unfollowed.")
@@ -202,6 +243,27 @@ class Mutation:
         RegroupArticlePayload,
         inputs.RegroupArticleInput,
         "Add one of the viewer's articles to groups, then remove it from others.",
+    )
+    comment: CommentPayload | None = mutation(
+        mutations.comment,
+        CommentPayload,
+        inputs.CommentInput,
+        "Answer an article or a comment of it. The poster's upvote is the first vote of the comment.",
+    )
+    edit_comment: EditCommentPayload | None = mutation(
+        mutations.edit_comment, EditCommentPayload, inputs.EditCommentInput, "Edit one of the viewer's comments."
+    )
+    delete_comment: DeleteCommentPayload | None = mutation(
+        mutations.delete_comment,
+        DeleteCommentPayload,
+        inputs.DeleteCommentInput,
+        "Delete one of the viewer's comments. While it has replies, it stays without content and poster.",
+    )
+    vote_on_comment: VoteOnCommentPayload | None = mutation(
+        mutations.vote_on_comment,
+        VoteOnCommentPayload,
+        inputs.VoteOnCommentInput,
+        "Set the viewer's vote on a comment while voting is open. Sending the same vote again has no effect.",
     )
     follow_user: FollowUserPayload | None = mutation(
         mutations.follow_user,

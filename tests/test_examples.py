@@ -39,7 +39,7 @@ NOT_RUN_HERE = (
     "yaml",
 )  # languages of blocks that are only shown
 ADDRESS, REDIS = "http://127.0.0.1:8000", "redis://127.0.0.1:6379"
-SHOWN = "article:3676697395200749"
+SHOWN = ("article:3676697395200749", "comment:3676697396201197")  # ids on the pages
 LIVE = ROOT / "docs" / "live.md"
 REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
 POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
@@ -53,7 +53,7 @@ class Checkout:
     def __init__(self, folder: Path, redis_url: str = REDIS) -> None:
         self.folder, self.redis_url, self.url = folder, redis_url, ADDRESS
         self.token: str | None = None
-        self.article: str | None = None
+        self.ids: dict[str, str] = {}  # those of this store, by the shown ones
         self._server: subprocess.Popen[str] | None = None
         if not Path(sys.prefix, "serve.stamp").exists():
             programs.missing("the virtual environment was not made by `make`")
@@ -115,21 +115,27 @@ class Checkout:
 
     def check(self, query: str, expected: str | None) -> None:
         """
-        Compare an answer with the one shown, in which … matches any text, and the id shown matches the id of the
-        article in this store. The token of an answer is sent with later queries.
+        Compare an answer with the one shown, in which … matches any text, and an id shown matches that of the first
+        article or comment of this store. The token of an answer is sent with later queries.
         """
-        answer = self.ask(query.replace(SHOWN, self.article or SHOWN), self.token)
-        self.article = self.article or next(iter(re.findall(r"article:[0-9]+", answer)), None)
+        answer = self.ask(self._with_ids(query), self.token)
+        for shown in SHOWN:
+            if found := re.search(rf"{shown.partition(':')[0]}:[0-9]+", answer):
+                self.ids.setdefault(shown, found[0])
         self.token = next(iter(re.findall(r'"token":"([^"]+)"', answer)), self.token)
         if expected is None:
             assert '"errors"' not in answer
         else:
-            pattern = re.escape(compact(json.loads(expected)).replace(SHOWN, self.article or SHOWN))
+            pattern = re.escape(self._with_ids(compact(json.loads(expected))))
             assert re.fullmatch(pattern.replace("…", '[^"]+'), answer)
 
     def _here(self, command: str) -> str:
-        shown = command.replace(ADDRESS, self.url).replace(REDIS, self.redis_url)
-        return shown.replace(SHOWN, self.article or SHOWN)
+        return self._with_ids(command.replace(ADDRESS, self.url).replace(REDIS, self.redis_url))
+
+    def _with_ids(self, text: str) -> str:
+        for shown, id in self.ids.items():
+            text = text.replace(shown, id)
+        return text
 
     def _shell(self) -> dict:
         environment = {"PATH": os.defpath, "HOME": str(self.folder), "LANG": "C.UTF-8", "UPVOTE_PORT": "0"}
@@ -170,11 +176,12 @@ def test_subscription_receives_the_change_of_a_vote(checkout):
     assert subscription.strip() in command
     checkout.serve(".venv/bin/upvote serve")
     alice, bob = (json.loads(checkout.ask(REGISTER % name))["data"]["register"]["token"] for name in ("alice", "bob"))
-    checkout.article = json.loads(checkout.ask(POST, alice))["data"]["post"]["article"]["id"]
+    article = json.loads(checkout.ask(POST, alice))["data"]["post"]["article"]["id"]
+    checkout.ids[SHOWN[0]] = article
 
     with checkout.output(command) as lines:
         assert next(lines) == ":\n"
-        checkout.ask(f'mutation {{ vote(input: {{articleId: "{checkout.article}"}}) {{ changed }} }}', bob)
+        checkout.ask(f'mutation {{ vote(input: {{articleId: "{article}"}}) {{ changed }} }}', bob)
         data = next(line for line in lines if line.startswith("data:"))
 
     assert json.loads(data.removeprefix("data:")) == {"data": {"articleChanged": {"votes": 2}}}

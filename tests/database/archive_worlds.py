@@ -66,6 +66,8 @@ MUTATIONS = {
       regroupArticle(input: $input) {{ {ERRORS} article {{ {ARTICLE} }} }} }}""",
     "delete": f"""mutation($input: DeleteArticleInput!) {{
       deleteArticle(input: $input) {{ {ERRORS} deletedArticleId }} }}""",
+    "comment": f"""mutation($input: CommentInput!) {{ comment(input: $input) {{
+      {ERRORS} comment {{ content article {{ title commentCount }} }} }} }}""",
     "follow": f"mutation($input: FollowUserInput!) {{ followUser(input: $input) {{ {ERRORS} changed }} }}",
     "unfollow": f"mutation($input: FollowUserInput!) {{ unfollowUser(input: $input) {{ {ERRORS} changed }} }}",
     "seen": f"""mutation($input: MarkFeedSeenInput!) {{

@@ -106,6 +106,21 @@ async def test_an_article_of_somebody_else_stays_archived(calm: Pair) -> None:
     assert calm.archived == {number}
 
 
+async def test_a_comment_brings_an_archived_article_back(calm: Pair) -> None:
+    number = await posted(calm)
+    await calm.archive_all()
+    given = {"articleId": f"article:{number}", "content": "Late."}
+    refused = await calm.mutate("comment", "Bob", **given, parentId="comment:5")
+    await calm.find_archived()
+    assert [(error["code"], error["field"][1]) for error in refused["userErrors"]] == [("NOT_FOUND", "parentId")]
+    assert calm.archived == {number}
+
+    commented = await calm.mutate("comment", "Bob", **given)
+    await calm.find_archived()
+    assert commented["comment"] == {"content": "Late.", "article": {"title": "Redis in Action", "commentCount": 1}}
+    assert not calm.archived
+
+
 async def test_a_replayed_post_gives_the_archived_article(calm: Pair) -> None:
     number = await posted(calm, idempotencyKey="one")
     await calm.archive_all()

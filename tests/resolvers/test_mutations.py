@@ -21,6 +21,15 @@ async def test_wrong_article_id_is_refused(context, id):
         assert refusal.value.field == ("articleId",)
 
 
+@pytest.mark.parametrize("id", ["", "1541", "comment:0", "article:1541"])
+async def test_wrong_comment_id_is_refused(context, id):
+    for command in (mutations.vote_on_comment, mutations.delete_comment):
+        with pytest.raises(Invalid, match="looks like comment:1541") as refusal:
+            await command(context, id)
+
+        assert refusal.value.field == ("commentId",)
+
+
 @pytest.mark.parametrize("id", ["", "alice", "user:a", "feed:alice"])
 async def test_wrong_user_id_is_refused(context, id):
     for command in (mutations.follow_user, mutations.unfollow_user):

@@ -290,6 +290,19 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
     ('mutation { post(input: {title: ""}) { article { id } userErrors { code field message } } }', {}),
     ('mutation { post(input: {title: "t", content: "c"}) { query { articles(first: 0) { totalCount } } } }', {}),
     ('mutation { followUser(input: {userId: "user:Bob"}) { changed user { username viewerIsFollowing } } }', {}),
+    (
+        """mutation($in: CommentInput!) { comment(input: $in) { replayed comment { content depth votes viewerVote
+          poster { karma } article { id commentCount } parent { id } ancestors { id } } userErrors { code field }
+          query { viewer { karma } articles { nodes { commentCount } } } } }""",
+        {"in": {"articleId": FIRST, "content": "a text"}},
+    ),
+    (
+        f"""mutation {{ comment(input: {{articleId: "{FIRST}", parentId: "comment:5", content: "a text"}}) {{
+          comment {{ id }} userErrors {{ code field message }} }}
+        voteOnComment(input: {{commentId: "odd"}}) {{ changed comment {{ votes }} userErrors {{ code field }} }}
+        deleteComment(input: {{commentId: "comment:5"}}) {{ deletedCommentId userErrors {{ code field }} }} }}""",
+        {},
+    ),
     ("mutation { logOut { userErrors { code } } }", {}),
     (VOTE, {"value": "DOWN"}),
 ]

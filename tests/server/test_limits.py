@@ -14,6 +14,8 @@ from tests.server.conftest import REGISTER, serving
 
 POST_WITH_RETRY_AT = """mutation($title: String!) { post(input: {title: $title, link: "https://example.com/"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
+COMMENT = """mutation($id: ID!, $content: String!) { comment(input: {articleId: $id, content: $content}) {
+  userErrors { code } } }"""
 REGISTER_WITH_RETRY_AT = """mutation { register(input: {username: "alice", password: "correct horse"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
 CHANGE_WITH_RETRY_AT = """mutation {
@@ -84,15 +86,18 @@ def test_failed_log_ins_are_limited(tmp_path):
 
 def test_posts_and_points_are_limited(tmp_path):
     ask = "{ articles(first: 40) { nodes { id } } }"
-    limits = {"rate_limits": "on", "rate_posts": 2, "rate_points": 60, "rate_points_back": 0.001}
+    limits = {"rate_limits": "on", "rate_posts": 2, "rate_comments": 1, "rate_points": 60, "rate_points_back": 0.001}
     with serving(tmp_path, **limits) as limited:
         token = limited.ask(REGISTER)["data"]["register"]["token"]
         titles = ("first", "second", "third")
         posted = [limited.ask(POST_WITH_RETRY_AT, token, title=title)["data"]["post"]["userErrors"] for title in titles]
+        article = limited.ask("{ articles(first: 1) { nodes { id } } }")["data"]["articles"]["nodes"][0]["id"]
+        commented = [limited.ask(COMMENT, token, id=article, content=text)["data"]["comment"] for text in titles[:2]]
         answers = [limited.post({"query": ask}) for _ in range(4)]
 
     assert [[error["code"] for error in errors] for errors in posted] == [[], [], ["RATE_LIMITED"]]
     assert posted[2][0]["retryAt"]
+    assert [[error["code"] for error in each["userErrors"]] for each in commented] == [[], ["RATE_LIMITED"]]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert int(answers[3].headers["retry-after"]) > 1_000
     assert answers[3].json()["errors"][0]["extensions"]["code"] == "RATE_LIMITED"
