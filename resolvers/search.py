@@ -1,17 +1,18 @@
 """
 The field `search`, which combines what the database finds with the records that the store has now.
 
-Articles that were deleted, or edited so that they do not match any more, are left out of a page at once, before the
-database knows of it.
+Articles and comments that were deleted, or edited so that they do not match any more, are left out of a page at once,
+before the database knows of it.
 """
 
 import asyncio
 import re
+from asyncio import gather
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from database import search as index
 from database.database import DatabaseUnavailable
@@ -23,11 +24,12 @@ from resolvers.arguments import BadInput, PageArguments, group_name, paginated
 from resolvers.context import Context
 from resolvers.pagination import CursorFormat, Edge, PageInfo, decode_position, encode_cursor
 from store import records, validation
-from store.records import Article, Position, User
+from store.records import Article, Comment, ContentState, Position, User
 
 QUERY_LENGTH = 500  # characters
 NOBODY = "-"  # no valid name: nobody posts under it
-CURSOR = CursorFormat(re.compile(r"article:[0-9]{1,16}|user:[a-z0-9_-]{2,20}"))
+CURSOR = CursorFormat(re.compile(r"(?:article|comment):[0-9]{1,16}|user:[a-z0-9_-]{2,20}"))
+Node: TypeAlias = Article | Comment | User
 LONG = 20_000  # characters: excerpts of longer texts are made in a thread
 
 
@@ -36,7 +38,7 @@ class SearchEdge(NamedTuple):
 
     listing: str
     value: float
-    node: Article | User
+    node: Node
     phrases: Sequence[Phrase]
 
     @property
@@ -52,7 +54,7 @@ class SearchConnection(NamedTuple):
     total: int
 
     @property
-    def nodes(self) -> list[Article | User]:
+    def nodes(self) -> list[Node]:
         return [edge.node for edge in self.edges]
 
 
@@ -68,7 +70,8 @@ async def search(
     paging: PageArguments,
 ) -> SearchConnection:
     """
-    One call of the database, and then one round trip for the articles of the page.
+    One call of the database, and then one round trip for the articles and comments of the page; another one for the
+    articles of these comments.
 
     Raises:
         BadInput: the query is too long, or an argument of the page is wrong.
@@ -97,7 +100,7 @@ def total_count(connections: Sequence[SearchConnection], context: Context) -> li
 
 
 async def excerpts(edges: Sequence[SearchEdge], context: Context) -> list[str]:
-    if sum(len(edge.node.content or "") for edge in edges if isinstance(edge.node, Article)) > LONG:
+    if sum(len(edge.node.content or "") for edge in edges if not isinstance(edge.node, User)) > LONG:
         return await asyncio.to_thread(_excerpts, edges)
     return _excerpts(edges)
 
@@ -106,8 +109,10 @@ def _excerpts(edges: Sequence[SearchEdge]) -> list[str]:
     return [excerpt(edge.phrases, _texts(edge.node)) for edge in edges]
 
 
-def _texts(node: Article | User) -> list[str]:
-    return [node.title, node.content or ""] if isinstance(node, Article) else [node.username]
+def _texts(node: Node) -> list[str]:
+    if isinstance(node, User):
+        return [node.username]
+    return [node.title, node.content or ""] if isinstance(node, Article) else [node.content or ""]
 
 
 def _username(poster: str) -> str:
@@ -170,24 +175,33 @@ def _bounds(search: Search, found: Found, window: Window) -> tuple[int, int]:
 
 
 def _row(found: Found, member: str) -> int:
-    """The id of the row of an article or a user; `FIRST_USER` of a user who is no match any more."""
+    """The number of an article or a comment; of a user the id of the row, `FIRST_USER` if that is no match any more."""
     kind, _, name = member.partition(":")
-    if kind == "article":
+    if kind != "user":
         return int(name)
     return next((id for id, username in found.usernames.items() if username.lower() == name), FIRST_USER)
 
 
-async def _nodes(context: Context, search: Search, found: Found, ids: Sequence[int]) -> list[Article | User | None]:
-    """The records of rows; None for an article that was deleted, or does not match any more."""
-    numbers = [id for id in ids if id < FIRST_USER]
-    articles = dict(zip(numbers, await context.reads.articles(numbers), strict=True))
-    return [records.user(found.usernames[id]) if id >= FIRST_USER else _if_matching(search, articles[id]) for id in ids]
+async def _nodes(context: Context, search: Search, found: Found, numbers: Sequence[int]) -> list[Node | None]:
+    """The records of matches; None for one that was deleted, or does not match any more."""
+    of_comments = [number for number in numbers if number in found.comments]
+    of_articles = [number for number in numbers if number < FIRST_USER and number not in found.comments]
+    articles, comments = await gather(context.reads.articles(of_articles), context.reads.comments(of_comments))
+    needed = [comment.article for comment in comments if comment and search.group is not None]
+    homes = {article.number: article for article in await context.reads.articles(needed) if article}
+    nodes = {node.number: node for node in (*articles, *comments) if node and _is_match(search, node, homes)}
+    return [nodes.get(number) if number < FIRST_USER else records.user(found.usernames[number]) for number in numbers]
 
 
-def _if_matching(search: Search, article: Article | None) -> Article | None:
-    if article is None or (search.group is not None and search.group not in article.groups):
-        return None
-    return article if article.edited_at is None or matches(search.phrases, _texts(article)) else None
+def _is_match(search: Search, node: Article | Comment, homes: Mapping[int, Article]) -> bool:
+    """Whether it matches as it is now. `homes` has the articles of comments, for a search in a group."""
+    if node.state is not ContentState.VISIBLE:
+        return False
+    if search.group is not None:
+        article = node if isinstance(node, Article) else homes.get(node.article)
+        if article is None or search.group not in article.groups:
+            return False
+    return node.edited_at is None or matches(search.phrases, _texts(node))
 
 
 def _page_info(edges: Sequence[SearchEdge], has_previous: bool, has_next: bool) -> PageInfo:

@@ -77,7 +77,7 @@ describe(
     "SearchKind",
     "What a search finds.",
     ARTICLE="Articles, by their titles and contents.",
-    COMMENT="Comments. There are none yet.",
+    COMMENT="Comments, by their contents.",
     USER="Users, by their names.",
 )
 describe(
@@ -86,7 +86,7 @@ describe(
     "The order of matches.",
     RELEVANCE="The best matches first. A word in a title or a name counts more than one in content.",
     NEWEST="By the time of posting, or of registration, newest first.",
-    VOTES="By the votes of an article, or the karma of a user, most first.",
+    VOTES="By the votes of an article or a comment, or the karma of a user, most first.",
 )
 describe(
     UserErrorCode,

@@ -52,9 +52,9 @@ class Query:
     )
     search: SearchConnection | None = root_field(
         search.search,
-        "Articles and users that match. All words of the query have to be there, in any case of letters, with or "
-        "without accents; a text in quotation marks as it is. There is no other syntax. A search for nothing finds "
-        "nothing. Not available without a database.",
+        "Articles, comments and users that match. All words of the query have to be there, in any case of letters, "
+        "with or without accents; a text in quotation marks as it is. There is no other syntax. A search for nothing "
+        "finds nothing. Not available without a database.",
     )
     user: User | None = root_field(
         queries.user, "The user with this name; null if there is none, also if no user can have this name."

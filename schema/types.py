@@ -215,7 +215,8 @@ class Connection(Generic[T]):
 
 
 SearchResult = Annotated[
-    Article | User, strawberry.union("SearchResult", description="What a search finds. New versions may find more.")
+    Article | Comment | User,
+    strawberry.union("SearchResult", description="What a search finds. New versions may find more."),
 ]
 
 

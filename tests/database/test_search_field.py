@@ -17,6 +17,7 @@ from server.app import CODES
 from store.articles import Draft
 from store.records import Vote
 from tests.database.conftest import mirrored, rebuilt
+from tests.store.discussions import commented
 
 pytestmark = pytest.mark.usefixtures("collected")
 
@@ -25,8 +26,11 @@ SEARCH = """query($query: String!, $kinds: [SearchKind!], $group: String, $poste
   search(query: $query, kinds: $kinds, group: $group, poster: $poster, order: $order,
          first: $first, after: $after, last: $last, before: $before) {
     totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-    nodes { ... on Article { id } ... on User { id } }
-    edges { cursor excerpt node { __typename ... on Article { title votes } ... on User { username karma } } } } }"""
+    nodes { ... on Article { id } ... on Comment { id } ... on User { id } }
+    edges { cursor excerpt node { __typename
+      ... on Article { title votes }
+      ... on Comment { content votes article { id } }
+      ... on User { username karma } } } } }"""
 
 
 @pytest.fixture
@@ -90,6 +94,46 @@ async def test_articles_and_users_are_found_with_excerpts(store, database, find,
     assert [edge["node"] for edge in users["edges"]] == [{"__typename": "User", "username": "Alice", "karma": 1}]
     assert len((await find("alice"))["nodes"]) == 2
     assert (await find("alice", kinds=["COMMENT"]))["nodes"] == (await find("alice", kinds=[]))["nodes"] == []
+
+
+async def test_comments_are_found_with_excerpts(store, database, find, found, alice, bob):  # S1
+    posted = await post(store, alice, title="Redis in Action", groups=["books"])
+    comment = await commented(store, posted.number, bob, text="Is there more on Redis?")
+    await mirrored(store, database)
+
+    (edge,) = (await find("on redis"))["edges"]
+    assert edge["excerpt"] == "Is there more \ue000on\ue001 \ue000Redis\ue001?"
+    node = {"content": "Is there more on Redis?", "votes": 1, "article": {"id": posted.id}}
+    assert edge["node"] == {"__typename": "Comment", **node}
+    assert set(await found("redis")) == {posted.id, comment.id}
+    assert await found("redis", kinds=["COMMENT", "USER"]) == [comment.id]
+    assert await found("redis", kinds=["ARTICLE"]) == await found("redis", poster="alice") == [posted.id]
+    assert await found("redis", poster="bob", group="books") == [comment.id]
+    first = await find("redis", order="NEWEST", first=1)
+    assert [node["id"] for node in first["nodes"]] == [comment.id]
+    assert await found("redis", order="NEWEST", after=first["pageInfo"]["endCursor"]) == [posted.id]
+
+
+async def test_deleted_and_changed_comments_are_gone_at_once(store, database, found, alice):  # S1
+    posted = await post(store, alice, title="a title", groups=["books"])
+    other = await post(store, alice, title="another")
+    comments = [await commented(store, posted.number, alice, text=f"redis {turn}") for turn in range(3)]
+    away = await commented(store, other.number, alice, text="redis")
+    stub = await commented(store, posted.number, alice, text="redis")
+    await commented(store, posted.number, alice, stub, "an answer")
+    await mirrored(store, database)
+
+    await store.comments.delete(comments[0].number, alice)
+    await store.comments.delete(stub.number, alice)
+    await store.comments.edit(comments[1].number, alice, "valkey")
+    await store.articles.delete(other.number, alice)
+    assert away.article == other.number
+    assert await found("redis", order="NEWEST") == await found("redis", group="books") == [comments[2].id]
+    await store.articles.regroup(posted.number, alice, [], ["books"])
+    assert await found("redis", group="books") == []
+    await mirrored(store, database)
+    assert await found("redis") == [comments[2].id]
+    assert await found("valkey") == [comments[1].id]
 
 
 async def test_deleted_article_is_gone_at_once(store, database, find, found, alice):  # S1
