@@ -29,6 +29,7 @@ from store.records import Comment, UncachedComment, Vote
 from store.scripts.registry import COMMENT, DELETE_COMMENT, EDIT_COMMENT, REMOVE_THREAD, VOTE_ON_COMMENT, Script
 from store.sessions import Actor, Sessions, actor_slot
 from store.site import Site
+from store.threads import PLACE_LIFETIME
 from store.validation import Faults
 
 REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
@@ -131,7 +132,7 @@ class Comments:
             Forbidden: the poster cannot withdraw or reverse the first vote, or the comment is not visible.
             Unauthenticated: the session has ended.
         """
-        status, *reply = await self._run(VOTE_ON_COMMENT, number, voter, vote.value)
+        status, *reply = await self._run(VOTE_ON_COMMENT, number, voter, vote.value, PLACE_LIFETIME)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
         if status == "closed":

@@ -24,6 +24,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
 COMMENTED = re.compile(rf"(?:{USERNAME.pattern}):{DIGEST.pattern}")  # in the partition of the article
 REPLIES = re.compile(rf"{NUMBER.pattern}:(?:best|votes|time|controversial)")
+PLACES_AT_PIN = re.compile(rf"{NUMBER.pattern}:(?:best|votes|controversial):(?:0|{NUMBER.pattern})")
 NOTHING = re.compile("")
 NEW_LOG = "nothing: a new log begins"
 
@@ -202,6 +203,24 @@ DECLARED = (
         NOTHING,
         "how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
         written_by="vote",
+    ),
+    KeyKind(
+        keys.pins,
+        "zset",
+        NUMBER,
+        "the pins of the thread of an article, each as its order and the value of `moves` then, by time",
+        lifetime="10 minutes after the last one was made",
+        written_by="pin",
+        rebuilt_from="a thread",
+    ),
+    KeyKind(
+        keys.pinned,
+        "zset",
+        PLACES_AT_PIN,
+        "as `replies`, the numbers of those that were voted on since a pin was made, with their values at that time",
+        lifetime="20 minutes",
+        written_by="vote, delete",
+        rebuilt_from="a thread",
     ),
     KeyKind(
         keys.removing,
@@ -539,7 +558,7 @@ def parse(text: str, partitions: int) -> Key | None:
 
 def _home(pattern: re.Pattern[str], p: int, suffix: str, partitions: int) -> int:
     """The partition to which a key belongs; -1 if there is none."""
-    if pattern in (NUMBER, REPLIES):
+    if pattern in (NUMBER, REPLIES, PLACES_AT_PIN):
         return int(suffix.split(":")[0]) % keys.SLOTS % partitions
     if pattern in (USERNAME, POSTED):
         return keys.slot(suffix.split(":")[0]) % partitions

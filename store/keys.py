@@ -177,6 +177,14 @@ def moves(p: int) -> str:
     return f"moves:{{{p}}}"
 
 
+def pins(p: int, number: int | str) -> str:
+    return f"pins:{{{p}}}:{number}"
+
+
+def pinned(p: int, number: int | str, order: str, moves: int | str) -> str:
+    return f"pinned:{{{p}}}:{number}:{order}:{moves}"
+
+
 def removing(p: int) -> str:
     return f"removing:{{{p}}}"
 
@@ -264,4 +272,6 @@ def comment_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         removing(p),
         f"effects:{{{p}}}",
         comments(p, ""),
+        pins(p, ""),
+        f"pinned:{{{p}}}:",
     )

@@ -33,6 +33,7 @@ class Site:
     session_lifetime: int
     rankings: Rankings = field(default_factory=Rankings)
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
+    thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
 
     def policy_of(self, group: str | None) -> Policy:
         """The policy of the site, with the weights of a group if it has its own."""

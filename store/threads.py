@@ -10,15 +10,20 @@ from typing import NamedTuple
 
 from store import keys, listings
 from store.client import Argument
+from store.errors import StoreUnavailable
 from store.listings import Listing, Window
 from store.queries import Read
 from store.records import PartitionPage, Position
-from store.scripts.registry import ANCESTORS, DESCENDANT_COUNTS, IS_UNDER, THREAD_PAGE
+from store.scripts.registry import ANCESTORS, DESCENDANT_COUNTS, IS_UNDER, PIN_THREAD, THREAD_PAGE
 from store.site import Site
 
 MAX_PLACES = 500  # of a page
 MAX_ANCESTORS = 1_000
 UNLIMITED = 2**31  # a greatest depth that no comment has
+PIN_LIFETIME = 10 * 60 * 1000  # milliseconds
+SHARING_PERIOD = 60 * 1000  # milliseconds in which readers of a thread share a pin of an order
+PLACE_LIFETIME = 2 * PIN_LIFETIME  # of places kept for a pin: it lives on until another one expires, or is made later
+MAX_PINS = 5_000  # unexpired pins of threads of one process
 OUTER_LEVELS = INNER_LEVELS = 32  # ancestors that a position keeps; those between are looked up
 
 
@@ -54,11 +59,16 @@ class ThreadPosition(NamedTuple):
     A place of a thread: its levels from the outermost ancestor to itself, of which some in the middle may be missing.
 
     `moves` is the number of the last vote on a comment of the partition when the walk began. A page that goes on from
-    here leaves out comments which, since then, were among those that earlier pages may have shown.
+    here leaves out comments which, since then, were among those that earlier pages may have shown. Without levels it is
+    the beginning of the thread, or, upwards, its end.
+
+    A position with `newest` is of a pinned walk, which shows the comments as they were ordered when the pin was made:
+    `moves` is from that time, `newest` the highest number of a comment that the walk shows.
     """
 
     levels: tuple[Level, ...]
     moves: int
+    newest: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +91,40 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadPage:
+    """`is_pinned` is False, too, if the pin of the position has expired: the page has the present order."""
+
     places: tuple[Place, ...]
     has_before: bool
     has_after: bool
+    is_pinned: bool = False
+
+
+async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition | None:
+    """
+    Begin a pinned walk through a thread, or a part of it: the position before all places, and after all places.
+
+    None if there is no such article, if the store takes no writes, or if this process has `MAX_PINS` unexpired pins.
+    Walks that begin within a minute share a pin, but each has the comments that were posted before it began: a comment
+    posted after the pin has the value with which it began. No pin is needed by time. One round trip.
+    """
+    p = site.home_of_article(article)
+    if order.stored_index == "time":
+        sequence = await site.redis.run(("GET", keys.sequence(p)))
+        return ThreadPosition((), 0, _highest_number(sequence or 0))
+    script_keys = [keys.article(p, article), keys.pins(p, article), keys.moves(p), keys.sequence(p)]
+    may_pin = "" if _is_full(site) else "new"
+    now, index = site.clock(), order.stored_index
+    command = PIN_THREAD.command(script_keys, index, now, SHARING_PERIOD, PIN_LIFETIME, may_pin)
+    try:
+        status, *found = await site.redis.run(command)
+    except StoreUnavailable:
+        return None
+    if status not in ("known", "pinned"):
+        return None
+    if status == "pinned":
+        site.thread_pin_expiries.append(now + PIN_LIFETIME)
+    moves, sequence = found
+    return ThreadPosition((), int(moves), _highest_number(sequence))
 
 
 def page(
@@ -98,13 +139,16 @@ def page(
     """
     The read of a page of a thread: of the whole, or of the comments below `under`, at most `max_depth` levels deep.
 
-    Depth 0 are the replies to the article, or to `under`. At most `MAX_PLACES` places; one round trip.
+    Depth 0 are the replies to the article, or to `under`. At most `MAX_PLACES` places; one round trip. Beyond a
+    position of a pinned walk, the page goes on with the walk; `pin` begins one.
     """
     p = site.home_of_article(article)
     script_keys = [
-        keys.comment(p, ""), keys.replies(p, "", "")[:-1], keys.tree(p, article), keys.stubs(p, article), keys.moves(p)
+        keys.comment(p, ""), keys.replies(p, "", "")[:-1], keys.tree(p, article), keys.stubs(p, article), keys.moves(p),
+        keys.pins(p, article), keys.pinned(p, "", "", "")[:-2],
     ]  # fmt: skip
     beyond = window.beyond
+    newest = beyond.newest if beyond else None
     levels: list[Argument] = []
     for level in beyond.levels if beyond else ():
         levels += [level.depth, repr(level.position.value), level.position.member]
@@ -118,9 +162,10 @@ def page(
         max_depth,
         repr(site.policy.best_z),
         beyond.moves if beyond else "",
+        "" if newest is None else newest,
         *levels,
     )
-    return Read(command, _thread_page)
+    return Read(command, _thread_page, (newest,))
 
 
 def siblings(site: Site, article: int, parent: int, order: CommentOrder) -> Listing:
@@ -158,9 +203,21 @@ def are_under(site: Site, above: int, numbers: Sequence[int]) -> Read[dict[int, 
     return Read(IS_UNDER.command([keys.comment(p, "")], above, *numbers), _by_number, (tuple(numbers),))
 
 
-def _thread_page(reply: str) -> ThreadPage:
-    """Decode a reply of `thread_page.lua`."""
-    moves, before, after, known, *flat = reply.split(" ")
+def _highest_number(sequence: int | str) -> int:
+    """The highest number of a comment that was posted before the sequence of the last number was read."""
+    return (int(sequence) + 1) * keys.SLOTS - 1
+
+
+def _is_full(site: Site) -> bool:
+    while site.thread_pin_expiries and site.thread_pin_expiries[0] <= site.clock():
+        site.thread_pin_expiries.popleft()
+    return len(site.thread_pin_expiries) >= MAX_PINS
+
+
+def _thread_page(newest: int | None, reply: str) -> ThreadPage:
+    """Decode a reply of `thread_page.lua`. `newest` is that of the position which the page is beyond."""
+    moves, pinned, before, after, known, *flat = reply.split(" ")
+    is_pinned = pinned == "1"
     end = 3 * int(known)
     path = [
         Level(int(depth), Position(float(value), member))
@@ -171,9 +228,9 @@ def _thread_page(reply: str) -> ThreadPage:
         while path and path[-1].depth >= int(depth):
             path.pop()
         path.append(Level(int(depth), Position(float(value), member)))
-        position = ThreadPosition(_kept(path), int(moves))
+        position = ThreadPosition(_kept(path), int(moves), newest if is_pinned else None)
         places.append(Place(int(member), int(depth), int(hidden), position))
-    return ThreadPage(tuple(places), before == "1", after == "1")
+    return ThreadPage(tuple(places), before == "1", after == "1", is_pinned)
 
 
 def _kept(path: Sequence[Level]) -> tuple[Level, ...]:

@@ -49,6 +49,7 @@ NAMES = {
     "link_digest": "DIGEST",
     "listing": "LISTING",
     "at": "TIME",
+    "moves": "MOVES",
 }
 WITHOUT_STATUS = {
     "CURSOR_GONE",

@@ -3,6 +3,9 @@
 -- Removes a comment without descendants: hash, voters, entries of all indexes.
 local function drop_comment(comment)
   remove_from_replies(comment)
+  for _, pin in ipairs(pins_of(comment.article)) do
+    redis.call("ZREM", PINNED .. (comment.parent or comment.article) .. ":" .. pin, comment.member)
+  end
   remove_from_tree(comment)
   redis.call("DEL", comment.hash, VOTED .. comment.number, DOWNVOTED .. comment.number)
 end

@@ -1,8 +1,9 @@
 -- Functions of the scripts that work on comments. Stands after prelude.lua and branch_paths.lua.
--- KEYS  see prelude.lua; the last nine, in the order of `keys.comment_keys`: comment:{p}:   replies:{p}:   tree:{p}:
+-- KEYS  see prelude.lua; the last eleven, in the order of `keys.comment_keys`: comment:{p}:   replies:{p}:   tree:{p}:
 --       stubs:{p}:   commented:{p}:   moves:{p}   removing:{p}   effects:{p}   comments:{p}:
+--       pins:{p}:   pinned:{p}:
 -- ARGV  1-6 see prelude.lua   7 number of partitions
-local COMMENT, REPLIES, TREE, STUBS, COMMENTED, MOVES, REMOVING, EFFECTS, OWN = unpack(KEYS, #KEYS - 8)
+local COMMENT, REPLIES, TREE, STUBS, COMMENTED, MOVES, REMOVING, EFFECTS, OWN, PINS, PINNED = unpack(KEYS, #KEYS - 10)
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
 local ARTICLE_PATH = {text = "", index = 0}
 local MAX_MOVES = 4
@@ -46,6 +47,26 @@ end
 local function remove_from_replies(comment)
   local siblings = REPLIES .. (comment.parent or comment.article) .. ":"
   for _, order in ipairs(REPLY_ORDERS) do redis.call("ZREM", siblings .. order, comment.member) end
+end
+
+-- The names of the pins of an article's thread that have not expired: each has an order and the number of the last move
+-- when it was made.
+local function pins_of(article)
+  return redis.call("ZRANGE", PINS .. article, 0, -1)
+end
+
+-- Keeps the place of a comment that a vote is about to move, in each pin that was made since it was last voted on.
+local function keep_place(comment, lifetime)
+  local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0)
+  local parent = comment.parent or comment.article
+  for _, pin in ipairs(pins_of(comment.article)) do
+    local order, moves = string.match(pin, "(%l+):(%d+)")
+    if last_move <= tonumber(moves) then
+      local places = PINNED .. parent .. ":" .. pin
+      redis.call("ZADD", places, redis.call("ZSCORE", REPLIES .. parent .. ":" .. order, comment.member), comment.member)
+      redis.call("PEXPIRE", places, lifetime)
+    end
+  end
 end
 
 -- Adds to the number of visible replies of the parent, and of visible comments of the article.

@@ -53,6 +53,7 @@ VOTE_ON_COMMENT = Script("prelude", "cast_vote", "branch_paths", "comments", "vo
 DELETE_COMMENT = Script("prelude", "branch_paths", "comments", "comment_tree", "comment_removal", "delete_comment")
 REMOVE_THREAD = Script("prelude", "branch_paths", "comments", "comment_tree", "comment_removal", "remove_thread")
 PIN = Script("pin")
+PIN_THREAD = Script("pin_thread")
 LOG_RANKED = Script("log_entry", "log_ranked")
 LOG_LAG = Script("log_lag", is_read_only=True)
 TRIM_LOG = Script("trim_log")

@@ -28,6 +28,6 @@ for target, id in pairs(before) do
   flat[#flat + 1] = id
 end
 if redis.call("EXISTS", tree) == 1 then return {"more", last, flat} end
-redis.call("DEL", STUBS .. article)
+redis.call("DEL", STUBS .. article, PINS .. article)
 redis.call("ZREM", REMOVING, article)
 return {"done", last, flat}

@@ -1,13 +1,13 @@
 -- Read a page of a thread: the descendants of an article or a comment in pre-order, siblings by an index.
 -- KEYS and ARGV  see thread_siblings.lua
--- Reply one string, separated by spaces: number of the last move when the walk began, 1 if there are places before
---       these, 1 if there are places after them, number of known ancestors of the first place, for each of these depth,
---       value, number with 16 digits; then for each place depth, value, number, visible descendants if they are too deep
---       to be shown, else 0
+-- Reply one string, separated by spaces: number of the last move when the walk began, 1 if the page is pinned, 0 if not or
+--       if the pin has expired, 1 if there are places before these, 1 if there are places after them, number of known
+--       ancestors of the first place, for each of these depth, value, number with 16 digits; then for each place depth,
+--       value, number, visible descendants if they are too deep to be shown, else 0
 local root, wanted, deepest = ARGV[1], tonumber(ARGV[5]), tonumber(ARGV[6])
 local LONG_DESCENT = 16 -- levels without a place after which stretches without side paths are skipped
 local cursor = {}
-for i = 9, #ARGV, 3 do
+for i = 10, #ARGV, 3 do
   cursor[#cursor + 1] = {depth = tonumber(ARGV[i]), value = ARGV[i + 1], member = ARGV[i + 2]}
 end
 
@@ -30,13 +30,24 @@ local function parent_of(level)
   return redis.call("HGET", COMMENT .. number_of(level.member), "parent") or nil
 end
 
--- The place of an ancestor that the cursor does not have, by its present value.
+-- The place of an ancestor that the cursor does not have, by its present value or that of the pin.
 local function look_up(number, depth)
   local parent = depth == 0 and root or redis.call("HGET", COMMENT .. number, "parent")
   if not parent then return nil end
   local member = string.rep("0", 16 - #number) .. number
-  local value = redis.call("ZSCORE", replies_of(parent), member)
+  local value = value_of(parent, member)
   return value and {depth = depth, value = value, member = member, parent = parent}
+end
+
+-- Where a page goes on among the siblings of an ancestor that the cursor does not have: behind all places that the ancestor
+-- may have had since the walk began, as an earlier page may have shown the siblings that precede any of them.
+local function farthest(level)
+  if is_pinned or index == "time" then return level end
+  local value = tonumber(level.value)
+  find_in_moves(level.member, function(high, low)
+    value = is_backward and math.max(value, high) or math.min(value, low)
+  end)
+  return {depth = level.depth, value = string.format("%.17g", value), member = level.member, parent = level.parent}
 end
 
 -- The number of the comment with another index on the same path; nil if there is none.
@@ -50,7 +61,8 @@ end
 local function count_unbranched(path, levels, direction)
   local function is_unbranched(count)
     local first = path.index + math.min(count * direction, 0)
-    if direction > 0 and not number_on_path(path, first + count) then return false end
+    local last = direction > 0 and number_on_path(path, first + count)
+    if direction > 0 and (not last or is_new(last)) then return false end
     local from, to = path.text .. encode(first), path.text .. encode(first + count)
     return redis.call("ZLEXCOUNT", TREE, "[" .. from, "[" .. to .. "!") == count + 1
   end
@@ -65,16 +77,26 @@ local function count_unbranched(path, levels, direction)
   return low
 end
 
+-- Marks the levels of the cursor whose comments are gone. A comment is there as long as one below it is.
+local function mark_gone()
+  for i = #cursor, 1, -1 do
+    if redis.call("EXISTS", COMMENT .. number_of(cursor[i].member)) == 1 then return end
+    cursor[i].is_gone = true
+  end
+end
+
 -- The frames of the cursor: those of the levels that it has, and between them one for levels that have to be looked up.
 local function resume()
+  mark_gone()
   for i, level in ipairs(cursor) do
     local above = cursor[i - 1]
+    local owner = above and not above.is_gone and above or nil
     local is_gap = level.depth > 0 and (not above or above.depth < level.depth - 1)
     local parent = not is_gap and above and number_of(above.member) or parent_of(level)
-    if is_gap and parent then
-      frames[#frames + 1] = {gap = parent, depth = level.depth - 1, top = above and above.depth or -1, known = above}
+    if is_gap then
+      frames[#frames + 1] = {gap = parent, depth = level.depth - 1, top = above and above.depth or -1, known = owner}
     end
-    if parent then frames[#frames + 1] = new_frame(parent, level.depth, level, not is_gap and above or nil) end
+    if parent then frames[#frames + 1] = new_frame(parent, level.depth, level, not is_gap and owner or nil) end
   end
 end
 
@@ -89,7 +111,8 @@ local function climb(gap)
     local skipped = path and count_unbranched(path, gap.depth - gap.top - 1, -1) or 0
     if skipped > 0 then gap.gap, gap.depth = number_on_path(path, path.index - skipped), gap.depth - skipped end
   end
-  local level = look_up(gap.gap, gap.depth)
+  local found = look_up(gap.gap, gap.depth)
+  local level = found and farthest(found)
   gap.gap, gap.depth = level and level.parent, gap.depth - 1
   if level then frames[#frames + 1] = new_frame(level.parent, level.depth, level) end
   return level
@@ -181,7 +204,7 @@ end
 local function has_others(first)
   local last = cursor[#cursor]
   if last and redis.call("EXISTS", COMMENT .. number_of(last.member)) == 1 then return true end
-  if not is_backward and first then
+  if not is_backward and first and not is_pinned then
     return first.depth > 0 or count_before(replies_of(root), first.value, first.member, false) > 0
   end
   if not last then return false end
@@ -221,7 +244,7 @@ if is_backward and extra and extra.depth < first.depth then known[#known + 1] = 
 local shown, goes_up = is_backward and reversed(places) or places, is_backward
 local others = has_others(first)
 
-local reply = {moves_before, (goes_up and has_more or not goes_up and others) and 1 or 0,
+local reply = {moves_before, is_pinned and 1 or 0, (goes_up and has_more or not goes_up and others) and 1 or 0,
   (goes_up and others or not goes_up and has_more) and 1 or 0, #known}
 for _, level in ipairs(known) do
   reply[#reply + 1] = level.depth .. " " .. level.value .. " " .. level.member

@@ -1,17 +1,21 @@
 -- Functions that read the replies to a comment or an article in the order of a thread. Stands after formulas.lua,
 -- branch_paths.lua and index_rank.lua, before thread_page.lua.
 -- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
---       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}
+--       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
+--       7 pinned:{p}: (a number, ":" and the name of a pin are appended)
 -- ARGV  1 number of the article or comment whose descendants are the thread   2 index: best, votes, time, controversial
 --       3 "desc": highest values first; "asc": lowest first   4 "down": the places that follow the cursor; "up": those
 --       that precede it   5 number of places   6 greatest depth, 0 for the replies to 1   7 best_z
---       8 number of the last move when the walk began, or ""   from 9 on, for the place of the cursor and those of its
---       ancestors that the cursor has, outermost first: depth, value, number with 16 digits
-local COMMENT, REPLIES, TREE, STUBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+--       8 number of the last move when the walk began, or when its pin was made, or ""   9 for a pinned walk the highest
+--       number of a comment that it shows, else ""   from 10 on, for the place of the cursor and those of its ancestors
+--       that the cursor has, outermost first: depth, value, number with 16 digits
+local COMMENT, REPLIES, TREE, STUBS, PINNED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[7]
 local index, is_ascending, is_backward = ARGV[2], ARGV[3] == "asc", ARGV[4] == "up"
 local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or "0"
 local FIRST_CHUNK, LARGEST_CHUNK = 8, 512
-local best_z = tonumber(ARGV[7])
+local best_z, newest = tonumber(ARGV[7]), tonumber(ARGV[9])
+local pin = index .. ":" .. moves_before -- its name
+local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false
 
 local function number_of(member)
   return string.match(member, "^0*(%d+)$")
@@ -19,6 +23,21 @@ end
 
 local function replies_of(number)
   return REPLIES .. number .. ":" .. index
+end
+
+local function places_at_pin(number)
+  return PINNED .. number .. ":" .. pin
+end
+
+-- The value of a sibling: as it was when the walk was pinned, or as it is.
+local function value_of(parent, member)
+  local at_pin = is_pinned and redis.call("ZSCORE", places_at_pin(parent), member)
+  return at_pin or redis.call("ZSCORE", replies_of(parent), member)
+end
+
+-- Whether a comment was posted after a pinned walk began.
+local function is_new(number)
+  return is_pinned and tonumber(number) > newest
 end
 
 -- How many siblings precede a position in the order of the thread; with `including`, the one at the position, too.
@@ -37,27 +56,46 @@ local function siblings(key, first, last)
   return redis.call("ZRANGE", key, first, last, "REV", "WITHSCORES")
 end
 
--- Reads the next siblings of a frame, in the direction of the page, into its buffer.
-local function fill(frame)
-  local chunk, found = frame.chunk or FIRST_CHUNK, nil
-  frame.chunk = math.min(chunk * 2, LARGEST_CHUNK)
-  if not frame.rank then -- behind a position, or at the end of all
-    local from = frame.beyond
-    frame.rank = from and count_before(frame.key, from.value, from.member, not is_backward) or 0
+-- A reader reads the siblings of one sorted set in the direction of the page. `beyond` is the position after which it
+-- begins; without it, it begins at the end of all.
+local function new_reader(key, beyond)
+  return {key = key, beyond = beyond, buffer = {}, at = 1}
+end
+
+-- Reads the next siblings into the buffer of a reader.
+local function fill(reader)
+  local chunk, found = reader.chunk or FIRST_CHUNK, nil
+  reader.chunk = math.min(chunk * 2, LARGEST_CHUNK)
+  if not reader.rank then -- behind a position, or at the end of all
+    local from = reader.beyond
+    reader.rank = from and count_before(reader.key, from.value, from.member, not is_backward) or 0
   end
   if not is_backward then
-    found = siblings(frame.key, frame.rank, frame.rank + chunk - 1)
-    frame.rank = frame.rank + chunk
-  elseif frame.beyond then
-    local first = math.max(frame.rank - chunk, 0)
-    found = frame.rank > 0 and siblings(frame.key, first, frame.rank - 1) or {}
-    frame.rank = first
+    found = siblings(reader.key, reader.rank, reader.rank + chunk - 1)
+    reader.rank = reader.rank + chunk
+  elseif reader.beyond then
+    local first = math.max(reader.rank - chunk, 0)
+    found = reader.rank > 0 and siblings(reader.key, first, reader.rank - 1) or {}
+    reader.rank = first
   else
-    found = siblings(frame.key, frame.rank - chunk, frame.rank - 1)
-    frame.rank = frame.rank - chunk
+    found = siblings(reader.key, reader.rank - chunk, reader.rank - 1)
+    reader.rank = reader.rank - chunk
   end
-  frame.buffer, frame.at = found, is_backward and #found - 1 or 1
-  frame.is_last = #found < 2 * chunk
+  reader.buffer, reader.at = found, is_backward and #found - 1 or 1
+  reader.is_last = #found < 2 * chunk
+end
+
+-- The next sibling of a reader, which stays the next one: member and value; nil at the end.
+local function next_of(reader)
+  while not reader.buffer[reader.at] do
+    if reader.is_last then return nil end
+    fill(reader)
+  end
+  return reader.buffer[reader.at], reader.buffer[reader.at + 1]
+end
+
+local function skip_one(reader)
+  reader.at = reader.at + (is_backward and -2 or 2)
 end
 
 -- The greatest and the least value that a comment may have had with counts between these.
@@ -78,43 +116,74 @@ local function is_above(value, member, from)
   return value > other or value == other and member > from.member
 end
 
+-- Calls a function with the greatest and the least value of each time between two moves of a comment since the walk began,
+-- until it returns something, and returns that.
+local function find_in_moves(member, find)
+  local moves = redis.call("HGET", COMMENT .. number_of(member), "moves")
+  for move, up_low, up_high, down_low, down_high in string.gmatch(moves or "", "(%d+) (%d+) (%d+) (%d+) (%d+)") do
+    if tonumber(move) > tonumber(moves_before) then
+      local found = find(value_bounds(tonumber(up_low), tonumber(up_high), tonumber(down_low), tonumber(down_high)))
+      if found then return found end
+    end
+  end
+end
+
 -- Whether a comment has been on the other side of a position since the walk began, so that an earlier page may have had it.
 local function was_passed(member, from)
   if member == from.member then return true end
   if index == "time" then return false end
-  local moves = redis.call("HGET", COMMENT .. number_of(member), "moves")
-  for move, up_low, up_high, down_low, down_high in string.gmatch(moves or "", "(%d+) (%d+) (%d+) (%d+) (%d+)") do
-    if tonumber(move) > tonumber(moves_before) then
-      local high, low = value_bounds(tonumber(up_low), tonumber(up_high), tonumber(down_low), tonumber(down_high))
-      if is_backward then
-        if not is_above(low, member, from) then return true end
-      elseif is_above(high, member, from) then
-        return true
-      end
-    end
-  end
-  return false
+  return find_in_moves(member, function(high, low)
+    if is_backward then return not is_above(low, member, from) end
+    return is_above(high, member, from)
+  end)
 end
 
 -- A frame reads the replies to one comment, or to the article, in the direction of the page. `beyond` is the position
 -- after which it begins; without it, it begins at the end of all.
 local function new_frame(parent, depth, beyond, owner)
-  return {key = replies_of(parent), depth = depth, beyond = beyond, owner = owner, buffer = {}, at = 1}
+  return {live = new_reader(replies_of(parent), beyond), parent = parent, depth = depth, beyond = beyond, owner = owner}
+end
+
+-- The reader of the places that siblings had when the walk was pinned, of those that have been voted on since; nil if there
+-- are none.
+local function reader_at_pin(frame)
+  if frame.at_pin == nil then
+    local key = places_at_pin(frame.parent)
+    local has_places = index ~= "time" and (frame.beyond or next_of(frame.live)) and redis.call("EXISTS", key) == 1
+    frame.at_pin = has_places and new_reader(key, frame.beyond)
+  end
+  return frame.at_pin or nil
+end
+
+-- The reader that has the next sibling in the order of a pin.
+local function next_reader(live, at_pin)
+  local member, value = next_of(live)
+  local other, value_at_pin = next_of(at_pin)
+  if not member or not other then return member and live or at_pin end
+  local is_higher = is_above(tonumber(value), member, {value = value_at_pin, member = other})
+  return is_higher == is_backward and at_pin or live
+end
+
+-- The next sibling of a pinned page. A sibling that was voted on since has its place in the reader of the pin.
+local function next_pinned(frame)
+  local at_pin = reader_at_pin(frame)
+  while true do
+    local reader = at_pin and next_reader(frame.live, at_pin) or frame.live
+    local member, value = next_of(reader)
+    if not member then return nil end
+    skip_one(reader)
+    local has_moved = at_pin and reader == frame.live and redis.call("ZSCORE", at_pin.key, member)
+    if not has_moved and not is_new(member) then return member, value end
+  end
 end
 
 -- The next sibling of a frame: member and value; nil at the end.
 local function next_sibling(frame)
+  if is_pinned then return next_pinned(frame) end
   while true do
-    local member, value = frame.buffer[frame.at], frame.buffer[frame.at + 1]
-    if member then
-      frame.at = frame.at + (is_backward and -2 or 2)
-      if not (frame.beyond and was_passed(member, frame.beyond)) then return member, value end
-    elseif frame.is_last then
-      return nil
-    else
-      fill(frame)
-      if not frame.buffer[1] then return nil end
-    end
+    local member, value = next_of(frame.live)
+    if not member then return nil end
+    skip_one(frame.live)
+    if not (frame.beyond and was_passed(member, frame.beyond)) then return member, value end
   end
 end
-

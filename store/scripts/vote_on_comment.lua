@@ -1,6 +1,6 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- KEYS  see comments.lua
--- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1
+-- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1   10 how long to keep its place (milliseconds)
 -- Reply as that of vote.lua; "voted" has three more parts: the id of the entry, what `note_effects` returns,
 --       and the change of the votes
 local voter = actor()
@@ -14,6 +14,7 @@ comment.locked, comment.state = home.locked, comment.state or home.state
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
 if not before then return change end
 
+keep_place(comment, ARGV[10])
 local moves = add_move(comment.moves, before)
 redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", moves)
 update_replies(comment, before)

@@ -9,7 +9,7 @@ from itertools import count
 
 from redis import Redis
 
-from store import keys, links, listings, log
+from store import keys, links, listings, log, threads
 from store.articles import Draft
 from store.errors import Refusal
 from store.leases import Lease
@@ -129,13 +129,15 @@ async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
 
 async def fill_other_kinds(scene: Scene) -> None:
     """
-    Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, a pin, rate limits, a
+    Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, rate limits, a
     consumer of the log.
     """
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
     listing = listings.whole(site, Order.SCORE)
+    await threads.pin(site, scene.open.number, threads.CommentOrder.VOTES)
+    await scene.store.comments.vote(scene.answer, "bob", Vote.UP)
     await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(scene.store, listing))
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
     await scene.store.server_keys.create("shop")

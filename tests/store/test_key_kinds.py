@@ -18,6 +18,7 @@ NAMES = {
     "order": "votes",
     "listing": "group:show:votes",
     "at": 1_470_311_520_000,
+    "moves": 7,
 }
 
 

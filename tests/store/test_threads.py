@@ -1,5 +1,6 @@
 import asyncio
 import random
+from collections import Counter
 
 import pytest
 
@@ -11,6 +12,7 @@ from store.threads import CommentOrder, Level, ThreadPosition, ThreadWindow
 from tests.conftest import registered
 from tests.store import discussions
 from tests.store.discussions import PEOPLE, commented, comments, expected, thread, walked
+from tests.store.pinned_walks import Model, Walk, agrees, checked, walk_while_changing
 from tests.store.reading import post, read
 
 ORDERS = list(CommentOrder)
@@ -144,7 +146,7 @@ async def test_position_keeps_a_bounded_number_of_levels(store, article):
 async def test_walk_shows_no_comment_twice_while_votes_move_them(store, article, order, upwards):
     chance = random.Random(7)
     found = await discussion(store, article, 3)
-    for turn in range(12):
+    for turn in range(5):
         shown: list[int] = []
         beyond = None
         while True:
@@ -246,3 +248,215 @@ async def walked_loosely(store, article: int) -> None:
         numbers = [place.number for place in page.places]
         assert len(numbers) == len(set(numbers))
         beyond = page.places[-1].position if page.places else None
+
+
+def keep_levels(monkeypatch, outer: int, inner: int) -> None:
+    monkeypatch.setattr(threads, "OUTER_LEVELS", outer)
+    monkeypatch.setattr(threads, "INNER_LEVELS", inner)
+
+
+@pytest.fixture
+def counts() -> Counter[str]:
+    return Counter()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_pinned_walk_meets_every_comment_exactly_once(store, article, order, counts, monkeypatch):  # C4
+    """While others vote, post and delete, each page has what follows in the order of the pin."""
+    for seed in range(6):
+        keep_levels(monkeypatch, *((1, 2) if seed % 2 else (32, 32)))
+        monkeypatch.setattr(threads, "SHARING_PERIOD", 0 if seed % 3 else 60_000)
+        model = Model(store, article, random.Random(seed))
+        await model.grow(25)
+        await walk_while_changing(
+            model, order, True, lambda walk, page, beyond, model=model: checked(model, walk, page, beyond, counts)
+        )
+        assert await agrees(model)
+        article = (await post(store, "alice")).number
+
+    moves = order not in (CommentOrder.NEWEST, CommentOrder.OLDEST)
+    reached = ["cursor deleted", "cursor a stub", "levels missing", "equal values", "posted after the walk began"]
+    reached += ["cursor moved", "crossed the cursor", "posted after the pin"] if moves else []
+    assert [case for case in reached if not counts[case]] == [], counts
+
+
+async def pinned(store, article: int, order: CommentOrder = CommentOrder.VOTES) -> ThreadPosition:
+    start = await threads.pin(store.site, article, order)
+    assert start
+    return start
+
+
+async def numbers_beyond(store, article: int, beyond, size: int = 100, upwards: bool = False) -> list[int]:
+    page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(size, upwards, beyond))
+    assert page.is_pinned == (beyond.newest is not None)
+    return [place.number for place in page.places]
+
+
+async def vote_up(store, comment, count: int = 3) -> None:
+    for _ in range(count):
+        await store.comments.vote(comment.number, f"voter-{random.random()}", Vote.UP)
+
+
+async def test_pinned_page_has_the_places_before_the_first_votes(store, article):  # C4
+    first, second, third = [await commented(store, article, "alice") for _ in range(3)]
+    await vote_up(store, second, 1)
+    start = await pinned(store, article)  # no vote is between it and that of the second comment
+    await vote_up(store, first)
+    await vote_up(store, third, 2)
+    wanted = [second.number, third.number, first.number]
+    await vote_up(store, second, 5)
+
+    assert await numbers_beyond(store, article, start) == wanted
+    assert await numbers_beyond(store, article, start, upwards=True) == wanted
+    page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(2, beyond=start))
+    assert await numbers_beyond(store, article, page.places[-1].position) == wanted[2:]
+
+
+async def test_comment_that_was_voted_on_and_deleted_is_not_in_a_pinned_page(store, article):  # C6
+    first, second = [await commented(store, article, "alice") for _ in range(2)]
+    start = await pinned(store, article)
+    await vote_up(store, second)
+    await store.comments.delete(second.number, "alice")
+
+    assert await numbers_beyond(store, article, start) == [first.number]
+
+
+async def test_walks_share_a_pin_but_each_has_the_comments_posted_before_it(store, article, monkeypatch):
+    first = await commented(store, article, "alice")
+    start = await pinned(store, article)
+    second = await commented(store, article, "bob")
+    await vote_up(store, first)
+    await store.comments.vote(second.number, "erin", Vote.DOWN)
+    another = await pinned(store, article)
+    monkeypatch.setattr(threads, "SHARING_PERIOD", 0)
+    later = await pinned(store, article)
+
+    assert start.moves == another.moves < later.moves
+    assert await numbers_beyond(store, article, start) == [first.number]
+    assert await numbers_beyond(store, article, another) == [second.number, first.number]
+    assert await numbers_beyond(store, article, later) == [first.number, second.number]
+
+
+async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch):
+    p, some = store.site.home_of_article(article), await commented(store, article, "alice")
+    start = await pinned(store, article)
+    assert (await pinned(store, article), len(store.site.thread_pin_expiries)) == (start, 1)
+    assert 0 < redis.pttl(keys.pins(p, article)) <= threads.PIN_LIFETIME
+
+    monkeypatch.setattr(threads, "SHARING_PERIOD", 0)
+    assert await pinned(store, article) == start  # nothing has moved
+    await vote_up(store, some, 1)
+    monkeypatch.setattr(threads, "MAX_PINS", 1)
+    assert await threads.pin(store.site, article, CommentOrder.VOTES) is None
+    store.site.clock.advance(threads.PIN_LIFETIME / 1000)
+    assert (await pinned(store, article)).moves == start.moves + 1
+    assert redis.zrange(keys.pins(p, article), 0, -1) == [f"votes:{start.moves + 1}"]
+
+
+async def test_missing_article_has_no_pin(store, redis):
+    for order in (CommentOrder.BEST, CommentOrder.VOTES):
+        assert await threads.pin(store.site, 1024, order) is None
+    assert redis.dbsize() == len(redis.keys("store"))
+
+
+async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, redis):  # C4
+    first, second, third = [await commented(store, article, "alice") for _ in range(3)]
+    start = await pinned(store, article)
+    page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(1, beyond=start))
+    assert [place.number for place in page.places] == [third.number]
+    for _ in range(3):
+        await store.comments.vote(third.number, f"voter-{random.random()}", Vote.DOWN)
+    redis.delete(keys.pins(store.site.home_of_article(article), article))
+
+    after = await thread(store, article, CommentOrder.VOTES, ThreadWindow(5, beyond=page.places[0].position))
+    assert (after.is_pinned, [place.number for place in after.places]) == (False, [second.number, first.number])
+    assert all(place.position.newest is None for place in after.places)
+
+
+async def test_votes_keep_places_only_while_there_is_a_pin(store, article, redis):
+    some = await commented(store, article, "alice")
+    p, before = store.site.home_of_article(article), {*redis.keys("pin*")}
+    await vote_up(store, some)
+    assert {*redis.keys("pin*")} == before
+    start = await pinned(store, article)
+    await vote_up(store, some)
+
+    kept = keys.pinned(p, article, "votes", start.moves)
+    assert {*redis.keys("pin*")} - before == {keys.pins(p, article), kept}
+    assert redis.zrange(kept, 0, -1, withscores=True) == [(keys.member(some.number), 4.0)]
+    assert threads.PIN_LIFETIME < redis.pttl(kept) <= threads.PLACE_LIFETIME
+
+
+async def test_pinned_walk_upwards_leaves_out_what_a_chain_has_grown_by(store, article):
+    numbers = await chain(store, article, 40)
+    start = await pinned(store, article)
+    last = numbers[-1]
+    for each in range(30):
+        comment = (await store.comments.post(article, last, PEOPLE[each % 5], f"text {each}")).comment
+        last = comment.number
+
+    assert await numbers_beyond(store, article, start, upwards=True) == numbers
+    assert await numbers_beyond(store, article, start, size=3, upwards=True) == numbers[-3:]
+
+
+@pytest.mark.parametrize("is_pinned", [True, False])
+@pytest.mark.parametrize("levels", [32, 1])
+async def test_ancestors_that_are_gone_are_not_shown_upwards(store, article, is_pinned, levels, monkeypatch):  # C6
+    keep_levels(monkeypatch, levels, levels)
+    numbers = await chain(store, article, 6)
+    beyond = (await pinned(store, article)) if is_pinned else ThreadPosition((), 0)
+    page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(1, True, beyond))
+    assert [place.number for place in page.places] == numbers[-1:]
+    for each in (4, 3, 2, 5):  # the last one takes the stubs above it with it
+        await store.comments.delete(numbers[each], PEOPLE[each - 1])
+
+    wanted = numbers[:2] if levels == 32 else numbers[:1]  # nothing says any more what was above it
+    assert await numbers_beyond(store, article, page.places[0].position, upwards=True) == wanted
+    for each in (0, 1):
+        await store.comments.delete(numbers[each], PEOPLE[each - 1] if each else "alice")
+    assert await numbers_beyond(store, article, page.places[0].position, upwards=True) == []
+
+
+@pytest.mark.parametrize("upwards", [False, True])
+async def test_unpinned_walk_passes_ancestors_that_its_position_lacks_where_they_were(
+    store, article, upwards, monkeypatch
+):  # C4
+    keep_levels(monkeypatch, 1, 1)
+    top = await commented(store, article, "alice")
+    above, way, below = [await commented(store, article, name, top) for name in PEOPLE[:3]]
+    inner = await commented(store, article, "dave", await commented(store, article, "dave", way))
+    await vote_up(store, above, 4)
+    await vote_up(store, way, 2)
+    page = await thread(store, article, CommentOrder.VOTES)
+    (at,) = [place for place in page.places if place.number == inner.number]
+    shown = [place.number for place in page.places]
+    assert shown.index(above.number) < shown.index(inner.number) < shown.index(below.number)
+    for each in range(6):
+        await store.comments.vote(way.number, f"mover-{each}", Vote.DOWN if upwards else Vote.UP)
+
+    until = shown.index(inner.number)
+    seen, beyond = shown[until:] if upwards else shown[: until + 1], at.position
+    while True:
+        page = await thread(store, article, CommentOrder.VOTES, ThreadWindow(1, upwards, beyond))
+        if not page.places:
+            break
+        ((number, *_, beyond),) = page.places
+        assert number not in seen
+        seen.append(number)
+        await store.comments.vote(below.number, f"voter-{len(seen)}", Vote.UP)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_unpinned_walk_shows_no_comment_twice(store, article, order, monkeypatch):  # C4
+    """While others vote, post and delete, also below ancestors that a position does not keep."""
+
+    def check(walk: Walk, page, beyond) -> None:
+        assert len(walk.shown) == len(set(walk.shown))
+
+    for seed in range(6):
+        keep_levels(monkeypatch, *((1, 2) if seed % 2 else (32, 32)))
+        model = Model(store, article, random.Random(seed))
+        await model.grow(25)
+        await walk_while_changing(model, order, False, check)
+        assert await agrees(model)
+        article = (await post(store, "alice")).number

@@ -1,0 +1,245 @@
+"""A model of a thread while people vote, post and delete, and of what pinned pages of it have."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from store import threads
+from store.ranking.formulas import best, controversial
+from store.records import Vote
+from store.store import Store
+from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
+from tests.store.discussions import PEOPLE, UNLIMITED, comments, thread
+
+BEST_Z = 1.281551565545
+VOTERS = 30
+Seen = Callable[["Walk", ThreadPage, ThreadPosition | None], None]
+
+
+@dataclass
+class Node:
+    """A comment. `votes` has those of others than the poster; `is_there` is also true of a stub."""
+
+    number: int
+    parent: int | None
+    poster: str
+    posted_at: int
+    votes: dict[str, int] = field(default_factory=dict)
+    is_stub: bool = False
+    is_there: bool = True
+
+    def value(self, order: CommentOrder) -> float:
+        up = 1 + sum(vote == 1 for vote in self.votes.values())
+        down = sum(vote == -1 for vote in self.votes.values())
+        match order:
+            case CommentOrder.BEST:
+                return best(up, down, BEST_Z)
+            case CommentOrder.VOTES:
+                return up - down
+            case CommentOrder.CONTROVERSIAL:
+                return controversial(up, down)
+        return self.posted_at
+
+    def value_when_posted(self, order: CommentOrder) -> float:
+        return Node(0, None, "", self.posted_at).value(order)
+
+
+@dataclass
+class Model:
+    """The thread of one article, in the store and in plain Python. `pins` has the values when each pin was made."""
+
+    store: Store
+    article: int
+    chance: random.Random
+    nodes: dict[int, Node] = field(default_factory=dict)
+    pins: dict[tuple[CommentOrder, int], dict[int, float]] = field(default_factory=dict)
+
+    def there(self) -> list[Node]:
+        return [node for node in self.nodes.values() if node.is_there]
+
+    async def post(self, parent: Node | None) -> Node:
+        self.store.site.clock.advance(self.chance.choice((0, 0.001)))  # type: ignore[attr-defined]
+        poster, above = self.chance.choice(PEOPLE), parent.number if parent else None
+        comment = (await self.store.comments.post(self.article, above, poster, f"text {self.chance.random()}")).comment
+        assert comment
+        self.nodes[comment.number] = Node(comment.number, above, poster, comment.posted_at)
+        return self.nodes[comment.number]
+
+    async def vote(self, node: Node) -> None:
+        voter, vote = f"voter-{self.chance.randrange(VOTERS)}", self.chance.choice((1, 1, -1, -1, 0))
+        await self.store.comments.vote(node.number, voter, Vote(vote))
+        node.votes[voter] = vote
+
+    async def delete(self, node: Node) -> None:
+        await self.store.comments.delete(node.number, node.poster)
+        node.is_stub = True
+        above: Node | None = node
+        while above and above.is_stub and not self.replies(above.number):
+            above.is_there = False
+            above = self.nodes.get(above.parent or 0)
+
+    def replies(self, number: int | None) -> list[Node]:
+        return [node for node in self.there() if node.parent == number]
+
+    async def grow(self, turns: int) -> None:
+        """Post, often below the newest comments, and vote."""
+        for _ in range(turns):
+            found = [node for node in self.there() if not node.is_stub]
+            await self.post(self.chance.choice([None, None, *found[-3:], *found[-1:] * 3]))
+            await self.vote(self.chance.choice([node for node in self.there() if not node.is_stub]))
+
+    async def change(self, near: Node | None) -> None:
+        """Vote, post or delete, often where a walk has come to."""
+        found = [node for node in self.there() if not node.is_stub]
+        is_near = near is not None and near.is_there and not near.is_stub and self.chance.random() < 0.4
+        node = near if is_near and near else self.chance.choice(found)
+        action = self.chance.random()
+        if action < 0.7:
+            await self.vote(node)
+        elif action < 0.84 or len(found) < 12:
+            await self.post(self.chance.choice((None, node)))
+        else:
+            await self.delete(node)
+
+    def visible_descendants(self, number: int) -> int:
+        return sum((not node.is_stub) + self.visible_descendants(node.number) for node in self.replies(number))
+
+    def order_at_pin(self, walk: "Walk") -> list[tuple[int, int]]:
+        """Number and depth of all comments that there are or were, as they were ordered when the walk was pinned."""
+        values = self.pins[walk.order, walk.start.moves]
+
+        def key(node: Node) -> tuple[float, int]:
+            value = values.get(node.number, node.value_when_posted(walk.order))
+            return (value, node.number) if walk.order.is_ascending else (-value, -node.number)
+
+        def below(parent: int | None, depth: int) -> list[tuple[int, int]]:
+            replies = [node for node in self.nodes.values() if node.parent == parent]
+            return [
+                place
+                for node in sorted(replies, key=key)
+                if node.number <= walk.newest
+                for place in (
+                    (node.number, depth), *(below(node.number, depth + 1) if depth < walk.max_depth else ())
+                )
+            ]  # fmt: skip
+
+        return below(walk.under, 0)
+
+
+@dataclass
+class Walk:
+    """A reader who goes through a thread page by page. `shown` has the comments in the order of the thread."""
+
+    order: CommentOrder
+    upwards: bool
+    size: int
+    under: int | None
+    max_depth: int
+    newest: int  # the number of the newest comment when it began
+    start: ThreadPosition
+    beyond: ThreadPosition | None = None
+    shown: list[int] = field(default_factory=list)
+    is_done: bool = False
+
+    def number(self, position: ThreadPosition | None) -> int | None:
+        return int(position.levels[-1].position.member) if position and position.levels else None
+
+    async def next_page(self, model: Model) -> ThreadPage:
+        window = ThreadWindow(self.size, self.upwards, self.beyond)
+        page = await thread(model.store, model.article, self.order, window, self.under, self.max_depth)
+        numbers = [place.number for place in page.places]
+        self.shown = [*numbers, *self.shown] if self.upwards else [*self.shown, *numbers]
+        self.is_done = not (page.has_before if self.upwards else page.has_after)
+        if page.places:
+            self.beyond = page.places[0 if self.upwards else -1].position
+        return page
+
+
+async def begun(model: Model, order: CommentOrder, *, is_pinned: bool) -> Walk:
+    chance = model.chance
+    under = chance.choice([None, None, *(node.number for node in model.there() if not node.parent)])
+    start = await threads.pin(model.store.site, model.article, order) if is_pinned else None
+    assert start or not is_pinned
+    if start:
+        values = {number: node.value(order) for number, node in model.nodes.items()}
+        model.pins.setdefault((order, start.moves), values)
+    size, max_depth = chance.choice((1, 1, 2, 5)), chance.choice((UNLIMITED, UNLIMITED, 0, 3))
+    newest = max(model.nodes)
+    return Walk(order, chance.random() < 0.5, size, under, max_depth, newest, start or ThreadPosition((), 0), start)
+
+
+def checked(model: Model, walk: Walk, page: ThreadPage, beyond: ThreadPosition | None, counts: Counter[str]) -> None:
+    """Compare a page of a pinned walk with the model."""
+    cursor = walk.number(beyond)
+    if beyond and is_lost(model, beyond):
+        counts["lost"] += 1
+        return
+    ordered = model.order_at_pin(walk)
+    at = next((i for i, (number, _) in enumerate(ordered) if number == cursor), len(ordered) if walk.upwards else -1)
+    ahead, behind = (ordered[:at], ordered[at:]) if walk.upwards else (ordered[at + 1 :], ordered[: at + 1])
+    there = [place for place in ahead if model.nodes[place[0]].is_there]
+    wanted = there[-walk.size :] if walk.upwards else there[: walk.size]
+    has_more, has_behind = len(there) > walk.size, any(model.nodes[number].is_there for number, _ in behind)
+
+    assert page.is_pinned
+    assert [(place.number, place.depth) for place in page.places] == wanted
+    hidden = [model.visible_descendants(number) if depth == walk.max_depth else 0 for number, depth in wanted]
+    assert [place.hidden for place in page.places] == hidden
+    assert (page.has_before, page.has_after) == ((has_more, has_behind) if walk.upwards else (has_behind, has_more))
+    count_reached(model, walk, beyond, cursor, counts)
+
+
+def is_lost(model: Model, beyond: ThreadPosition) -> bool:
+    """Whether a position lacks ancestors, and all comments below these are gone, so that nothing says where it was."""
+    for above, level in pairwise(beyond.levels):
+        if level.depth > above.depth + 1:
+            return not model.nodes[int(level.position.member)].is_there
+    return False
+
+
+def count_reached(
+    model: Model, walk: Walk, beyond: ThreadPosition | None, cursor: int | None, counts: Counter[str]
+) -> None:
+    """Count the hard cases that a page was in, so that a test can tell that it reaches them."""
+    values = model.pins[walk.order, walk.start.moves]
+    place = model.nodes[cursor] if cursor else None
+    counts["pages"] += 1
+    if not place:
+        return
+    then = values.get(place.number, place.value_when_posted(walk.order))
+    counts["cursor deleted"] += not place.is_there
+    counts["cursor a stub"] += place.is_there and place.is_stub
+    counts["cursor moved"] += place.value(walk.order) != then
+    counts["levels missing"] += bool(beyond and len(beyond.levels) < beyond.levels[-1].depth + 1)
+    for node in model.there():
+        if node.parent == place.parent and node is not place:
+            before = values.get(node.number, node.value_when_posted(walk.order))
+            counts["crossed the cursor"] += (before > then) != (node.value(walk.order) > then)
+            counts["equal values"] += before == then
+            counts["posted after the pin"] += node.number not in values and node.number <= walk.newest
+            counts["posted after the walk began"] += node.number > walk.newest
+
+
+async def walk_while_changing(model: Model, order: CommentOrder, is_pinned: bool, each_page: Seen) -> None:
+    """Three walks at a time, with changes between the pages."""
+    walks: list[Walk] = []
+    for _ in range(3):
+        walks.append(await begun(model, order, is_pinned=is_pinned))
+        for _ in range(6):
+            await model.change(None)
+    while walks:
+        walk = model.chance.choice(walks)
+        beyond = walk.beyond
+        each_page(walk, await walk.next_page(model), beyond)
+        if walk.is_done:
+            walks.remove(walk)
+        for _ in range(3):
+            await model.change(model.nodes.get(walk.number(walk.beyond) or 0))
+
+
+async def agrees(model: Model) -> bool:
+    """Whether the store has the comments that the model has."""
+    found = {comment.number for comment in await comments(model.store, model.article)}
+    return found == {node.number for node in model.there()}
