@@ -38,8 +38,18 @@ ARGUMENTS = {
     "kinds": "Only these kinds; all by default.",
     "limit": "The number of changes, 1 to 1,000.",
     "poster": "Only articles of this user, in any case of letters. There are none if no user has this name.",
+    "under": "Only the comments below the comment with this id. There are none if it is no comment of this article.",
+    "max_depth": "How many levels of replies to show below the first level: that of the answers to the article, or to "
+    "`under`.",
     "query": "Words, and phrases in quotation marks; at most 500 characters.",
     "input": "The input of the mutation.",
+}
+THREAD_ARGUMENTS = ARGUMENTS | {
+    "first": "The number of items from the start, 1 to 500.",
+    "last": "The number of items from the end, 1 to 500. Excludes `first`.",
+    "order": "The order of the replies to each comment.",
+    "after": "Return items after this cursor of the same thread, `order`, `under` and `maxDepth`.",
+    "before": "Return items before this cursor of the same thread, `order`, `under` and `maxDepth`. Requires `last`.",
 }
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver
 TYPES: dict[str, Any] = {
@@ -48,19 +58,28 @@ TYPES: dict[str, Any] = {
     "date": Date | None,
     "link": Link,
     "since": DateTime | None,
+    "under": strawberry.ID | None,
 }
 
 
-def field_of(resolver: Callable[..., Any], description: str, *, is_pure: bool = False, **options: Any) -> Any:
+def field_of(
+    resolver: Callable[..., Any],
+    description: str,
+    *,
+    is_pure: bool = False,
+    arguments: Mapping[str, str] = ARGUMENTS,
+    **options: Any,
+) -> Any:
     """
     The field of a batch resolver: `resolver(parents, context, **arguments)`, which returns a value for each parent.
 
     A coroutine function is called once for all parents of a tick. `is_pure` says that the value of a record is always
-    the same, for every client. `options` are those of `strawberry.field`, such as `deprecation_reason`.
+    the same, for every client. `arguments` are the descriptions of the arguments, by name. `options` are those of
+    `strawberry.field`, such as `deprecation_reason`.
     """
-    _, _, *arguments = signature(resolver).parameters.values()
+    _, _, *parameters = signature(resolver).parameters.values()
     resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
-    return _field(resolve, arguments, description, BatchResolver(resolver, is_pure), options)
+    return _field(resolve, parameters, description, BatchResolver(resolver, is_pure), options, arguments)
 
 
 def root_field(resolver: Callable[..., Awaitable[Any]], description: str, **options: Any) -> Any:
@@ -117,27 +136,30 @@ def _as_coroutine_function(resolve: Callable[..., Awaitable[Any]]) -> Callable[.
 
 def _field(
     resolve: Callable[..., Any],
-    arguments: Sequence[Parameter],
+    parameters: Sequence[Parameter],
     description: str,
     declared: DeclaredResolver,
     options: Mapping[str, Any],
+    arguments: Mapping[str, str] = ARGUMENTS,
 ) -> Any:
     if GUARDS & options.keys() and (isinstance(declared, RootResolver) or iscoroutinefunction(declared.function)):
         resolve = _as_coroutine_function(resolve)
-    resolver = _described(resolve, arguments)
+    resolver = _described(resolve, parameters, arguments)
     return strawberry.field(resolver=resolver, description=description, metadata={RESOLVER: declared}, **options)
 
 
-def _described(resolve: Callable[..., Any], arguments: Sequence[Parameter]) -> Callable[..., Any]:
+def _described(
+    resolve: Callable[..., Any], parameters: Sequence[Parameter], arguments: Mapping[str, str] = ARGUMENTS
+) -> Callable[..., Any]:
     """The same function, with the signature that Strawberry reads a field's arguments from."""
     root = Parameter("root", Parameter.POSITIONAL_OR_KEYWORD)
     info = Parameter("info", Parameter.KEYWORD_ONLY, annotation=Info)
-    resolve.__signature__ = Signature([root, info, *map(_argument, arguments)])  # type: ignore[attr-defined]  # see above
+    resolve.__signature__ = Signature([root, info, *(_argument(each, arguments[each.name]) for each in parameters)])  # type: ignore[attr-defined]  # see above
     return resolve
 
 
-def _argument(parameter: Parameter) -> Parameter:
-    described = strawberry.argument(description=ARGUMENTS[parameter.name])
+def _argument(parameter: Parameter, description: str) -> Parameter:
+    described = strawberry.argument(description=description)
     return parameter.replace(
         kind=Parameter.KEYWORD_ONLY,
         annotation=Annotated[TYPES.get(parameter.name, parameter.annotation), described],

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import strawberry
 
-from resolvers import articles, comments, feeds, rate_limits, search, users
+from resolvers import articles, comments, feeds, rate_limits, search, threads, users
 from resolvers.pagination import total_count
 from schema.enums import ContentState, Order, Vote
-from schema.fields import field_of
+from schema.fields import THREAD_ARGUMENTS, field_of
 from schema.scalars import DateTime, Link
 from store import records
 
@@ -74,6 +74,11 @@ class Article(Votable):
     comment_count: int = strawberry.field(description="The number of visible comments.")
     comments: "Connection[Comment]" = field_of(
         comments.of_articles, "The comments that answer the article itself. A deleted one stays while it has replies."
+    )
+    thread: "ThreadConnection" = field_of(
+        threads.thread,
+        "The comments of the article, or those below one of them, flat: each before its replies.",
+        arguments=THREAD_ARGUMENTS,
     )
     groups: list["Group"] = field_of(articles.groups, "The groups it is in, at most 10, sorted by name.", is_pure=True)
     voters: "Connection[User] | None" = field_of(
@@ -212,6 +217,28 @@ class Connection(Generic[T]):
     nodes: list[T] = strawberry.field(description="The items of this page, for clients that need no cursors.")
     page_info: PageInfo = strawberry.field(description="The position of this page in the listing.")
     total_count: int = field_of(total_count, "The number of items in the whole listing.")
+
+
+@strawberry.type(description="A place of a thread, with its cursor.")
+class ThreadEdge:
+    cursor: str = strawberry.field(
+        description="The position of this edge, for the arguments `after` and `before` of the same thread."
+    )
+    node: Comment = strawberry.field(description="The comment.")
+    hidden_reply_count: int = strawberry.field(
+        description="The number of visible comments below it that are too deep for `maxDepth`: `thread(under:)` shows "
+        "them. 0 where replies are shown."
+    )
+
+
+@strawberry.type(description="A page of a thread.")
+class ThreadConnection:
+    edges: list[ThreadEdge] = strawberry.field(description="The places of this page, with cursors.")
+    nodes: list[Comment] = strawberry.field(description="The comments of this page.")
+    page_info: PageInfo = strawberry.field(description="The position of this page in the thread.")
+    total_count: int = field_of(
+        threads.total_count, "The number of visible comments of the whole thread, also of those below `maxDepth`."
+    )
 
 
 SearchResult = Annotated[

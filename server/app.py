@@ -62,6 +62,7 @@ from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.ranking.snapshots import MAX_POSITIONS
 from store.records import INSTANTS
 from store.store import Store
+from store.threads import MAX_PLACES
 from store.validation import (
     COMMENT_LENGTH,
     CONTENT_LENGTH,
@@ -100,6 +101,7 @@ WEIGHTS = Weights(
     arguments={"since": 25, "query": 50},  # finding the places of such a page takes longer than reading their articles
     largest_page=SIZES[-1],
     lists={("Comment", "ancestors"): 100},  # there may be 1,000
+    pages={("Article", "thread"): PageSize(50, MAX_PLACES)},
     sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
 )
 CORS_REQUEST_HEADERS = [  # that pages of other origins may send, beside those that browsers always allow

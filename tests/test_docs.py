@@ -30,6 +30,7 @@ from server.http_limits.slow_clients import SlowClients
 from server.settings import PREFIX, Settings
 from store import key_kinds, users
 from store.ranking.formulas import FRONT_PAGE_SIZE, PAGE_SIZE, Order
+from store.threads import MAX_PLACES
 
 ROOT = Path(__file__).parents[1]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
@@ -206,6 +207,7 @@ def test_page_sizes_are_those_of_the_code():
 
     assert rows.pop("`nodes(ids:)`") == ("-", str(MAX_NODES))
     assert rows.pop("`changes(limit:)`") == (str(changes.DEFAULT_LIMIT), f"{changes.LIMITS[-1]:,}")
+    assert rows.pop("`thread`") == (str(PAGE_SIZE), str(MAX_PLACES))
     assert rows.pop("`frontPage`") == (str(FRONT_PAGE_SIZE), str(SIZES[-1]))
     assert set(rows.values()) == {(str(PAGE_SIZE), str(SIZES[-1]))}
 

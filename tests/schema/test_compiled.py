@@ -17,16 +17,19 @@ from engine.compiler.execution import Execution
 from engine.compiler.resolvers import RESOLVER, BatchResolver
 from engine.documents import Operation, Operations
 from engine.errors import Refused
-from resolvers import pagination
+from resolvers import pagination, threads
 from resolvers.context import Context
+from resolvers.dataloader import Thread
 from schema import schema
 from schema.schema import SCHEMA
-from store import listings
+from store import listings, records
 from store.ranking.formulas import Order
-from store.records import Vote
+from store.records import Position, Vote
 from store.store import Store
+from store.threads import CommentOrder, Level, ThreadPosition
 from tests.conftest import Clock, client, registered
 from tests.examples import examples
+from tests.store.discussions import commented
 from tests.store.reading import post
 
 pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
@@ -34,10 +37,14 @@ pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
 OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 
 FIRST = "article:3011197992960749"
+COMMENT = "comment:3011197995008749"  # the first of FIRST
 VOTER = pagination.encode_cursor("voters:1773", ("alice",))
 OLDER = pagination.encode_cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
+WHOLE = Thread(3011197992960749, CommentOrder.BEST, None, 10)
+THREAD = threads.encode_cursor(WHOLE, ThreadPosition((Level(0, Position(0.5, "3011197992960749")),), 0))
 CURSORS = [
     "odd",
+    THREAD,
     VOTER,
     OLDER,
     pagination.encode_cursor("followers:alice", (1e12, "vera")),
@@ -82,6 +89,22 @@ DOCUMENTS = {
     "errors at several depths": """{ articles { nodes { voters(after: "odd") { nodes { followers { totalCount } } } }
       edges { node { standing(group: "") { rank } voters { nodes { karma } } } } }
       user(username: "alice") { articles(before: "x") { nodes { poster { karma } } } karma joinedAt } }""",
+    "threads": f"""{{ article(id: "{FIRST}") {{ commentCount state isLocked
+      all: thread(first: 300) {{ totalCount ...T }} flat: thread(maxDepth: 0, order: OLDEST, last: 3) {{ ...T }}
+      below: thread(under: "{COMMENT}", order: CONTROVERSIAL) {{ totalCount ...T }}
+      none: thread(under: "comment:5") {{ totalCount ...T }} }} }}
+      fragment T on ThreadConnection {{ pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }} nodes {{ id }}
+        edges {{ cursor hiddenReplyCount node {{ ...C parent {{ ...C }} ancestors {{ id }} descendantCount }} }} }}
+      fragment C on Comment {{ __typename id depth content state postedAt editedAt votes upvotes downvotes viewerVote
+        isVotingOpen votingClosesAt replyCount poster {{ username karma }} article {{ title commentCount }} }}""",
+    "siblings": f"""{{ articles {{ nodes {{ comments(order: NEWEST) {{ totalCount edges {{ cursor node {{ content }} }}
+      nodes {{ viewerVote replies(order: OLDEST, first: 1) {{ totalCount pageInfo {{ endCursor }} nodes {{ content
+      poster {{ comments(last: 2) {{ totalCount nodes {{ id article {{ id }} }} }} }} }} }} }} }} }} }}
+      comment(id: "{COMMENT}") {{ content }} }}""",
+    "votables": f"""{{ nodes(ids: ["{FIRST}", "{COMMENT}", "user:alice"]) {{ __typename ... on Votable {{ votes upvotes
+      downvotes viewerVote isVotingOpen votingClosesAt ... on Comment {{ state }} ... on Article {{ link }} }} }} }}""",
+    "a wrong cursor of a thread": f'{{ articles {{ nodes {{ thread(after: "{THREAD}") {{ totalCount }} }} }} }}',
+    "a wrong greatest depth": f'{{ article(id: "{FIRST}") {{ id thread(maxDepth: -1) {{ totalCount }} }} }}',
     "all of an article": """{ articles { edges { cursor node {
       id title link content postedAt editedAt votes upvotes downvotes score isGood
       isVotingOpen votingClosesAt viewerVote groups { id name } voters(first: 1) { totalCount pageInfo {
@@ -111,7 +134,25 @@ async def filled(store: Store) -> str:
         posted = await post(store, ["alice", "Bob"][turn % 2], f"title {turn}", groups)
         await store.articles.vote(posted.number, "vera", list(Vote)[turn % 3])
     await store.follows.follow("vera", "alice")
+    await discuss(store)
     return token
+
+
+async def discuss(store: Store) -> None:
+    """Comments on the first article: a deleted one, and replies below each other."""
+    article = records.article_number(FIRST)
+    store.site.clock.advance(1)  # the number of a comment is made from its time, unless that was used before
+    first = await commented(store, article, "alice", text="first")
+    assert first.id == COMMENT
+    second = await commented(store, article, "Bob", first, "second")
+    third = await commented(store, article, "vera", second, "third")
+    stub = await commented(store, article, "Bob", text="fourth")
+    for each in range(3):
+        await commented(store, article, "alice", stub, f"reply {each}")
+    await store.comments.delete(stub.number, "Bob")
+    await store.comments.edit(third.number, "vera", "edited")
+    await store.comments.vote(first.number, "vera", Vote.DOWN)
+    await store.comments.vote(second.number, "vera", Vote.UP)
 
 
 async def all_answers(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, list[bytes]]:

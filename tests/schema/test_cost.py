@@ -1,13 +1,16 @@
 """The cost of operations in round trips, counted at the socket and compared with `extensions`."""
 
+import random
 from collections.abc import AsyncIterator
 
 import pytest
 
+from bench.conversations import like_hacker_news
 from store.ranking.formulas import Policy
 from store.records import Vote
 from store.store import Store
 from tests.proxy import Proxy, counting
+from tests.store.discussions import commented
 from tests.store.reading import post
 
 PAGE = """query($first: Int) { articles(first: $first) {
@@ -15,6 +18,13 @@ PAGE = """query($first: Int) { articles(first: $first) {
   edges { cursor node {
     id title votes score viewerVote isGood poster { id username karma joinedAt } groups { id name } } }
 } }"""
+THREAD = """query($id: ID!, $first: Int) { article(id: $id) { commentCount thread(first: $first) {
+  totalCount pageInfo { hasNextPage endCursor }
+  edges { cursor hiddenReplyCount node {
+    id content state depth votes viewerVote isVotingOpen replyCount poster { username } parent { id } article { id } } }
+} } }"""
+SIBLINGS = """query($id: ID!) { article(id: $id) { comments(first: 100, order: VOTES) { totalCount nodes {
+  content viewerVote poster { username } replyCount } } } }"""
 VOTE = """mutation($id: ID!) { vote(input: {articleId: $id}) {
   article { votes score viewerVote } query { viewer { id } } } }"""
 POST = """mutation { post(input: {title: "a title", link: "https://example.com/", groups: ["show"]}) {
@@ -68,6 +78,24 @@ async def test_page_with_standings_costs_three_round_trips(store, proxy, ask, al
     query = """{ articles(order: GRAVITY) { nodes { viewerVote poster { karma } a: standing(order: GRAVITY) { rank }
       b: standing(order: SCORE, group: "show") { rank votesToNextRank terms { value } } } } }"""
     assert (await cost(ask, proxy, query, token))["roundTrips"] == 3
+
+
+async def test_page_of_a_thread_costs_three_round_trips_with_its_article(store, proxy, ask, alice, bob, token):  # C11
+    """The article, the places, and the comments with the votes of the viewer, whatever the size of the thread."""
+    article, chance, made = await post(store, alice), random.Random(1), []
+    for size in (110, 600):
+        for parent in like_hacker_news(size, chance)[len(made) :]:
+            made.append(await commented(store, article.number, bob, None if parent is None else made[parent]))
+        stats = [await cost(ask, proxy, query, token, id=article.id, first=100) for query in (THREAD, SIBLINGS)]
+        assert [each["roundTrips"] for each in stats] == [3, 3]
+
+
+async def test_threads_of_several_articles_are_read_together(store, proxy, ask, alice, bob, token):
+    for _ in range(3):
+        await commented(store, (await post(store, alice)).number, bob)
+
+    query = "{ articles { nodes { thread { nodes { viewerVote descendantCount ancestors { id } } } } } }"
+    assert (await cost(ask, proxy, query, token))["roundTrips"] == 5
 
 
 async def test_vote_and_its_article_cost_one_round_trip(store, proxy, ask, alice, token):  # V9

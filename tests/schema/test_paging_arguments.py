@@ -52,7 +52,7 @@ async def test_wrong_arguments_of_voters_are_refused_before_and_after_voting_clo
     assert (await ask(VOTERS % (article.id, "first: 1")))["data"] == {"article": {"voters": None}}
 
 
-@pytest.mark.parametrize("field", ["comments"])
+@pytest.mark.parametrize("field", ["comments", "thread"])
 async def test_wrong_arguments_are_refused_for_an_article_without_comments(ask, store, alice, field):
     article = await post(store, alice)
     largest = 500 if field == "thread" else 100

@@ -1,0 +1,198 @@
+"""The field `Article.thread`: pages of threads, and the cursors of their places."""
+
+from asyncio import gather
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from struct import Struct
+from typing import NamedTuple
+
+from resolvers import arguments
+from resolvers.arguments import BadInput, PageArguments, for_each, paginated
+from resolvers.comments import read_comments
+from resolvers.context import Context
+from resolvers.dataloader import Thread
+from resolvers.pagination import PageInfo, page_info, valid_windows, with_errors
+from store import keys
+from store.ranking.formulas import PAGE_SIZE
+from store.records import HIGHEST_NUMBER, Article, Comment, Position
+from store.threads import (
+    INNER_LEVELS,
+    MAX_PLACES,
+    OUTER_LEVELS,
+    CommentOrder,
+    Level,
+    Place,
+    ThreadPage,
+    ThreadPosition,
+    ThreadWindow,
+)
+
+MAX_DEPTH = 10  # by default
+CURSOR_VERSION = b"\x01"  # no cursor of a listing, which is text, begins with this byte
+ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
+THREAD = Struct(">ccQQIQ")  # version, order, article, comment above (0: none), greatest depth, number of the last move
+LEVEL = Struct(">IdQ")  # depth, value, number
+MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters
+EMPTY = ThreadPage((), False, False)
+
+
+class ThreadEdge(NamedTuple):
+    """A place with its comment; None for a comment that was deleted after the places were read."""
+
+    thread: Thread
+    place: Place
+    node: Comment | None
+
+    @property
+    def cursor(self) -> str:
+        return encode_cursor(self.thread, self.place.position)
+
+    @property
+    def hidden_reply_count(self) -> int:
+        return self.place.hidden
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadConnection:
+    """A page of a thread. `article` is None if the comment above it is not one of the article."""
+
+    thread: Thread
+    article: Article | None
+    edges: Sequence[ThreadEdge]
+    page_info: PageInfo
+
+    @property
+    def nodes(self) -> list[Comment | None]:
+        return [edge.node for edge in self.edges]
+
+
+@paginated
+async def thread(
+    articles: Sequence[Article],
+    context: Context,
+    order: CommentOrder | None = CommentOrder.BEST,
+    under: str | None = None,
+    max_depth: int | None = MAX_DEPTH,
+    *,
+    paging: PageArguments,
+) -> list[ThreadConnection | BadInput]:
+    """
+    The same page of the thread of each article. Two round trips for all: one for the places, one for the comments.
+
+    A thread below a comment that does not exist, or belongs to another article, is empty.
+    """
+    order, depth = order or CommentOrder.BEST, MAX_DEPTH if max_depth is None else max_depth
+    above = None if under is None else arguments.comment_number(under)
+    if depth < 0:
+        raise BadInput(f"maxDepth is at least 0, not {depth}")
+    wanted = [Thread(article.number, order, above, depth) for article in articles]
+    windows = for_each(wanted, lambda thread: thread_window(thread, paging))
+    selected = valid_windows(list(zip(articles, wanted, strict=True)), windows)
+    pages = await _pages(context, [(thread, window) for (_, thread), window in selected])
+    comments = iter(await read_comments(context, [place.number for page in pages if page for place in page.places]))
+    connections = [
+        _connection(article if page else None, thread, page or EMPTY, comments)
+        for ((article, thread), _), page in zip(selected, pages, strict=True)
+    ]
+    return with_errors(windows, connections)
+
+
+async def total_count(connections: Sequence[ThreadConnection], context: Context) -> list[int]:
+    """The number of all visible comments of each thread, also of those that are too deep to be shown."""
+    above = [each.thread.under for each in connections if each.article and each.thread.under]
+    counts = iter(await context.reads.descendant_counts(above))
+    return [
+        0 if each.article is None else next(counts) if each.thread.under else each.article.comment_count
+        for each in connections
+    ]
+
+
+def thread_window(thread: Thread, paging: PageArguments) -> ThreadWindow:
+    """The part of a thread that the arguments ask for."""
+    paging.check()
+    size = paging.size(PAGE_SIZE, MAX_PLACES)
+    beyond = None if paging.cursor is None else decode_cursor(thread, paging.cursor)
+    return ThreadWindow(size, paging.last is not None, beyond)
+
+
+def encode_cursor(thread: Thread, position: ThreadPosition) -> str:
+    """An opaque text for a position in a thread: at most 1,800 characters, some 100 at a usual depth."""
+    levels = [LEVEL.pack(depth, place.value, place.number) for depth, place in position.levels]
+    return urlsafe_b64encode(b"".join([_header(thread, position.moves), *levels])).rstrip(b"=").decode()
+
+
+def decode_cursor(thread: Thread, cursor: str) -> ThreadPosition:
+    """
+    The position that `encode_cursor` was given.
+
+    Raises:
+        BadInput: the text is not a cursor, or belongs to another thread, order, comment above or greatest depth.
+    """
+    if len(cursor) > MAX_CURSOR:
+        raise BadInput("this is not a valid cursor")
+    try:
+        data = b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True)
+    except ValueError as error:
+        raise BadInput("this is not a valid cursor") from error
+    if data[:1] != CURSOR_VERSION and b"|" in data:
+        raise BadInput("this cursor belongs to another listing")
+    header, levels = data[: THREAD.size], data[THREAD.size :]
+    if data[:1] != CURSOR_VERSION or not levels or len(levels) % LEVEL.size:
+        raise BadInput("this is not a valid cursor")
+    moves: int = THREAD.unpack(header)[-1]
+    if header != _header(thread, moves):
+        raise BadInput("this cursor belongs to another listing")
+    position = ThreadPosition(
+        tuple(Level(depth, Position(value, keys.member(number))) for depth, value, number in LEVEL.iter_unpack(levels)),
+        moves,
+    )
+    if not _is_possible(thread, position):
+        raise BadInput("this is not a valid cursor")
+    return position
+
+
+def _header(thread: Thread, moves: int) -> bytes:
+    return THREAD.pack(CURSOR_VERSION, ORDERS[thread.order], thread.article, thread.under or 0, thread.max_depth, moves)
+
+
+def _is_possible(thread: Thread, position: ThreadPosition) -> bool:
+    """Whether the levels of a position are those of a comment of the thread, as far as can be seen without reading."""
+    depths = [level.depth for level in position.levels]
+    return (
+        depths == sorted(set(depths))
+        and depths[-1] <= thread.max_depth
+        and len(depths) <= OUTER_LEVELS + INNER_LEVELS
+        and position.moves <= HIGHEST_NUMBER
+        and all(isfinite(level.position.value) for level in position.levels)
+        and all(_may_be_of(level.position.number, thread.article) for level in position.levels)
+    )
+
+
+def _may_be_of(number: int, article: int) -> bool:
+    """Whether a comment with this number may belong to an article: the numbers have the same slot."""
+    return 0 < number <= HIGHEST_NUMBER and number % keys.SLOTS == article % keys.SLOTS
+
+
+async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> list[ThreadPage | None]:
+    """The pages of threads; None for a thread below a comment that is not one of its article. One round trip."""
+    possible = [each for each in wanted if each[0].under is None or _may_be_of(each[0].under, each[0].article)]
+    above = [thread.under for thread, _ in possible if thread.under is not None]
+    pages, comments = await gather(context.reads.threads(possible), context.reads.comments(above))
+    articles = {comment.number: comment.article for comment in comments if comment}
+    found = {
+        thread: page
+        for (thread, _), page in zip(possible, pages, strict=True)
+        if thread.under is None or articles.get(thread.under) == thread.article
+    }
+    return [found.get(thread) for thread, _ in wanted]
+
+
+def _connection(
+    article: Article | None, thread: Thread, page: ThreadPage, comments: Iterator[Comment | None]
+) -> ThreadConnection:
+    """The connection of a page, which takes the comments of its places from an iterator."""
+    places = [ThreadEdge(thread, place, next(comments)) for place in page.places]
+    edges = [edge for edge in places if edge.node]
+    return ThreadConnection(thread, article, edges, page_info(edges or places, page.has_before, page.has_after))
