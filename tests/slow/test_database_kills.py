@@ -25,4 +25,5 @@ def test_database_has_each_change_once_whatever_is_killed(database):  # D1
     reached = kills.run(KILLS, seed, database == "postgresql")
 
     assert reached["posts"] > 0 and reached["votes"] > 0 and reached["follows"] > 0
+    assert reached["comments"] > 0 and reached["votes on comments"] > 0 and reached["deletions of comments"] > 0
     assert reached["worker"] + reached["valkey"] + reached["postgres"] + reached["server"] == KILLS

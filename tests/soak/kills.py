@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy
 from sqlalchemy import Connection, NullPool, text
@@ -36,6 +36,9 @@ class Rows(NamedTuple):
     votes: dict[tuple[int, str], int]
     follows: set[tuple[str, str]]
     edits: dict[int, list[str]]  # contents, in their order
+    comments: dict[int, tuple[Any, ...]]  # article, parent, poster, content, state; up and down unless it is deleted
+    comment_votes: dict[tuple[int, str], int]
+    comment_edits: dict[int, list[str]]
 
     def difference(self, other: "Rows") -> str:
         for name, mine, others in zip(self._fields, self, other, strict=True):
@@ -122,31 +125,63 @@ class Kills:
         }
         follows = {(person.name, id.removeprefix("user:")) for person in self.writers.people for id in person.following}
         edits = {number_of(id): texts for person in self.writers.people for id, texts in person.edits.items() if texts}
-        return Rows(articles, votes, follows, edits)
+        return Rows(articles, votes, follows, edits, *self._expected_comments())
+
+    def _expected_comments(self) -> tuple[dict[int, tuple[Any, ...]], dict[tuple[int, str], int], dict[int, list[str]]]:
+        writers, stubs = self.writers, self.writers.stubs()
+        live = {id: each for id, each in writers.comments.items() if not each.is_deleted}
+        votes = {(number_of(id), each.poster): 1 for id, each in live.items()}
+        for person in writers.people:
+            for id, value in person.comment_votes.items():
+                if value != "NONE" and id in live:
+                    votes[number_of(id), person.name] = 1 if value == "UP" else -1
+        up, down = (Counter(number for (number, _), value in votes.items() if value == sign) for sign in (1, -1))
+        rows: dict[int, tuple[Any, ...]] = {}
+        for id, each in writers.comments.items():
+            number, place = number_of(id), (number_of(each.article), each.parent and number_of(each.parent))
+            if id in live:
+                content = (each.edits or [each.content])[-1]
+                rows[number] = (*place, each.poster, content, "VISIBLE", up[number], down[number])
+            elif id in stubs:
+                rows[number] = (*place, None, None, "DELETED")
+        return rows, votes, {number_of(id): each.edits for id, each in live.items() if each.edits}
 
 
 def stored(connection: Connection) -> Rows:
     """The rows of a database. An edit that was sent twice, because its response was lost, counts once."""
     articles = connection.execute(text("SELECT number, title, poster, up, down FROM articles"))
     found = {number: (title, poster, up, down) for number, title, poster, up, down in articles}
-    votes = {
-        (number, voter): value
-        for number, voter, value in connection.execute(text("SELECT number, voter, value FROM votes"))
-    }
     follows = {
         (follower, followee)
         for follower, followee in connection.execute(text("SELECT follower, followee FROM follows"))
     }
+    columns = "number, article, parent, poster, content, state, up, down"
+    comments = {
+        number: (*values, state, up, down) if state == "VISIBLE" else (*values, state)
+        for number, *values, state, up, down in connection.execute(text(f"SELECT {columns} FROM comments"))
+    }
+    return Rows(
+        found, votes_of(connection, "votes"), follows, edits_of(connection, "edits"),
+        comments, votes_of(connection, "comment_votes"), edits_of(connection, "comment_edits"),
+    )  # fmt: skip
+
+
+def votes_of(connection: Connection, table: str) -> dict[tuple[int, str], int]:
+    rows = connection.execute(text(f"SELECT number, voter, value FROM {table}"))
+    return {(number, voter): value for number, voter, value in rows}
+
+
+def edits_of(connection: Connection, table: str) -> dict[int, list[str]]:
     edits: defaultdict[int, list[str]] = defaultdict(list)
-    rows = connection.execute(text("SELECT entry, number, content FROM edits")).all()
+    rows = connection.execute(text(f"SELECT entry, number, content FROM {table}")).all()
     for _, number, content in sorted(rows, key=lambda row: tuple(map(int, row.entry.split("-")))):
         if edits[number][-1:] != [content]:
             edits[number].append(content)
-    return Rows(found, votes, follows, dict(edits))
+    return dict(edits)
 
 
 def number_of(id: str) -> int:
-    return int(id.removeprefix("article:"))
+    return int(id.partition(":")[2])
 
 
 @contextmanager
