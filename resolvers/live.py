@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
@@ -12,7 +12,7 @@ from database.database import Database
 from resolvers.arguments import articles_by
 from resolvers.dataloader import Reads
 from store.errors import StoreUnavailable
-from store.events import RECONNECT_PAUSE, Event, Events, of_listing
+from store.events import RECONNECT_PAUSE, Event, Events, of_activity, of_listing
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Article
@@ -166,7 +166,8 @@ class Ranking:
     def close(self) -> None:
         self._task.cancel()
 
-    def refresh(self) -> None:
+    def refresh(self, event: Event | None = None) -> None:
+        """Read the ranking again, for example after an event."""
         self._is_outdated.set()
 
     async def changes(self) -> AsyncGenerator[RankingChange, None]:
@@ -204,7 +205,10 @@ class Ranking:
             self._task.result()  # raises its error for each subscriber
 
     async def _run(self, events: Events) -> NoReturn:
-        with events.subscribed(of_listing(self._key.group), lambda event: self.refresh()):
+        topics = [of_listing, of_activity] if self._key.order is Order.ACTIVE else [of_listing]
+        with ExitStack() as subscribed:
+            for topic in topics:
+                subscribed.enter_context(events.subscribed(topic(self._key.group), self.refresh))
             while True:
                 await self._wait_until_outdated()
                 self._is_outdated.clear()

@@ -44,6 +44,7 @@ describe(
     BEST="The lower bound of the Wilson interval of the share of upvotes, independent of age.",
     CONTROVERSIAL="Many votes, evenly divided between upvotes and downvotes.",
     GRAVITY="Hacker News: votes divided by a power of age. Next pages use the age at the time of the first page.",
+    ACTIVE="By the newest comment, newest first; articles without comments by the time of posting.",
 )
 describe(
     Vote,

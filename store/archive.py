@@ -200,6 +200,7 @@ def fields(archived: Article) -> dict[str, str]:
         "content": archived.content,
         "imported": archived.imported or None,
         "edited": archived.edited_at,
+        "active": archived.active_at,
     }
     return {name: str(value) for name, value in values.items() if value is not None}
 

@@ -5,7 +5,7 @@ meanwhile is read from the log.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import NoReturn
 
@@ -14,12 +14,22 @@ from store.background import running
 from store.client import Unreachable, urls
 from store.client.pubsub import Subscriber
 from store.errors import StoreUnavailable
-from store.events import OF_ARTICLES, OF_COMMENTS, RECONNECT_PAUSE, Event, EventKind, Events, entry_id
+from store.events import (
+    CHANGES_COMMENT_COUNT,
+    OF_ARTICLES,
+    OF_COMMENTS,
+    RECONNECT_PAUSE,
+    Event,
+    EventKind,
+    Events,
+    entry_id,
+)
 from store.log import EntriesRemoved, Entry
 from store.site import Site
 
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 READ_AT_ONCE = 1_000  # entries
+WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries
 
 logger = logging.getLogger("upvote")
 
@@ -134,20 +144,21 @@ class Receiver:
             stored = await self._stored(entries)
             for entry in entries:
                 self._positions[entry.p] = entry.id
-                self.events.dispatch(_event(entry, stored.get(entry.subject, ("", ""))))
+                self.events.dispatch(_event(entry, stored))
             partitions = [p for p in partitions if len(pages[p]) == count]
 
     async def _stored(self, entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
-        """The poster and the groups, as they are now, of the articles of entries that do not name them."""
-        subjects = {entry.subject: entry for entry in entries if entry.kind in ("voted", "edited")}
+        """The poster and the groups, as they are now, of the articles of entries that do not name them, by number."""
+        articles = {
+            entry.values.get("article") or entry.subject.removeprefix("article:"): entry.p
+            for entry in entries
+            if entry.kind in WITHOUT_GROUPS
+        }
         replies = await self._site.redis.pipeline(
-            [
-                ("HMGET", keys.article(entry.p, subject.removeprefix("article:")), "poster", "groups")
-                for subject, entry in subjects.items()
-            ]
+            [("HMGET", keys.article(p, number), "poster", "groups") for number, p in articles.items()]
         )
         return {
-            subject: (poster or "", groups or "") for subject, (poster, groups) in zip(subjects, replies, strict=True)
+            number: (poster or "", groups or "") for number, (poster, groups) in zip(articles, replies, strict=True)
         }
 
     def _release(self) -> None:
@@ -159,20 +170,30 @@ class Receiver:
                 self.receive(channel, message)
 
 
-def _event(entry: Entry, stored: tuple[str, str]) -> Event:
-    """The event that was published with an entry. `stored` are poster and groups, if the entry does not name them."""
+def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
+    """The event that was published with an entry. `stored` are posters and groups of articles: see `_stored`."""
     try:
         kind = EventKind(entry.kind)
     except ValueError:
         return Event(EventKind.MISSED)  # of another version
     if kind in OF_COMMENTS:
-        number = int(entry.subject.removeprefix("comment:"))
-        return Event(kind, number, entry.values.get("poster", entry.actor), (entry.values["article"],), entry.id)
+        return _event_of_comment(kind, entry, stored)
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
         return Event(kind, 0, entry.actor or "-", (group,) if group else (), entry.id)
-    number = int(entry.subject.removeprefix("article:"))
+    number = entry.subject.removeprefix("article:")
     if kind in (EventKind.VOTED, EventKind.EDITED):
-        return Event(kind, number, stored[0], tuple(stored[1].split()), entry.id)
-    groups = entry.values["changed" if kind is EventKind.REGROUPED else "groups"]
-    return Event(kind, number, entry.values.get("poster", entry.actor), tuple(groups.split()), entry.id)
+        poster, names = stored[number]
+    else:
+        poster, names = (
+            entry.values.get("poster", entry.actor),
+            entry.values["changed" if kind is EventKind.REGROUPED else "groups"],
+        )
+    return Event(kind, int(number), poster, tuple(names.split()), entry.id)
+
+
+def _event_of_comment(kind: EventKind, entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
+    number, article = int(entry.subject.removeprefix("comment:")), entry.values["article"]
+    groups = stored[article][1] if kind in CHANGES_COMMENT_COUNT else ""
+    poster = entry.values.get("poster", entry.actor)
+    return Event(kind, number, poster, tuple(groups.split()), entry.id, int(article))

@@ -28,6 +28,7 @@ class EventKind(Enum):
     COMMENT_VOTED = "comment_voted"
     COMMENT_EDITED = "comment_edited"
     COMMENT_DELETED = "comment_deleted"
+    COMMENT_IMPORTED = "comment_imported"
     REGISTERED = "registered"
     FOLLOWED = "followed"
     UNFOLLOWED = "unfollowed"
@@ -48,6 +49,16 @@ OF_ARTICLES = frozenset(
         EventKind.IMPORTED,
     }
 )
+OF_COMMENTS = frozenset(
+    {
+        EventKind.COMMENTED,
+        EventKind.COMMENT_VOTED,
+        EventKind.COMMENT_EDITED,
+        EventKind.COMMENT_DELETED,
+        EventKind.COMMENT_IMPORTED,
+    }
+)
+CHANGES_COMMENT_COUNT = frozenset({EventKind.COMMENTED, EventKind.COMMENT_DELETED, EventKind.COMMENT_IMPORTED})
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -55,8 +66,7 @@ class Event:
     """
     A change, which has an entry in the log under `id`. `groups` are those whose listings it changes.
 
-    Only events about articles and comments have a number and a poster. Of a comment, `groups` has instead the number of
-    its article.
+    Only events about articles and comments have a number and a poster, and only those about comments an `article`.
     """
 
     kind: EventKind
@@ -64,6 +74,7 @@ class Event:
     poster: str = ""
     groups: tuple[str, ...] = ()
     id: str = ""
+    article: int = 0
 
     @classmethod
     def read(cls, message: str) -> Self:
@@ -73,10 +84,14 @@ class Event:
         Messages of earlier versions have no id.
         """
         try:
-            kind, number, poster, *groups = message.split()
-            id = entry_id(message)
-            return cls(EventKind(kind), int(number), poster, tuple(groups[1:] if id else groups), id)
-        except ValueError:
+            word, number, poster, *groups = message.split()
+            kind, id, article = EventKind(word), entry_id(message), 0
+            if id:
+                groups.pop(0)
+            if kind in OF_COMMENTS:
+                article = int(groups.pop(0))
+            return cls(kind, int(number), poster, tuple(groups), id, article)
+        except (ValueError, IndexError):
             return cls(EventKind.MISSED)
 
 
@@ -104,11 +119,13 @@ def of_listing(group: str | None) -> Topic:
     return "listing", group
 
 
+def of_activity(group: str | None) -> Topic:
+    """Changes that may move articles in the listing of the site, or of a group, by their newest comments."""
+    return "activity", group
+
+
 RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
 ENTRIES: Topic = ("entries", None)  # all changes
-OF_COMMENTS = (
-    EventKind.COMMENTED, EventKind.COMMENT_VOTED, EventKind.COMMENT_EDITED, EventKind.COMMENT_DELETED
-)  # fmt: skip
 # the beginnings of messages that concern no listener to RANKINGS
 ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in (EventKind.RANKED, EventKind.MISSED))
 
@@ -116,6 +133,7 @@ ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in (Even
 def topics(event: Event) -> Iterator[Topic]:
     yield ENTRIES
     if event.kind in OF_COMMENTS:
+        yield from _topics_of_comment(event)
         return
     if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
         yield of_article(event.number)
@@ -127,6 +145,12 @@ def topics(event: Event) -> Iterator[Topic]:
         yield of_listing(None)
     if event.kind is not EventKind.EDITED:
         yield from map(of_listing, event.groups)
+
+
+def _topics_of_comment(event: Event) -> Iterator[Topic]:
+    if event.kind in CHANGES_COMMENT_COUNT:
+        yield of_article(event.article)
+        yield from map(of_activity, (None, *event.groups))
 
 
 class Mailbox:

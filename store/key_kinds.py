@@ -92,8 +92,8 @@ DECLARED = (
         keys.store,
         "hash",
         None,
-        "number of partitions, good_votes, weights, orders, version of links: what the indexes are built with; log: a"
-        " random text that tells this log from others; archived: the id of the archive in the database",
+        "number of partitions, good_votes, weights, orders, version of links, active: what the indexes are built with;"
+        " log: a random text that tells this log from others; archived: the id of the archive in the database",
         written_by="opening, verify, reindex, restore, archive",
         backup=Backup.COPIED,
         record="ranking",
@@ -102,7 +102,8 @@ DECLARED = (
         keys.article,
         "hash",
         NUMBER,
-        "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, state, locked",
+        "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, state,"
+        " locked",
         written_by="every script but register",
         backup=Backup.COPIED,
         record="article",

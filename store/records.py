@@ -88,6 +88,7 @@ class Article(NamedTuple):
     comment_count: int = 0  # visible ones
     state: ContentState = ContentState.VISIBLE
     is_locked: bool = False
+    active_at: int | None = None  # when the newest comment was posted; None without comments
 
     @property
     def id(self) -> str:
@@ -229,7 +230,13 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
         int(fields.get("comments", 0)),
         ContentState(fields["state"]) if "state" in fields else ContentState.VISIBLE,
         fields.get("locked") == "1",
+        _active_at(fields),
     )
+
+
+def _active_at(fields: Mapping[str, str]) -> int | None:
+    """The field is kept when the last comment is deleted, and says nothing then."""
+    return int(fields["active"]) if "active" in fields and fields.get("comments", "0") != "0" else None
 
 
 def comment(number: int, fields: Mapping[str, str]) -> Comment | None:

@@ -17,7 +17,7 @@ from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
 from store.queries import VoteCache, VoterCache
-from store.ranking.config import LINKS_FIELD, ORDERS_FIELD, Rankings, orders_to_write
+from store.ranking.config import ACTIVE_FIELD, LINKS_FIELD, ORDERS_FIELD, Rankings, orders_to_write
 from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
 from store.server_keys import ServerKeys
@@ -117,7 +117,8 @@ async def _agree_on_settings(
         initial = [(name, str(value or 1)) for name, value in settings.items()]
         initial.append((IDENTITY_FIELD, new_identity()))
         if not any(stored):  # first, so that no process sees a new store without it
-            await redis.run(("HSETNX", keys.store(), LINKS_FIELD, links.VERSION))
+            complete = {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1}
+            await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in complete.items()])
         is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in initial])
         *stored, identity, restoring = await redis.run(command)
     if restoring is not None:

@@ -23,7 +23,7 @@ ARTICLE_FIELDS = {
     "down": COUNT,
     "groups": re.compile("[a-z0-9_ -]{0,1000}"),
 }
-OPTIONAL_ARTICLE_FIELDS = {"imported": COUNT, "edited": INSTANT}
+OPTIONAL_ARTICLE_FIELDS = {"imported": COUNT, "edited": INSTANT, "active": INSTANT}
 COMMENT_FIELDS = {"article": key_kinds.NUMBER, "time": INSTANT, "up": COUNT, "down": COUNT}
 OPTIONAL_COMMENT_FIELDS = {
     "parent": key_kinds.NUMBER,
@@ -39,7 +39,7 @@ OPTIONAL_USER_FIELDS = {
     "karma": re.compile(r"-?[0-9]{1,15}"),
     "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
 }
-DROPPABLE = {"edited", "karma", "seen"}  # fields that are left out if they are malformed
+DROPPABLE = {"edited", "active", "karma", "seen"}  # fields that are left out if they are malformed
 POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
 WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")
 

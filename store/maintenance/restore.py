@@ -18,7 +18,7 @@ from store.key_kinds import Check
 from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance import comment_karma, scan
 from store.maintenance.dump import DERIVED_FIELDS, Record
-from store.ranking.config import LINKS_FIELD, ORDERS_FIELD, orders_of, orders_to_write
+from store.ranking.config import ACTIVE_FIELD, LINKS_FIELD, ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
 from store.scripts.registry import OPEN_SESSION, Script
 from store.server_keys import HOME
@@ -69,7 +69,8 @@ class Restoration:
         except BaseException:
             await redis.close()
             raise
-        made: dict[str, Argument] = {"partitions": partitions, **policy.kept_in_indexes(), LINKS_FIELD: links.VERSION}
+        made: dict[str, Argument] = {"partitions": partitions, **policy.kept_in_indexes()}
+        made |= {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1}
         made[IDENTITY_FIELD] = new_identity()  # a new log begins
         if origin:
             made[ORIGIN_FIELD] = origin

@@ -16,6 +16,7 @@ from store.ranking.formulas import WEIGHTS, Order
 
 ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
+ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 REINDEX_FIELD = "REINDEX"  # field: the token of the reindex that is under way
 PENDING_PREFIX = "next:"  # field of a group that is being rebuilt: its new weights. Other fields are groups
@@ -48,11 +49,15 @@ async def stored_rankings(redis: RedisClient) -> tuple[str | None, dict[str, str
     """
     The orders that clients may use (None: all), the weights of groups, the version of the index of links, and the id of
     the archive, as stored. One round trip.
+
+    A store of an earlier version has no complete index of ACTIVE before a reindex.
     """
-    settings = ("HMGET", keys.store(), "orders", LINKS_FIELD, ARCHIVE_FIELD)
-    (orders, links_version, archive), stored = await redis.pipeline(
+    settings = ("HMGET", keys.store(), "orders", ACTIVE_FIELD, LINKS_FIELD, ARCHIVE_FIELD)
+    (orders, is_active_indexed, links_version, archive), stored = await redis.pipeline(
         [settings, ("HGETALL", keys.ranking(0))]  # the same in all partitions
     )
+    if orders is None and is_active_indexed is None:
+        orders = " ".join(order.value for order in Order if order is not Order.ACTIVE)
     own_fields = (ORDERS_FIELD, REINDEX_FIELD)
     weights = {
         name: text for name, text in stored.items() if name not in own_fields and not name.startswith(PENDING_PREFIX)

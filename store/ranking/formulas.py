@@ -28,6 +28,7 @@ class Order(Enum):
     BEST = "best"
     CONTROVERSIAL = "controversial"
     GRAVITY = "gravity"
+    ACTIVE = "active"
 
     def __init__(self, index: str) -> None:
         self.decays = index == "gravity"  # whether values change with age; then the index has other ones, see `value`
@@ -72,7 +73,7 @@ class Policy:
         return self.value(Order.SCORE, article) / 1000
 
     def value(self, order: Order, article: Article) -> float:
-        """The value of an article in the index of an order. Times and scores are unix milliseconds."""
+        """The value of an article in the index of an order. Times, scores and activity are unix milliseconds."""
         match order:
             case Order.SCORE:
                 return article.posted_at + self.vote_score * 1000 * article.votes
@@ -89,6 +90,8 @@ class Policy:
             case Order.GRAVITY:
                 mark = gravity_class(article.votes) * CLASS + article.posted_at
                 return -mark if article.votes < 1 else mark
+            case Order.ACTIVE:
+                return article.posted_at if article.active_at is None else article.active_at
 
     def value_at(self, order: Order, article: Article, now: int) -> float:
         """The sort value at an instant (unix milliseconds): the value in the index, except for GRAVITY."""

@@ -84,7 +84,7 @@ def standing(policy: Policy, order: Order, article: Article, rank: Rank, now: in
 
 def _scale(order: Order) -> int:
     """Instants are stored in milliseconds and shown in seconds."""
-    return 1000 if order in (Order.SCORE, Order.TIME) else 1
+    return 1000 if order in (Order.SCORE, Order.TIME, Order.ACTIVE) else 1
 
 
 def _terms(policy: Policy, order: Order, article: Article, value: float) -> Iterator[Term]:
@@ -108,6 +108,8 @@ def _terms(policy: Policy, order: Order, article: Article, value: float) -> Iter
             yield from _two("all votes", article.upvotes + article.downvotes, "imbalance", value)
         case Order.GRAVITY:
             yield from _two("votes", policy.gravity(article, article.posted_at), "age", value)
+        case Order.ACTIVE:
+            yield from _two("posting time", posted_at, "newest comment", value)
 
 
 def _two(name: str, value: float, rest: str, whole: float) -> Iterator[Term]:
@@ -123,7 +125,7 @@ def _missing_votes(policy: Policy, order: Order, article: Article, goal: Positio
         return position(policy, order, lifted, now) > goal
 
     maximum = MAX_VOTES
-    if order is Order.TIME:
+    if order in (Order.TIME, Order.ACTIVE):
         return None
     if order is Order.CONTROVERSIAL:  # beyond balance, upvotes lower an article
         maximum = article.downvotes - article.upvotes

@@ -62,7 +62,7 @@ if parent then redis.call("HSET", COMMENT .. number, "parent", parent.number) en
 if notified ~= "" then redis.call("HSET", COMMENT .. number, "notified", notified) end
 add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
 update_replies(comment)
-count_comment(comment, 1)
+local groups = count_comment(comment, 1)
 add_voters(comment, {poster})
 if is_here(ARGV[11]) then redis.call("ZADD", OWN .. string.lower(poster), now, comment.member) end
 redis.call("SET", key, string.format("%s %.0f %s", number, now, ARGV[13]), "PX", ARGV[15])
@@ -70,6 +70,6 @@ local id = append_comment_text(
   "commented", poster, comment, "parent", comment.parent or "", "depth", depth, "content", ARGV[10], "time", now,
   "up", 1, "down", 0, "notified", notified
 )
-publish_comment("commented", comment, id)
+publish_comment("commented", comment, id, groups)
 slots[#slots + 1] = ARGV[11]
 return {"commented", number, comment_hash(number), poster, id, note_effects(id, slots)}

@@ -26,9 +26,9 @@ local function concerned_slots(comment)
 end
 
 -- Takes a comment out of its poster's list and karma, and logs its deletion. `stub` is "1" if a stub is left, `removed`
--- has the numbers of the stubs that go with it. Returns the id of the entry, what `note_effects` returns, and the
--- change of the poster's karma.
-local function log_removal(comment, deleter, stub, removed)
+-- has the numbers of the stubs that go with it, `groups` those of the article. Returns the id of the entry, what
+-- `note_effects` returns, and the change of the poster's karma.
+local function log_removal(comment, deleter, stub, removed, groups)
   local karma = 1 - (comment.up - comment.down)
   if is_here(comment.slot) then
     redis.call("ZREM", OWN .. string.lower(comment.poster), comment.member)
@@ -40,6 +40,6 @@ local function log_removal(comment, deleter, stub, removed)
     "poster", comment.poster, "karma", karma, "stub", stub, "removed", removed, "entries", remove_texts(comment),
     "notified", comment.notified or ""
   )
-  publish_comment("comment_deleted", comment, id)
+  publish_comment("comment_deleted", comment, id, groups)
   return id, note_effects(id, concerned_slots(comment)), karma
 end

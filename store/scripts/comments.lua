@@ -69,10 +69,33 @@ local function keep_place(comment, lifetime)
   end
 end
 
--- Adds to the number of visible replies of the parent, and of visible comments of the article.
+-- Writes an article to the index of ACTIVE, if the store has it.
+local function index_activity(article)
+  local ranking = read_ranking(article.groups)
+  for _, order in ipairs(ranking.orders) do
+    if order == "active" then set_in_order(article, order, ranking) end
+  end
+end
+
+-- Adds to the number of visible replies of the parent, and of visible comments of the article, and moves the article in
+-- the index of ACTIVE: a new comment by its time, the last one that goes back to the posting time. `active` has the time of
+-- the newest comment that the article ever had. Returns the groups of the article.
 local function count_comment(comment, change)
-  redis.call("HINCRBY", ARTICLE .. comment.article, "comments", change)
   if comment.parent then redis.call("HINCRBY", COMMENT .. comment.parent, "replies", change) end
+  local hash = ARTICLE .. comment.article
+  local count = redis.call("HINCRBY", hash, "comments", change)
+  local time, active, groups = unpack(redis.call("HMGET", hash, "time", "active", "groups"))
+  local article = {
+    number = comment.article, member = string.format("%016.0f", tonumber(comment.article)), time = tonumber(time),
+    active = tonumber(active or time), comments = count, groups = split(groups),
+  }
+  local is_newest = change > 0 and comment.time > article.active
+  if is_newest then
+    article.active = comment.time
+    redis.call("HSET", hash, "active", comment.time)
+  end
+  if is_newest or change > 0 and count == 1 or count == 0 then index_activity(article) end
+  return article.groups
 end
 
 -- The field `moves` after a vote: the last moves, each as the number of the move, then the lowest and highest upvotes and
@@ -126,7 +149,9 @@ local function append_comment_text(kind, actor, comment, ...)
   return id
 end
 
--- Publishes a change of a comment to all processes.
-local function publish_comment(kind, comment, id)
-  redis.call("PUBLISH", EVENTS, table.concat({kind, comment.number, comment.poster, id, comment.article}, " "))
+-- Publishes a change of a comment to all processes. `groups` are those whose listings it concerns.
+local function publish_comment(kind, comment, id, groups)
+  redis.call("PUBLISH", EVENTS, table.concat(
+    {kind, comment.number, comment.poster, id, comment.article, unpack(groups or {})}, " "
+  ))
 end

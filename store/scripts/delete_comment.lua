@@ -36,7 +36,7 @@ local function remove_stubs()
   return table.concat(removed, " ")
 end
 
-count_comment(comment, -1)
+local groups = count_comment(comment, -1)
 local removed, is_stub = "", has_descendants(comment)
 if is_stub then
   leave_stub()
@@ -44,5 +44,5 @@ else
   drop_comment(comment)
   removed = remove_stubs()
 end
-local id, noted, karma = log_removal(comment, deleter, is_stub and "1" or "", removed)
+local id, noted, karma = log_removal(comment, deleter, is_stub and "1" or "", removed, groups)
 return {"deleted", id, noted, comment.poster, karma}

@@ -1,8 +1,8 @@
 -- Prelude of every script that works on articles: names of the keys, the actor, and the values that the indexes hold.
 -- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":"
 --       and gets an article number, a username in lower case, a group or a digest appended
---       16-22 the index of each order   23 closed:{p}   24 channel events:{p}   25 numbered:{p}
---       26 links:{p}:   27 log:{p}   28 logged:{p}   29 archived:{p}   30 moving:{p}   31 lease:{p}:archiver
+--       16-23 the index of each order   24 closed:{p}   25 channel events:{p}   26 numbered:{p}
+--       27 links:{p}:   28 log:{p}   29 logged:{p}   30 archived:{p}   31 moving:{p}   32 lease:{p}:archiver
 -- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
 --       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
@@ -11,10 +11,10 @@ local GROUPS, GOOD_ARTICLES, SEQUENCE, SESSION, POSTED = KEYS[7], KEYS[8], KEYS[
 local IMPORTED, NEWEST_POSTS, RANKING, NEXT_GROUP = KEYS[12], KEYS[13], KEYS[14], KEYS[15]
 local INDEX = {
   score = KEYS[16], time = KEYS[17], votes = KEYS[18], hot = KEYS[19], best = KEYS[20], controversial = KEYS[21],
-  gravity = KEYS[22],
+  gravity = KEYS[22], active = KEYS[23],
 }
-local CLOSED, EVENTS, NUMBERED, LINKS, LOG, LOGGED = KEYS[23], KEYS[24], KEYS[25], KEYS[26], KEYS[27], KEYS[28]
-local ARCHIVED, MOVING, ARCHIVER = KEYS[29], KEYS[30], KEYS[31]
+local CLOSED, EVENTS, NUMBERED, LINKS, LOG, LOGGED = KEYS[24], KEYS[25], KEYS[26], KEYS[27], KEYS[28], KEYS[29]
+local ARCHIVED, MOVING, ARCHIVER = KEYS[30], KEYS[31], KEYS[32]
 
 local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
@@ -66,12 +66,13 @@ local function order_value(article, order, weights)
   if order == "best" then return best(up, up + down, weights.best_z) end
   if order == "gravity" then return gravity_mark(up - down, article.time) end
   if order == "controversial" then return controversial(up, down) end
+  if order == "active" and (tonumber(article.comments) or 0) > 0 then return tonumber(article.active) or article.time end
   return article.time
 end
 
 local vote_score, hot_seconds, best_z = string.match(ARGV[4], "(%S+) (%S+) (%S+)")
 local SITE_WEIGHTS = {vote_score = tonumber(vote_score), hot_seconds = tonumber(hot_seconds), best_z = tonumber(best_z)}
-local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity"}
+local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity", "active"}
 -- The orders whose index depends on a weight.
 local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"}
 
@@ -125,7 +126,7 @@ local function update_indexes(article, before)
   for _, order in ipairs(ranking.orders) do
     local may_stay = order == "controversial" or order == "gravity"
     local stays = before
-      and (order == "time" or may_stay and order_value(article, order) == order_value(before, order))
+      and (order == "time" or order == "active" or may_stay and order_value(article, order) == order_value(before, order))
     if not stays then
       set_in_order(article, order, ranking)
     end

@@ -79,10 +79,23 @@ local function verify_path()
   expect_member(stubs, member, is_stub and 0 or nil)
 end
 
+-- The newest comment of an article may have been deleted, so the time of any other is at most that of the activity.
+local function verify_activity()
+  local hash = ARTICLE .. comment.article
+  local time, active, groups = unpack(redis.call("HMGET", hash, "time", "active", "groups"))
+  if not tonumber(time) or not groups then return end -- verify_article.lua reports it
+  if comment.time <= math.max(tonumber(time), tonumber(active) or 0) then return end
+  report(hash .. " active", active, "at least " .. text(comment.time), function()
+    redis.call("HSET", hash, "active", comment.time)
+    index_activity(find_article(comment.article))
+  end)
+end
+
 expect_field("depth", tostring(parent and parent.depth + 1 or 0))
 if not is_stub then
   if ARGV[9] ~= "" then expect_field("slot", ARGV[9]) end
   verify_voters()
+  verify_activity()
 end
 for _, order in ipairs(REPLY_ORDERS) do
   expect_member(REPLIES .. (comment.parent or comment.article) .. ":" .. order, comment.member,

@@ -3,9 +3,12 @@
 -- ARGV  1-8 see verify_prelude.lua; the name is a number   9 "article" or "comment"
 -- Reply see verify_prelude.lua
 if ARGV[9] == "article" then
-  if redis.call("EXISTS", ARTICLE .. name) == 0 then return reply end  -- deleted meanwhile: its comments go next
-  local count = redis.call("ZCARD", TREE .. name) - redis.call("ZCARD", STUBS .. name)
-  expect_number(ARTICLE .. name, "comments", redis.call("HGET", ARTICLE .. name, "comments") or 0, count)
+  local article = examine(name)
+  if not article then return reply end  -- deleted meanwhile: its comments go next
+  local found = article.comments
+  article.comments = redis.call("ZCARD", TREE .. name) - redis.call("ZCARD", STUBS .. name)
+  expect_number(article.hash, "comments", found or 0, article.comments)
+  if repairing and reply[2] and not article.torn[1] then index_activity(article) end
   return reply
 end
 

@@ -56,14 +56,15 @@ local function expect_expiry(key, instant)
 end
 
 local DIGITS = "^%d+$"
-local FIELDS = {"title", "poster", "time", "groups", "imported", "edited", "up", "down"}
+local FIELDS = {"title", "poster", "time", "groups", "imported", "edited", "up", "down", "comments", "active"}
+local OPTIONAL = {imported = true, edited = true, comments = true, active = true}
 local PATTERNS = {
   title = ".", poster = "^[%w_-]+$", time = DIGITS, groups = "^[%l%d_ -]*$", imported = DIGITS, edited = DIGITS,
-  up = DIGITS, down = DIGITS,
+  up = DIGITS, down = DIGITS, comments = "", active = "", -- these two are verified with the comments
 }
 
 local function is_usable(field, value)
-  if not value then return field == "imported" or field == "edited" end
+  if not value then return OPTIONAL[field] end
   return string.find(value, PATTERNS[field]) ~= nil
 end
 
@@ -93,6 +94,7 @@ local function examine(number)
     number = number, member = string.format("%016.0f", tonumber(number)), hash = hash, fields = fields, torn = torn,
     poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""), closes = closes,
     counted = counted, up = tonumber(fields.up), down = tonumber(fields.down),
+    comments = fields.comments, active = fields.active,
   }
   if counted and not torn[1] then count_voters(article) end
   return article

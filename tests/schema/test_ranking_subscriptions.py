@@ -66,6 +66,24 @@ async def test_ranking_is_sent_when_only_votes_change(store, listen, alice, bob)
     assert voted["moves"] == both["moves"] == []
 
 
+@pytest.mark.parametrize("group", [None, "show"])
+async def test_comments_move_articles_in_the_ranking_by_activity(store, listen, clock, alice, bob, group):
+    older, newer = [await post(store, alice, groups=["show"]) for _ in range(2)]
+    by_activity = await listen(RANKING, order="ACTIVE", group=group, first=2)
+    by_time = await listen(RANKING, order="TIME", group=group, first=2)
+    sent = [(await by_activity.value())["articles"], (await by_time.value())["articles"]]
+    clock.advance(1)
+    comment = (await store.comments.post(older.number, None, bob, "a text")).comment
+    sent.append((await by_activity.value())["articles"])
+    await store.comments.delete(comment.number, bob)
+    sent.append((await by_activity.value())["articles"])
+    await store.articles.vote(newer.number, bob, Vote.UP)
+
+    first, second = [{"id": each.id, "votes": 1} for each in (newer, older)]
+    assert sent == [[first, second], [first, second], [second, first], [first, second]]
+    assert (await by_time.value())["articles"] == [first | {"votes": 2}, second]
+
+
 async def test_equal_rankings_are_not_sent(store, listen, live, alice):
     await post(store, alice)
     subscriber = await listen(RANKING)

@@ -15,7 +15,7 @@ from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_typ
 from tests.soak.requests import SCHEMA
 
 DEPTH = 7
-ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY")
+ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY", "ACTIVE")
 SINCE_ORDERS = ("VOTES",) * 12 + ("TIME",) * 4 + ("SCORE", "GRAVITY")  # the last two are refused
 SIZES = ("first", "last")
 WRONG_SIZES = (0, -1, 101)

@@ -156,7 +156,7 @@ def _standing(request: Request, article: Article, order: str | None = "SCORE", g
     key = listings.key(order, article, now)
     entries = listings.articles(order, name, now)
     above = [each.key for each in entries if each.key > key]
-    shown = key.value / 1000 if order in ("SCORE", "TIME") else key.value
+    shown = key.value / 1000 if order in ("SCORE", "TIME", "ACTIVE") else key.value
     up, down = len(article.up), len(article.down)
     parts = formulas.terms(model.policy, order, article.posted_at, up, down, shown)
     missing = _missing(request, article, order, above[-1]) if above else None
@@ -171,7 +171,7 @@ def _missing(request: Request, article: Article, order: str, goal: Any) -> int |
         value = formulas.value(policy, order, article.posted_at, up + more, down, now)
         return (value, article.posted_at, article.number) > goal
 
-    if order == "TIME":
+    if order in ("TIME", "ACTIVE"):
         return None
     most = max(down - up, 0) if order == "CONTROVERSIAL" else 2**31 - 1
     for more in range(1, min(most, 100) + 1):

@@ -24,11 +24,15 @@ class Policy:
 
 
 def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:
-    """The sort value of an order. SCORE and TIME are in milliseconds, as in cursors."""
+    """
+    The sort value of an order. SCORE, TIME and ACTIVE are in milliseconds, as in cursors.
+
+    The model has no comments, so an article is as active as it is new.
+    """
     match order:
         case "SCORE":
             return posted_at + policy.vote_score * 1000 * (up - down)
-        case "TIME":
+        case "TIME" | "ACTIVE":
             return posted_at
         case "VOTES":
             return up - down
@@ -84,6 +88,8 @@ def terms(policy: Policy, order: str, posted_at: int, up: int, down: int, shown:
             first, rest = ("share of upvotes", up / max(up + down, 1)), "uncertainty"
         case "CONTROVERSIAL":
             first, rest = ("all votes", up + down), "imbalance"
+        case "ACTIVE":
+            first, rest = ("posting time", seconds), "newest comment"
         case _:
             first, rest = ("votes", gravity(policy, posted_at, votes, posted_at)), "age"
     return [first, (rest, shown - first[1])]

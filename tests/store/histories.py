@@ -15,7 +15,7 @@ YEAR = 365 * DAY * 1000
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 
 
-async def history(store, seed: int, size: int) -> list[Article]:
+async def history(store, seed: int, size: int, *, with_comments: bool = False) -> list[Article]:
     """Post, vote, delete, regroup and import at random, with many equal votes and times, and return all articles."""
     chance = random.Random(seed)
     people = [await registered(store, name) for name in PEOPLE]
@@ -28,6 +28,8 @@ async def history(store, seed: int, size: int) -> list[Article]:
             story = Story(str(turn), "a title", "", poster, at, round(10 ** chance.uniform(0, 4)), tuple(groups))
             await import_batch(store, [story])
             continue
+        if with_comments and posted:
+            await discuss_some(store, chance, [number for number, _ in posted])
         number = (await post(store, poster, groups=groups)).number
         posted.append((number, poster))
         for voter in range(chance.choice([0, 0, 1, 2, 8])):
@@ -39,6 +41,15 @@ async def history(store, seed: int, size: int) -> list[Article]:
         store.site.clock.advance(chance.choice([0, 0, 0.001, 59, 3600, 40_000]))
     everyone = await numbers(store, listings.whole(store.site, Order.TIME), Window(10_000))
     return [await article(store, number) for number in everyone]
+
+
+async def discuss_some(store, chance: random.Random, articles: list[int]) -> None:
+    """Comment on some articles, and delete some of the comments: often the only one of its article."""
+    for number in chance.choices(articles, k=chance.randrange(3)):
+        poster = chance.choice(PEOPLE)
+        comment = (await store.comments.post(number, None, poster, f"{chance.random()}")).comment
+        if chance.random() < 0.4:
+            await store.comments.delete(comment.number, poster)
 
 
 def sorted_by_hand(store, order: Order, articles: list[Article], now: int, group: str | None = None) -> list[Position]:

@@ -59,6 +59,7 @@ class Replay:
 
     def _commented(self, entry: Entry, number: int, values: dict[str, str]) -> None:
         del values["depth"]
+        self._note_activity(values)
         self.comments[number] = {"poster": entry.actor, **_without_empty(values, "parent", "notified")}
 
     def _comment_voted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
@@ -71,7 +72,14 @@ class Replay:
         texts = {"content": values["content"], "edited": values["edited"], "notified": noted}
         self.comments[number] = _without_empty({**comment, **texts}, "notified")
 
+    def _note_activity(self, values: dict[str, str]) -> None:
+        if article := self.articles.get(int(values["article"])):
+            latest = max(int(values["time"]), int(article.get("active", article["time"])))
+            if latest > int(article["time"]):
+                article["active"] = str(latest)
+
     def _comment_deleted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        self._note_activity(values)  # its other entry was removed from the log
         for each in (number, *map(int, values["removed"].split())):
             self.comments.pop(each, None)
         if values["stub"] and int(values["article"]) in self.articles:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from store import archiving, effects, keys, queries, threads
+from store import archiving, effects, keys, listings, queries, threads
 from store import comments as commands
 from store.errors import (
     Forbidden,
@@ -17,6 +17,8 @@ from store.errors import (
 )
 from store.log import START
 from store.log import read as read_log
+from store.maintenance import reindex
+from store.ranking.formulas import Order
 from store.records import ContentState, Vote
 from store.sessions import parse_token
 from store.store import Store
@@ -24,7 +26,7 @@ from tests.conftest import registered
 from tests.store import discussions
 from tests.store.discussions import PEOPLE, comment, commented, comments, descendants
 from tests.store.reading import article as stored_article
-from tests.store.reading import downvoters, everything, post, profile, read, upvoters
+from tests.store.reading import downvoters, everything, numbers, post, profile, read, upvoters, verified
 
 pytestmark = pytest.mark.routed
 WEEK = 7 * 86_400
@@ -482,11 +484,93 @@ async def test_comments_of_a_deleted_article_are_removed_by_another_process(
     await other.close()
 
 
-async def test_article_of_other_records_ignores_comments(store, article):
+async def test_comment_changes_nothing_of_its_article_but_its_count_and_activity(store, article, clock):
     before = await stored_article(store, article)
+    clock.advance(1)
     await commented(store, article, "bob")
 
-    assert await stored_article(store, article) == before
+    assert await stored_article(store, article) == before._replace(active_at=clock.now, comment_count=1)
+
+
+async def test_article_is_as_active_as_its_newest_comment(store, article, clock, redis):
+    posted_at, seen = clock.now, []
+    newer = (await post(store, "bob")).number
+    clock.advance(1)
+    first = await commented(store, article, "bob")
+    clock.advance(1)
+    second = await commented(store, article, "carol", first)
+    await store.comments.vote(first.number, "dave", Vote.UP)
+    for deleted in (None, second, first):
+        if deleted:
+            await store.comments.delete(deleted.number, deleted.poster)
+        seen.append(((await stored_article(store, article)).active_at, await by_activity(store)))
+    clock.advance(1)
+    await commented(store, article, "bob")
+
+    assert seen == [(posted_at + 2000, [article, newer])] * 2 + [(None, [newer, article])]
+    assert (await stored_article(store, article)).active_at == clock.now
+    assert await by_activity(store) == [article, newer]
+
+
+async def test_comment_by_a_late_clock_moves_nothing_back(store, article, clock):
+    clock.advance(5)
+    await commented(store, article, "bob")
+    active_at = clock.now
+    clock.advance(-60)
+    await commented(store, article, "carol")
+
+    assert (await stored_article(store, article)).active_at == active_at
+    assert await by_activity(store) == [article]
+
+
+async def by_activity(store) -> list[int]:
+    return await numbers(store, listings.whole(store.site, Order.ACTIVE))
+
+
+async def test_comments_move_an_article_in_its_groups_and_in_those_it_joins(store, article, clock):
+    for each in ("show", "ask"):
+        await post(store, "bob", groups=[each])
+    clock.advance(1)
+    await commented(store, article, "bob")
+    await store.articles.regroup(article, "alice", ["show", "ask"], [])
+    clock.advance(1)
+    other = (await numbers(store, listings.group(store.site, "show", Order.ACTIVE)))[-1]
+    await commented(store, other, "bob")
+
+    assert await numbers(store, listings.group(store.site, "show", Order.ACTIVE)) == [other, article]
+    assert (await numbers(store, listings.group(store.site, "ask", Order.ACTIVE)))[0] == article
+
+
+async def test_store_without_the_order_has_no_index_of_activity(store, article, redis):
+    await reindex.reindex(store.site, [Order.SCORE], lambda count: None)
+    await commented(store, article, "bob")
+    without = list(redis.scan_iter("active:*"))
+    await reindex.reindex(store.site, [Order.SCORE, Order.ACTIVE], lambda count: None)
+
+    assert without == []
+    assert await by_activity(store) == [article]
+    assert await verified(store) == []
+
+
+@pytest.mark.parametrize("damage", [{"active": "5"}, {"active": "soon"}, {"comments": "0"}, None])
+async def test_wrong_activity_is_reported_and_repaired(store, article, clock, redis, damage):
+    await store.articles.regroup(article, "alice", ["show"], [])
+    clock.advance(1)
+    await commented(store, article, "bob")
+    p = store.site.home_of_article(article)
+    hash, indexes = keys.article(p, article), [keys.index(p, "active"), keys.group(p, "show", "active")]
+    if damage:
+        redis.hset(hash, mapping=damage)
+    else:
+        redis.delete(*indexes)
+    found = {finding.where for finding in await verified(store)}
+    await verified(store, repair=True)
+
+    fields = {f"{hash} {field}" for field in damage or ()}
+    assert found == {*fields, *(f"{index} {keys.member(article)}" for index in indexes)}
+    assert await verified(store) == []
+    assert (await stored_article(store, article)).active_at == clock.now
+    assert [redis.zscore(index, keys.member(article)) for index in indexes] == [clock.now] * 2
 
 
 async def test_article_with_comments_is_not_archived(store, article):

@@ -6,6 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -117,6 +118,47 @@ async def test_every_change_is_published_with_its_groups(store, alice, bob, publ
     ]
     kinds = {entry.id: entry.kind for entry in await entries(store)}
     assert [kinds[words[3]] for words in (messages[1], messages[3])] == ["voted", "regrouped"]
+
+
+async def test_events_of_comments_name_the_article_and_if_they_change_its_activity_its_groups(
+    store, alice, bob, published
+):
+    article = (await post(store, alice, groups=["show", "ask"])).number
+    number = (await store.comments.post(article, None, bob, "a text")).comment.number
+    await store.comments.vote(number, alice, Vote.UP)
+    await store.comments.edit(number, bob, "another")
+    await store.comments.delete(number, bob)
+
+    events_of_it = [event for message in published() if (event := Event.read(message)).number == number]
+    assert [(event.kind, event.poster, event.article, event.groups) for event in events_of_it] == [
+        (EventKind.COMMENTED, "bob", article, ("ask", "show")),
+        (EventKind.COMMENT_VOTED, "bob", article, ()),
+        (EventKind.COMMENT_EDITED, "bob", article, ()),
+        (EventKind.COMMENT_DELETED, "bob", article, ("ask", "show")),
+    ]
+
+
+async def test_missed_events_of_comments_are_those_that_were_published(
+    store, alice, bob, received, disconnection, request
+):
+    article = (await post(store, alice, groups=["show"])).number
+    first = (await store.comments.post(article, None, bob, "a text")).comment.number
+    await receive_all(store, received)
+    seen = all_of(received)
+    await disconnection.begin()
+    published = request.getfixturevalue("published")  # it subscribes now
+    await store.comments.vote(first, alice, Vote.UP)
+    second = (await store.comments.post(article, first, alice, "a text")).comment.number
+    await store.comments.edit(second, alice, "another")
+    await store.comments.delete(first, bob)
+    expected = [Event.read(message) for message in published()]
+    await disconnection.finish(store, received)
+
+    missed = [event for event in seen if event.kind in events.OF_COMMENTS]
+    assert [each(event) for event in missed for each in (as_tuple, attrgetter("id", "article"))] == [
+        each(event) for event in expected for each in (as_tuple, attrgetter("id", "article"))
+    ]
+    assert len(missed) == 4
 
 
 async def test_import_is_an_event_of_listings_and_not_of_posts(store, clock, received):

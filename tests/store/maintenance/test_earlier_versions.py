@@ -86,6 +86,23 @@ def test_links_of_0_1_0_are_indexed_by_reindex(tmp_path, monkeypatch, capsys):
     assert not [line for line in capsys.readouterr().out.splitlines() if "link" in line]
 
 
+def test_order_active_is_added_to_a_store_of_0_1_0_by_reindex(tmp_path, monkeypatch, capsys):
+    shutil.copytree(FOLDER / "appendonlydir", tmp_path / "appendonlydir")
+    query = "{ active: articles(order: ACTIVE, first: 100) { nodes { id } } }"
+
+    with serving(tmp_path, **SETTINGS) as live:
+        before = live.ask(query)
+        for name, value in Settings(data_dir=tmp_path, **SETTINGS).environment().items():
+            monkeypatch.setenv(name, value)
+        assert main(["reindex"]) == 0
+        listed = live.ask(query)["data"]["active"]["nodes"]
+        newest = live.ask("{ articles(order: TIME, first: 100) { nodes { id } } }")["data"]["articles"]["nodes"]
+    assert before["errors"][0]["message"].startswith("ACTIVE is not maintained here; valid orders are SCORE, TIME,")
+    assert listed == newest != []
+    assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1  # late expiries, as below
+    assert not [line for line in capsys.readouterr().out.splitlines() if "active" in line]
+
+
 def test_data_folder_of_0_1_0_opens(tmp_path, capsys):
     shutil.copytree(FOLDER / "appendonlydir", tmp_path / "appendonlydir")
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.routed
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
-    articles = await history(store, seed, 80)
+    articles = await history(store, seed, 80, with_comments=True)
 
     for instant in (clock.now, clock.now - 12 * HOUR, clock.now + 10 * YEAR):
         clock.now = instant
@@ -64,7 +64,7 @@ def assert_counts(listing, page, above):
 
 
 async def test_scripts_and_python_have_the_same_formulas(store, redis):
-    for each in await history(store, 7, 40):
+    for each in await history(store, 7, 40, with_comments=True):
         p = store.site.home_of_article(each.number)
         for order in Order:
             for index in (keys.index(p, order.value), *(keys.group(p, name, order.value) for name in each.groups)):
