@@ -35,8 +35,8 @@ from store.validation import Faults
 REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
 REPEAT_LIFETIME = 60_000  # milliseconds that it is kept, as clocks of processes differ
 STUBS_AT_ONCE = 500  # that one deletion removes above a comment
-REMOVED_AT_ONCE = 50  # comments of a deleted article, in about a millisecond
-STEPS_AT_ONCE = 4  # that the deletion of an article waits for
+REMOVED_AT_ONCE = 50  # comments of a deleted article, or stubs, in about a millisecond
+STEPS_AT_ONCE = 4  # that a deletion waits for
 REMOVAL_INTERVAL = 1.0  # seconds between two searches for comments to be removed
 
 logger = logging.getLogger("upvote")
@@ -168,7 +168,8 @@ class Comments:
         """
         Delete the actor's own comment. While it has replies, a comment without content and poster is left.
 
-        One round trip; one more before it if the session is stored in another partition.
+        One round trip; one more before it if the session is stored in another partition. Deleted comments above it that
+        have no replies left are removed, too: more than `STUBS_AT_ONCE` in some more round trips, and later.
 
         Raises:
             NotFound, Forbidden: there is no such comment, or it has another poster.
@@ -177,8 +178,10 @@ class Comments:
         status, *reply = await self._run(DELETE_COMMENT, number, deleter, STUBS_AT_ONCE)
         if status != "deleted":
             _refuse(status, "comment", number)
-        entry, noted, poster, karma = reply
+        entry, noted, poster, karma, has_more = reply
         await self._apply("comment_deleted", poster, number, {"poster": poster, "karma": str(karma)}, entry, noted)
+        if has_more:
+            await remove_threads(self._site, self._site.home_of_article(number), STEPS_AT_ONCE)
 
     async def _apply(
         self, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
@@ -201,14 +204,15 @@ class Comments:
 
 @asynccontextmanager
 async def removing_threads(site: Site) -> AsyncIterator[None]:
-    """Remove the comments of deleted articles, which others have left, as long as the context is open."""
+    """Remove the comments that others have left to be removed, as long as the context is open."""
     async with running(_keep_removing(site)):
         yield
 
 
 async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
     """
-    Remove the comments of the deleted articles of a partition, in `steps` steps, or all.
+    Remove the comments of the deleted articles of a partition, and deleted comments without replies, in `steps` steps,
+    or all.
 
     One round trip for each step of `REMOVED_AT_ONCE` comments, one more if they have effects in other partitions. What
     an interruption leaves, the next call removes.
@@ -216,14 +220,13 @@ async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
     Raises:
         StoreUnavailable: the partition does not answer, or takes no writes.
     """
-    for article in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
-        is_done = False
-        while not is_done and steps != 0:
-            command = site.command(REMOVE_THREAD, p, site.partitions, article, REMOVED_AT_ONCE)
-            status, entry, noted = await site.redis.run(command)
+    for number in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
+        while number and steps != 0:
+            command = site.command(REMOVE_THREAD, p, site.partitions, number, REMOVED_AT_ONCE)
+            number, entry, noted = await site.redis.run(command)
             for q in noted[::2]:
                 await effects.apply_missing(site, p, int(q), entry)
-            is_done, steps = status == "done", steps and steps - 1
+            steps = steps and steps - 1
 
 
 async def _keep_removing(site: Site) -> NoReturn:
@@ -236,7 +239,7 @@ async def _keep_removing(site: Site) -> NoReturn:
         except StoreUnavailable:
             pass
         except Exception:  # the task must go on: nothing restarts it
-            logger.exception("removing the comments of deleted articles failed")
+            logger.exception("removing comments failed")
 
 
 def checked(content: str, idempotency_key: str | None) -> str:

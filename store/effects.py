@@ -83,6 +83,8 @@ def _of_comment_voted(site: Site, entry: Entry) -> list[Effect]:
 
 def _of_comment_deleted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
+    if not poster:
+        return []  # a comment that was deleted before
     q = site.home_of_user(poster)
     removed = ("ZREM", keys.comments(q, poster), _member(entry))
     return [Effect(q, (removed, ("HINCRBY", keys.user(q, poster), "comment_karma", entry.values["karma"])))]

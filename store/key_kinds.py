@@ -227,7 +227,8 @@ DECLARED = (
         keys.removing,
         "zset",
         NOTHING,
-        "numbers of deleted articles whose comments are still to be removed, by the time of the deletion",
+        "numbers of deleted articles whose comments are still to be removed, and of deleted comments that are, by the "
+        "time of the deletion",
         lifetime="until they are removed",
         written_by="delete",
     ),

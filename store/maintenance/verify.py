@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from store import effects, key_kinds, keys, links, log, records, server_keys
 from store.client import Argument, Command, StoreUnavailable
+from store.comments import remove_threads
 from store.key_kinds import NEW_LOG, Check, Key
 from store.maintenance import comment_karma, dangling_follows, scan
 from store.maintenance.scan import Progress
@@ -186,6 +187,8 @@ class _Verification:
         async for found in scan.known_keys(self._site, self._progress):
             counted = [key for key in found if key.name in ("article", "comment")]
             await self._run([ScriptCall(VERIFY_COUNTS, key.p, key.suffix, (key.name,)) for key in counted])
+        for p in range(self._site.partitions) if self._repair else ():
+            await remove_threads(self._site, p)
 
     async def partitions(self) -> None:
         for p, highest in self._highest.items():

@@ -10,6 +10,28 @@ local function drop_comment(comment)
   redis.call("DEL", comment.hash, VOTED .. comment.number, DOWNVOTED .. comment.number)
 end
 
+local function has_descendants(comment)
+  return redis.call("ZLEXCOUNT", TREE .. comment.article, descendants_of(comment.path)) > 0
+end
+
+-- Removes stubs without replies, upwards from one that may be one, at most `limit`. If there are more, the next one is
+-- noted in `removing`. Returns their numbers, and that of the next one.
+local function remove_stubs(number, limit)
+  local removed = {}
+  while number do
+    local stub = find_comment(number)
+    if not stub or stub.state ~= "deleted" or has_descendants(stub) then return removed end
+    if #removed == limit then
+      redis.call("ZADD", REMOVING, now, number)
+      return removed, number
+    end
+    drop_comment(stub)
+    removed[#removed + 1] = number
+    number = stub.parent
+  end
+  return removed
+end
+
 -- Removes the texts of a comment from the log, and returns the ids of their entries.
 local function remove_texts(comment)
   local with_texts = redis.call("HGET", LOGGED, comment.number) or ""
@@ -42,4 +64,16 @@ local function log_removal(comment, deleter, stub, removed, groups)
   )
   publish_comment("comment_deleted", comment, id, groups)
   return id, note_effects(id, concerned_slots(comment)), karma
+end
+
+-- Logs the removal of a stub and of those above it, whose numbers are `removed`. It has no effects. Returns the id of the
+-- entry.
+local function log_stubs(lowest, removed)
+  local id = append_log(
+    "comment_deleted", "", "comment:" .. lowest.number, "article", lowest.article, "parent", lowest.parent or "",
+    "depth", lowest.depth, "time", lowest.time, "up", lowest.up, "down", lowest.down, "poster", "", "karma", 0, "stub", "",
+    "removed", removed, "entries", "", "notified", ""
+  )
+  publish_comment("comment_deleted", lowest, id)
+  return id
 end

@@ -152,6 +152,6 @@ end
 -- Publishes a change of a comment to all processes. `groups` are those whose listings it concerns.
 local function publish_comment(kind, comment, id, groups)
   redis.call("PUBLISH", EVENTS, table.concat(
-    {kind, comment.number, comment.poster, id, comment.article, unpack(groups or {})}, " "
+    {kind, comment.number, comment.poster or "-", id, comment.article, unpack(groups or {})}, " "
   ))
 end

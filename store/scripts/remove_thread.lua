@@ -1,10 +1,23 @@
--- Remove some comments of a deleted article, descendants first. Repeated until none is left.
+-- Remove some comments of a deleted article, descendants first, or some stubs that have no replies left. Repeated until
+-- none is left.
 -- KEYS  see comments.lua
--- ARGV  1-7 see comments.lua   8 number of the article   9 how many comments to remove at most
--- Reply {"more" | "done", id of the last entry, what `note_effects` returns of all entries}
+-- ARGV  1-7 see comments.lua   8 number of the article, or of the lowest stub   9 how many comments to remove at most
+-- Reply {number to go on with, or "", id of the last entry, what `note_effects` returns of all entries}
 local article = ARGV[8]
 require_open()
-if redis.call("EXISTS", ARTICLE .. article) == 1 then return {"done", "", {}} end
+
+-- Removes stubs, if their article exists. Otherwise they go with its other comments.
+local function remove_more_stubs(lowest)
+  redis.call("ZREM", REMOVING, lowest.number)
+  if not find_home(lowest.article) then return {"", "", {}} end
+  local removed, next = remove_stubs(lowest.number, tonumber(ARGV[9]))
+  local id = removed[1] and log_stubs(lowest, table.concat(removed, " ", 2)) or ""
+  return {next or "", id, {}}
+end
+
+local stub = find_comment(ARGV[8])
+if stub then return remove_more_stubs(stub) end
+if redis.call("EXISTS", ARTICLE .. article) == 1 then return {"", "", {}} end
 
 local tree, last, before = TREE .. article, "", {}
 for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0, ARGV[9])) do
@@ -27,7 +40,7 @@ for target, id in pairs(before) do
   flat[#flat + 1] = target
   flat[#flat + 1] = id
 end
-if redis.call("EXISTS", tree) == 1 then return {"more", last, flat} end
+if redis.call("EXISTS", tree) == 1 then return {article, last, flat} end
 redis.call("DEL", STUBS .. article, PINS .. article)
 redis.call("ZREM", REMOVING, article)
-return {"done", last, flat}
+return {"", last, flat}

@@ -16,6 +16,13 @@ local comment = find_comment(name)
 if not comment or not comment.path then return reply end
 
 local count = redis.call("ZCARD", REPLIES .. name .. ":time")
+local is_left = comment.state == "deleted" and count == 0 and not redis.call("ZSCORE", REMOVING, name)
+if is_left and redis.call("ZLEXCOUNT", TREE .. comment.article, descendants_of(comment.path)) == 0 then
+  report(comment.hash, "there", "nothing, as it is deleted and has no replies", function()
+    redis.call("ZADD", REMOVING, now, name)
+  end)
+  return reply
+end
 if count > 0 then
   local from, to = descendants_of(comment.path)
   for _, member in ipairs(redis.call("ZRANGEBYLEX", STUBS .. comment.article, from, to)) do

@@ -484,6 +484,51 @@ async def test_comments_of_a_deleted_article_are_removed_by_another_process(
     await other.close()
 
 
+@pytest.fixture
+async def stubs(store, article, monkeypatch) -> list[int]:
+    """A chain of 30 comments, of which only the last is not deleted. Few are removed at once."""
+    monkeypatch.setattr(commands, "STUBS_AT_ONCE", 8)
+    monkeypatch.setattr(commands, "REMOVED_AT_ONCE", 3)
+    chain = [await commented(store, article, "bob")]
+    for _ in range(29):
+        chain.append(await commented(store, article, "bob", chain[-1]))
+    for each in chain[:-1]:
+        await store.comments.delete(each.number, "bob")
+    return [each.number for each in chain]
+
+
+async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch):  # C6
+    """What one deletion leaves, a task removes. The log names each."""
+    p = store.site.home_of_article(article)
+    await store.comments.delete(stubs[-1], "bob")
+    assert [each.number for each in await comments(store, article)] == stubs[:9]
+    monkeypatch.setattr(commands, "REMOVAL_INTERVAL", 0.01)
+
+    async with commands.removing_threads(store.site), asyncio.timeout(10):
+        while redis.exists(keys.removing(p)):  # noqa: ASYNC110 - a task removes it
+            await asyncio.sleep(0.01)
+
+    kinds = {key.split(":")[0] for key in everything(redis)}
+    assert not kinds & {"comment", "replies", "tree", "stubs", "removing"}
+    named = []
+    for entry in await read_log(store.site, p, START, 10_000):
+        if entry.kind == "comment_deleted" and not entry.values["stub"]:
+            named += [int(entry.subject.removeprefix("comment:")), *map(int, entry.values["removed"].split())]
+    assert named == stubs[::-1]
+    assert await effects.pending(store.site) == []
+    assert await verified(store) == []
+
+
+async def test_chain_of_stubs_of_a_deleted_article_goes_with_it(store, article, stubs, redis, monkeypatch):
+    monkeypatch.setattr(commands, "STEPS_AT_ONCE", 0)
+    await store.comments.delete(stubs[-1], "bob")
+    await store.articles.delete(article, "alice")
+    await commands.remove_threads(store.site, store.site.home_of_article(article))
+
+    kinds = {key.split(":")[0] for key in everything(redis)}
+    assert not kinds & {"comment", "replies", "tree", "stubs", "removing", "logged"}
+
+
 async def test_comment_changes_nothing_of_its_article_but_its_count_and_activity(store, article, clock):
     before = await stored_article(store, article)
     clock.advance(1)

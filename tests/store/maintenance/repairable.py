@@ -7,7 +7,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 from collections.abc import Callable
 
 from store import keys, links
-from store.ranking.formulas import ORDERS
+from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
 
 GRACE = 60_000  # milliseconds
@@ -289,6 +289,25 @@ def visible_comment_among_the_stubs(scene: Scene) -> list[Expected]:
     return [(f"{stubs} {member}", "0", NOTHING), (f"{stubs} {member}", "0", NOTHING), *counts]
 
 
+def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
+    """What a deletion leaves that was interrupted: two of them, of which the lower one is found."""
+    article, parent = scene.open.number, scene.answer
+    path, index = scene.redis.hget(keys.comment(scene.p, parent), "path").split(" ")
+    for depth, sequence in ((3, 1), (4, 3)):  # odd ones, as those of imported comments
+        number = scene.answer + sequence * keys.SLOTS
+        index = str(int(index) + 1)
+        fields = {"article": article, "parent": parent, "depth": depth, "time": 5, "up": 1, "down": 0}
+        hash = keys.comment(scene.p, number)
+        scene.redis.hset(hash, mapping={**fields, "state": "deleted", "path": f"{path} {index}"})
+        values = {"best": best(1, 0, scene.store.site.policy.best_z), "votes": 1, "time": 5, "controversial": 0}
+        for order, value in values.items():
+            scene.redis.zadd(keys.replies(scene.p, parent, order), {keys.member(number): value})
+        for key in (keys.tree(scene.p, article), keys.stubs(scene.p, article)):
+            scene.redis.zadd(key, {f"{path}{int(index) - 1} {number}": 0})
+        parent = number
+    return [(hash, "there", "nothing, as it is deleted and has no replies")]
+
+
 def karma_of_comments_wrong(scene: Scene) -> list[Expected]:
     account = keys.user(scene.store.site.home_of_user("carol"), "carol")
     before = scene.redis.hget(account, "comment_karma")
@@ -344,6 +363,7 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     sibling_that_is_no_comment,
     path_that_is_not_below_its_parent,
     visible_comment_among_the_stubs,
+    deleted_comments_without_replies,
     karma_of_comments_wrong,
     list_of_comments_with_somebody_elses,
     store_made_with_another_policy,
