@@ -93,29 +93,33 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
     "schema/schema.py": {
         "strawberry.schema.schema:Schema": "_schema",
     },
-    "server/http_limits/protocols.py": {
-        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle",
+    "server/http_limits/cycle.py": {
+        "uvicorn.protocols.http.flow_control": "HIGH_WATER_LIMIT",
+        "uvicorn.protocols.http.flow_control:FlowControl": "pause_reading resume_reading write_paused",
+        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle STATUS_LINE",
         "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
-            "_should_upgrade _unset_keepalive_if_required app_state client cycle handle_websocket_upgrade "
-            "headers logger loop on_headers_complete on_message_complete parser timeout_keep_alive "
-            "timeout_keep_alive_handler timeout_keep_alive_task transport url"
+            "access_log access_logger expect_100_continue flow logger on_response_complete server_state"
         ),
         "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
-            "disconnected keep_alive message_event response_complete response_started transport"
+            "access_log access_logger chunked_encoding default_headers disconnected expected_content_length flow "
+            "keep_alive logger message_event more_body on_response receive response_complete response_started scope "
+            "send transport waiting_for_100_continue"
+        ),
+    },
+    "server/http_limits/protocols.py": {
+        "uvicorn.protocols.http.flow_control:FlowControl": "pause_reading resume_reading",
+        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol",
+        "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
+            "_should_upgrade _start_asgi_task _unset_keepalive_if_required app app_state client cycle "
+            "expect_100_continue flow handle_websocket_upgrade headers logger loop on_body on_headers_complete "
+            "on_message_begin on_message_complete on_response_complete parser pipeline scheme scope server "
+            "server_state timeout_keep_alive timeout_keep_alive_handler timeout_keep_alive_task transport url"
         ),
         "uvicorn.protocols.websockets.websockets_sansio_impl": "WebSocketsSansIOProtocol",
         "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (
             "app_state client close_sent close_timeout conn frames handle_cont handle_ping handshake_complete "
             "queue send shutdown transport"
         ),
-    },
-    "server/http_limits/responses.py": {
-        "uvicorn.protocols.http.httptools_impl": "RequestResponseCycle STATUS_LINE",
-        "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
-            "access_log default_headers disconnected flow keep_alive message_event on_response response_complete "
-            "response_started scope send transport waiting_for_100_continue"
-        ),
-        "uvicorn.protocols.http.flow_control:FlowControl": "write_paused",
     },
     "store/client/connection.py": {
         "redis.asyncio.connection:AbstractConnection": "_reader _writer",

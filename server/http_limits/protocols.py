@@ -1,16 +1,18 @@
 """
 uvicorn's HTTP and WebSocket protocols with the limits that uvicorn lacks: connections, time and size of a request,
-unread output, WebSocket control frames. Parsing requests is uvicorn's, which costs more CPU than a parser of our own
-did (bench/RESULTS.md).
+unread output, WebSocket control frames.
+
+It starts requests itself, for the reason that `cycle.py` gives; parsing them is uvicorn's.
 """
 
 from asyncio import TimerHandle, Transport
 from collections import deque
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
-from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, parse_url
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
@@ -19,16 +21,19 @@ from engine.errors import Refused
 from engine.interfaces import STOPPING, announce_stop
 from engine.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
-from server.http_limits.responses import ResponseCycle, ResponseWriter
+from server.http_limits.cycle import Cycle, ResponseWriter
 
 SHUTDOWN_IDLE_SECONDS = 0.3  # an idle connection may still send a request while the server stops
 SHUTDOWN_CLOSE_SECONDS = 1.0  # for a WebSocket client to answer the close frame while the server stops
 MAX_PINGS = 100  # a second
 MAX_FRAGMENTS = 1_000  # of a message
+ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
 class LimitedHttp(HttpToolsProtocol):
     """An HTTP connection, until it is upgraded to a WebSocket or closed."""
+
+    cycle: Cycle
 
     def __init__(self, limiter: ConnectionLimiter, **given: Any) -> None:
         super().__init__(**given)
@@ -36,15 +41,14 @@ class LimitedHttp(HttpToolsProtocol):
         self._limiter = limiter
         self._is_admitted = False
         self._is_receiving = self._is_in_head = True  # the first request is waited for
-        self._is_upgrade_ignored = self._is_stopping = False
+        self._is_upgrade = self._is_stopping = False
         self._head_bytes = 0  # of an incomplete head, at least
         self._received = 0  # bytes of the latest data
-        self._max_head_bytes = (
-            0  # upper bound of the size of the next head: what came since the data that ended the last one
-        )
+        self._max_head_bytes = 0  # of the next head: what came since the data that ended the last one
         self._headers = 0  # of the request, without trailers
+        self._parsed_url = b""  # of the last request
         self._request_timer: TimerHandle | None = None
-        self._earlier: deque[RequestResponseCycle] = deque()  # unfinished when a pipelined request came
+        self._earlier: deque[Cycle] = deque()  # unfinished when a pipelined request came
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -82,7 +86,7 @@ class LimitedHttp(HttpToolsProtocol):
         except HttpParserUpgrade as upgrade:
             if self._should_upgrade():
                 self.handle_websocket_upgrade()
-            elif self._is_upgrade_ignored:
+            elif self._is_upgrade:
                 self._parse_without_upgrade(data[upgrade.args[0] :])
         else:
             if self._is_receiving:
@@ -117,42 +121,70 @@ class LimitedHttp(HttpToolsProtocol):
         self._limiter.unread_output.remove(address_of(self.client), self._unread)
         super().handle_websocket_upgrade()
 
+    def on_message_begin(self) -> None:
+        self.url, self.headers, self.expect_100_continue = b"", [], False
+
     def on_headers_complete(self) -> None:
+        """As in uvicorn, but with our own cycle, and the URL is not parsed again if it is that of the last request."""
+        self._check_head()
+        parser = self.parser
+        version, method = parser.get_http_version(), parser.get_method()
+        self.scope = scope = self._new_scope(method.decode("ascii"), version)  # type: ignore[assignment]  # a dict
+        self._is_upgrade = parser.should_upgrade() and (method != b"CONNECT" or self._should_upgrade())
+        if self._is_upgrade:
+            return
+        if self.url != self._parsed_url:
+            self._target, self._parsed_url = target_of(self.url), self.url
+        scope["path"], scope["raw_path"], scope["query_string"] = self._target
+        keep_alive = version != "1.0" and parser.should_keep_alive() and not self._is_stopping
+        self._start_cycle(Cycle(self, self._writer, scope, keep_alive))
+
+    def _check_head(self) -> None:
         max_bytes, self._max_head_bytes = self._max_head_bytes, self._received
         self._is_in_head, self._head_bytes = False, 0
-        if not self._limiter.is_small_head(max_bytes, len(self.headers)):
-            self._limiter.check_head(self.url, self.headers)
         self._headers = len(self.headers)
-        self._is_upgrade_ignored = self.parser.should_upgrade() and self._is_other_upgrade()
-        if self._is_upgrade_ignored:
-            return
-        if not self._is_idle():
-            self._remember_earlier(self.cycle)
-        super().on_headers_complete()
-        if self.cycle is not None:
-            self.cycle.__class__ = ResponseCycle  # uvicorn has made its own, whose task has not begun
-            self.cycle.transport = self._writer  # type: ignore[assignment]  # it has the methods that are called
-            if self._is_stopping:
-                self.cycle.keep_alive = False
+        if not self._limiter.is_small_head(max_bytes, self._headers):
+            self._limiter.check_head(self.url, self.headers)
 
-    def _remember_earlier(self, cycle: RequestResponseCycle) -> None:
+    def _new_scope(self, method: str, version: str) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "asgi": ASGI,
+            "http_version": version,
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "method": method,
+            "root_path": "",
+            "headers": self.headers,
+            "state": self.app_state.copy(),
+        }
+
+    def _start_cycle(self, cycle: Cycle) -> None:
+        earlier, self.cycle = self.cycle, cycle
+        if earlier is None or earlier.response_complete:
+            self._start_asgi_task(cycle, self.app)
+            return
         while self._earlier and self._earlier[0].response_complete:
             self._earlier.popleft()
-        self._earlier.append(cycle)
+        self._earlier.append(earlier)
+        self.flow.pause_reading()
+        self.pipeline.appendleft((cycle, self.app))
 
-    def _is_other_upgrade(self) -> bool:
-        return not self._should_upgrade() and self.parser.get_method() != b"CONNECT"
+    def on_body(self, body: bytes) -> None:
+        if not self.cycle.response_complete:
+            self.cycle.add_body(body)
 
     def on_message_complete(self) -> None:
         self._is_receiving, self._is_in_head = False, True
         if self._request_timer is not None:
             self._stop_request_timer()
-        if self._is_upgrade_ignored:
+        if self._is_upgrade:
             return
         if len(self.headers) > self._headers:  # trailers of a chunked body
             self._limiter.check_head(self.url, self.headers)
-        super().on_message_complete()
-        if self._is_idle():  # the response did not wait for the end of the body
+        self.cycle.end_body()
+        if self.cycle.response_complete:  # it did not wait for the end of the body
             self._start_idle_time()
 
     def on_response_complete(self) -> None:
@@ -225,6 +257,17 @@ class LimitedHttp(HttpToolsProtocol):
     def _refuse(self, status: int, code: Code, reason: str) -> None:
         self.transport.write(error_response(status, Refused(code, reason)))
         self.transport.close()
+
+
+def target_of(url: bytes) -> tuple[str, bytes, bytes]:
+    """
+    The path of a URL without and with its percent-encoding, and the query string.
+
+    Raises:
+        HttpParserInvalidURLError: it has no path.
+    """
+    parsed = parse_url(url)
+    return unquote(parsed.path.decode("ascii")), parsed.path, parsed.query or b""
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
