@@ -135,7 +135,9 @@ class User(Node):
         description="The name as registered. No other user has the same name in another case of letters."
     )
     joined_at: DateTime = field_of(users.joined_at, "When the user registered.")
-    karma: int = field_of(users.karma, "The sum of votes on the user's articles, without the user's own first votes.")
+    karma: int = field_of(
+        users.karma, "The sum of votes on the user's articles and comments, without the user's own first votes."
+    )
     articles: "Connection[Article]" = field_of(users.articles, "The user's articles, newest first.")
     comments: "Connection[Comment]" = field_of(comments.of_users, "The user's comments, newest first.")
     followers: "Connection[User]" = field_of(users.followers, "The users who follow this user, the latest first.")
@@ -293,11 +295,12 @@ class Change:
     cursor: str = strawberry.field(description="The position after this entry, for `after`.")
     at: DateTime = strawberry.field(description="When it happened.")
     kind: str = strawberry.field(
-        description="What happened, such as `posted`, `voted`, `edited`, `deleted` or `followed`. New versions may "
+        description="What happened, such as `posted`, `voted`, `edited`, `deleted` or `commented`. New versions may "
         "have more kinds."
     )
     subject_id: strawberry.ID = strawberry.field(
-        description="The id of what has changed: an article, a user or a group; `site` for its orders or weights."
+        description="The id of what has changed: an article, a comment, a user or a group; `site` for its orders or "
+        "weights."
     )
     actor_id: strawberry.ID | None = strawberry.field(description="The id of the user who did it; null if nobody.")
     fields: list[ChangedField] = strawberry.field(description="The new values.")

@@ -63,14 +63,17 @@ async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[i
 
 
 async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archivable]:
-    """Those of some articles that Redis has, without damaged ones, and without those with comments. One round trip."""
+    """
+    Those of some articles that Redis has, without damaged ones, and without those that have comments, are locked or are
+    not visible. One round trip.
+    """
     replies = await site.redis.run(ARCHIVABLE_ARTICLES.command([keys.article(p, "")], *numbers))
     found = []
     for number, (digest, flat) in zip(numbers, replies, strict=True):
         fields = pairs(flat)
         try:
             record = article(number, fields)
-            if record and not int(fields.get("comments", 0)):
+            if record and not record.comment_count and not fields.keys() & {"locked", "state"}:
                 found.append(Archivable(record, digest))
         except (KeyError, ValueError):
             continue  # `verify` reports it

@@ -618,6 +618,14 @@ async def test_wrong_activity_is_reported_and_repaired(store, article, clock, re
     assert [redis.zscore(index, keys.member(article)) for index in indexes] == [clock.now] * 2
 
 
+@pytest.mark.parametrize("field", ["locked", "state"])
+async def test_locked_or_hidden_article_is_not_archived(store, article, redis, field):
+    p = store.site.home_of_article(article)
+    redis.hset(keys.article(p, article), field, "1" if field == "locked" else "removed")
+
+    assert await archiving.archivable(store.site, p, [article]) == []
+
+
 async def test_article_with_comments_is_not_archived(store, article):
     p = store.site.home_of_article(article)
     posted = await commented(store, article, "bob")
