@@ -1,5 +1,6 @@
 """
-Measures pages of threads of 1,000 and of 100,000 comments, of several shapes, and the writes to them.
+Measures pages of threads of 1,000 and of 100,000 comments, of several shapes, and the writes to them; then pinned pages
+after votes on a tenth of the comments, and votes while there are pins.
 
     python -m bench.threads [SIZE [CONVERSATION]]
 
@@ -12,6 +13,8 @@ import random
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -39,23 +42,36 @@ UNLIMITED = 1_000_000
 CASES = (
     "first 100", "last 100", "100 in the middle", "100 before it", "first 100, depth 10", "20 counts", "comment", "vote"
 )  # fmt: skip
-Case = Callable[[], Awaitable[None]]
+PINNED = (
+    "first 100", "pinned", "100 in the middle", "pinned", "100 before it", "pinned", "vote", "with a pin", "30 pins"
+)  # fmt: skip
+MOST_PINS = 30  # of one thread: one a minute for each of three orders
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is measured, and what is done before it."""
+
+    run: Callable[[], Awaitable[object]]
+    prepare: Callable[[], Awaitable[object]] | None = None
 
 
 async def main(size: int, names: Sequence[str]) -> None:
-    table = Table("conversation", "comments", *CASES, title="µs of the server")
+    tables = [Table("conversation", "comments", *columns, title="µs of the server") for columns in (CASES, PINNED)]
     for name in names:
         shape = SHAPES[name]
         with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
             store = await Store.open(url, clock=lambda: NOW, cached_keys=0)
             sizes, chance = (SIZES[0], size), random.Random(size)
             filled = [await fill(store, shape(count, chance), chance) for count in sizes]
-            figures = await measured(store, [await cases(store, *each, chance) for each in filled])
-            for count, row in zip(sizes, figures, strict=True):
-                table.add_row(name, f"{count:,}", *(f"{figure:,.0f}" for figure in row))
-            print(name, *([round(figure) for figure in row] for row in figures), file=sys.stderr)
+            for table, made in zip(tables, (cases, pinned_cases), strict=True):
+                figures = await measured(store, [await made(store, *each, chance) for each in filled])
+                for count, row in zip(sizes, figures, strict=True):
+                    table.add_row(name, f"{count:,}", *(f"{figure:,.0f}" for figure in row))
+                print(name, *([round(figure) for figure in row] for row in figures), file=sys.stderr)
             await store.close()
-    Console(width=170).print(table)
+    for table in tables:
+        Console(width=170).print(table)
 
 
 async def fill(store: Store, conversation: Conversation, chance: random.Random) -> tuple[int, Sequence[int]]:
@@ -75,10 +91,14 @@ async def fill(store: Store, conversation: Conversation, chance: random.Random) 
         )
         numbers += [int(reply[1]) for reply in replies]
         start = end
+    await _vote_on_a_tenth(store, numbers, chance)
+    return article, numbers
+
+
+async def _vote_on_a_tenth(store: Store, numbers: Sequence[int], chance: random.Random) -> None:
     for _ in range(len(numbers) // 10):
         liked = numbers[min(int(chance.paretovariate(0.5)) - 1, len(numbers) - 1)]
         await store.comments.vote(liked, f"voter-{chance.randrange(VOTERS)}", chance.choice((Vote.UP, Vote.DOWN)))
-    return article, numbers
 
 
 def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | None, each: int) -> tuple[object, ...]:
@@ -91,8 +111,8 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
     middle = await _position(store, article, numbers[len(numbers) // 2])
     some, site = numbers[:: len(numbers) // 20], store.site
 
-    async def page(window: ThreadWindow, max_depth: int = UNLIMITED) -> None:
-        await _page(store, article, window, max_depth)
+    def page(window: ThreadWindow, max_depth: int = UNLIMITED) -> Case:
+        return Case(partial(_page, store, article, window, max_depth))
 
     async def counts() -> None:
         await site.redis.run(threads.descendant_counts(site, 0, some).command)
@@ -104,20 +124,61 @@ async def cases(store: Store, article: int, numbers: Sequence[int], chance: rand
         await store.comments.vote(chance.choice(numbers), f"other-{chance.random()}", Vote.UP)
 
     return [
-        lambda: page(ThreadWindow(100)),
-        lambda: page(ThreadWindow(100, upwards=True)),
-        lambda: page(ThreadWindow(100, beyond=middle)),
-        lambda: page(ThreadWindow(100, upwards=True, beyond=middle)),
-        lambda: page(ThreadWindow(100), 10),
-        counts,
-        comment,
-        vote,
+        page(ThreadWindow(100)),
+        page(ThreadWindow(100, upwards=True)),
+        page(ThreadWindow(100, beyond=middle)),
+        page(ThreadWindow(100, upwards=True, beyond=middle)),
+        page(ThreadWindow(100), 10),
+        Case(counts),
+        Case(comment),
+        Case(vote),
+    ]
+
+
+async def pinned_cases(store: Store, article: int, numbers: Sequence[int], chance: random.Random) -> list[Case]:
+    """Pages without and with a pin after which a tenth of the comments was voted on; votes without and with pins."""
+    site, beyond = store.site, await _position(store, article, numbers[len(numbers) // 2])
+    start = await threads.pin(site, article, CommentOrder.BEST)
+    assert start
+    for number in chance.sample(numbers, len(numbers) // 10):
+        await store.comments.vote(number, "another", chance.choice((Vote.UP, Vote.DOWN)))
+    pinned = beyond._replace(moves=start.moves, newest=start.newest)
+
+    async def set_pins(*orders: str, count: int = 1) -> None:
+        moves = int(await site.redis.run(("GET", keys.moves(0))))
+        await site.redis.run(("DEL", keys.pins(0, article)))
+        for order in orders:
+            for each in range(count):
+                await site.redis.run(("ZADD", keys.pins(0, article), each, f"{order}:{moves + each}"))
+
+    async def use_pin() -> None:
+        await site.redis.run(("ZADD", keys.pins(0, article), 0, f"best:{start.moves}"))
+
+    async def vote() -> None:
+        await store.comments.vote(chance.choice(numbers), f"other-{chance.random()}", Vote.UP)
+
+    windows = [ThreadWindow(100), ThreadWindow(100, beyond=beyond), ThreadWindow(100, True, beyond)]
+    windows_of_pin = [
+        ThreadWindow(100, beyond=start),
+        ThreadWindow(100, beyond=pinned),
+        ThreadWindow(100, True, pinned),
+    ]
+    orders = ("best", "votes", "controversial")
+    return [
+        *(
+            Case(partial(_page, store, article, window, UNLIMITED), use_pin)
+            for pair in zip(windows, windows_of_pin, strict=True)
+            for window in pair
+        ),
+        Case(vote, set_pins),
+        Case(vote, partial(set_pins, "best")),
+        Case(vote, partial(set_pins, *orders, count=MOST_PINS // len(orders))),
     ]
 
 
 async def measured(store: Store, both: Sequence[Sequence[Case]]) -> list[list[float]]:
     """The median of the rounds of each case, for both threads in turn."""
-    figures: list[list[list[float]]] = [[[] for _ in CASES] for _ in both]
+    figures: list[list[list[float]]] = [[[] for _ in cases_of] for cases_of in both]
     for _ in range(ROUNDS):
         for which, cases_of in enumerate(both):
             for place, case in enumerate(cases_of):
@@ -145,9 +206,11 @@ async def _position(store: Store, article: int, number: int) -> ThreadPosition:
 
 async def _microseconds(store: Store, case: Case) -> float:
     """Mean time of a call."""
+    if case.prepare:
+        await case.prepare()
     before = await cpu_seconds(store)
     for _ in range(CALLS):
-        await case()
+        await case.run()
     return (await cpu_seconds(store) - before) / CALLS * 1e6
 
 
