@@ -3,7 +3,7 @@
 from asyncio import gather
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from struct import Struct
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from resolvers.comments import read_comments
 from resolvers.context import Context
 from resolvers.dataloader import Thread
 from resolvers.pagination import PageInfo, page_info, valid_windows, with_errors
-from store import keys
+from store import keys, threads
 from store.ranking.formulas import PAGE_SIZE
 from store.records import HIGHEST_NUMBER, Article, Comment, Position
 from store.threads import (
@@ -32,7 +32,8 @@ from store.threads import (
 MAX_DEPTH = 10  # by default
 CURSOR_VERSION = b"\x01"  # no cursor of a listing, which is text, begins with this byte
 ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
-THREAD = Struct(">ccQQIQ")  # version, order, article, comment above (0: none), greatest depth, number of the last move
+# Version, order, article, comment above (0: none), greatest depth, number of the last move, `newest` (0: unpinned).
+THREAD = Struct(">ccQQIQQ")
 LEVEL = Struct(">IdQ")  # depth, value, number
 MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters
 EMPTY = ThreadPage((), False, False)
@@ -77,9 +78,14 @@ async def thread(
     max_depth: int | None = MAX_DEPTH,
     *,
     paging: PageArguments,
+    pinned: bool | None = False,
 ) -> list[ThreadConnection | BadInput]:
     """
     The same page of the thread of each article. Two round trips for all: one for the places, one for the comments.
+
+    With `pinned` a first page begins a pinned walk, which takes one more round trip. A cursor of a pinned page goes on
+    with the walk, also without `pinned`. If its pin has expired, or the store accepts no pins, the page is of the
+    present thread, and `extensions` of the response says so.
 
     A thread below a comment that does not exist, or belongs to another article, is empty.
     """
@@ -90,7 +96,10 @@ async def thread(
     wanted = [Thread(article.number, order, above, depth) for article in articles]
     windows = for_each(wanted, lambda thread: thread_window(thread, paging))
     selected = valid_windows(list(zip(articles, wanted, strict=True)), windows)
-    pages = await _pages(context, [(thread, window) for (_, thread), window in selected])
+    wanted_pages = [(thread, window) for (_, thread), window in selected]
+    if pinned and paging.cursor is None:
+        wanted_pages = list(await gather(*(_pinned(context, *each) for each in wanted_pages)))
+    pages = await _pages(context, wanted_pages)
     comments = iter(await read_comments(context, [place.number for page in pages if page for place in page.places]))
     connections = [
         _connection(article if page else None, thread, page or EMPTY, comments)
@@ -120,7 +129,9 @@ def thread_window(thread: Thread, paging: PageArguments) -> ThreadWindow:
 def encode_cursor(thread: Thread, position: ThreadPosition) -> str:
     """An opaque text for a position in a thread: at most 1,800 characters, some 100 at a usual depth."""
     levels = [LEVEL.pack(depth, place.value, place.number) for depth, place in position.levels]
-    return urlsafe_b64encode(b"".join([_header(thread, position.moves), *levels])).rstrip(b"=").decode()
+    return (
+        urlsafe_b64encode(b"".join([_header(thread, position.moves, position.newest), *levels])).rstrip(b"=").decode()
+    )
 
 
 def decode_cursor(thread: Thread, cursor: str) -> ThreadPosition:
@@ -141,20 +152,22 @@ def decode_cursor(thread: Thread, cursor: str) -> ThreadPosition:
     header, levels = data[: THREAD.size], data[THREAD.size :]
     if data[:1] != CURSOR_VERSION or not levels or len(levels) % LEVEL.size:
         raise BadInput("this is not a valid cursor")
-    moves: int = THREAD.unpack(header)[-1]
-    if header != _header(thread, moves):
+    moves, newest = THREAD.unpack(header)[-2:]
+    if header != _header(thread, moves, newest):
         raise BadInput("this cursor belongs to another listing")
     position = ThreadPosition(
         tuple(Level(depth, Position(value, keys.member(number))) for depth, value, number in LEVEL.iter_unpack(levels)),
         moves,
+        newest or None,
     )
     if not _is_possible(thread, position):
         raise BadInput("this is not a valid cursor")
     return position
 
 
-def _header(thread: Thread, moves: int) -> bytes:
-    return THREAD.pack(CURSOR_VERSION, ORDERS[thread.order], thread.article, thread.under or 0, thread.max_depth, moves)
+def _header(thread: Thread, moves: int, newest: int | None) -> bytes:
+    about = ORDERS[thread.order], thread.article, thread.under or 0, thread.max_depth
+    return THREAD.pack(CURSOR_VERSION, *about, moves, newest or 0)
 
 
 def _is_possible(thread: Thread, position: ThreadPosition) -> bool:
@@ -164,7 +177,7 @@ def _is_possible(thread: Thread, position: ThreadPosition) -> bool:
         depths == sorted(set(depths))
         and depths[-1] <= thread.max_depth
         and len(depths) <= OUTER_LEVELS + INNER_LEVELS
-        and position.moves <= HIGHEST_NUMBER
+        and max(position.moves, position.newest or 0) <= HIGHEST_NUMBER
         and all(isfinite(level.position.value) for level in position.levels)
         and all(_may_be_of(level.position.number, thread.article) for level in position.levels)
     )
@@ -175,11 +188,26 @@ def _may_be_of(number: int, article: int) -> bool:
     return 0 < number <= HIGHEST_NUMBER and number % keys.SLOTS == article % keys.SLOTS
 
 
+async def _pinned(context: Context, thread: Thread, window: ThreadWindow) -> tuple[Thread, ThreadWindow]:
+    """The window of the first page of a pinned walk."""
+    start = await threads.pin(context.store.site, thread.article, thread.order)
+    if start is None:
+        _note_unpinned(context, thread)
+    return thread, replace(window, beyond=start)
+
+
+def _note_unpinned(context: Context, thread: Thread) -> None:
+    context.note_expired_pin(f"thread:{thread.article}:{thread.order.value}")
+
+
 async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> list[ThreadPage | None]:
     """The pages of threads; None for a thread below a comment that is not one of its article. One round trip."""
     possible = [each for each in wanted if each[0].under is None or _may_be_of(each[0].under, each[0].article)]
     above = [thread.under for thread, _ in possible if thread.under is not None]
     pages, comments = await gather(context.reads.threads(possible), context.reads.comments(above))
+    for (thread, window), page in zip(possible, pages, strict=True):
+        if window.beyond and window.beyond.newest is not None and not page.is_pinned:
+            _note_unpinned(context, thread)
     articles = {comment.number: comment.article for comment in comments if comment}
     found = {
         thread: page

@@ -48,6 +48,7 @@ THREAD_ARGUMENTS = ARGUMENTS | {
     "first": "The number of items from the start, 1 to 500.",
     "last": "The number of items from the end, 1 to 500. Excludes `first`.",
     "order": "The order of the replies to each comment.",
+    "pinned": "Whether to pin the order and the comments of this page for 10 minutes, for the next pages.",
     "after": "Return items after this cursor of the same thread, `order`, `under` and `maxDepth`.",
     "before": "Return items before this cursor of the same thread, `order`, `under` and `maxDepth`. Requires `last`.",
 }

@@ -97,7 +97,10 @@ WEIGHTS = Weights(
         ("Comment", "content"): COMMENT_LENGTH // 10_000,
         ("SearchEdge", "excerpt"): 2,
     },
-    flags={"pinned": MAX_POSITIONS // 10},  # a copied position costs a tenth of one that is shown
+    flags={
+        "pinned": MAX_POSITIONS // 10,  # a copied position costs a tenth of one that is shown
+        ("Article", "thread", "pinned"): 10,  # copies nothing
+    },
     arguments={"since": 25, "query": 50},  # finding the places of such a page takes longer than reading their articles
     largest_page=SIZES[-1],
     lists={("Comment", "ancestors"): 100},  # there may be 1,000

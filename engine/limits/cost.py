@@ -68,9 +68,9 @@ class Weights:
 
     A page without a size counts as `page` items, any other list as `items`, or as `lists` says by type and field.
     `introspection` is the cost of each introspection field. `texts` gives the points of long texts by type and field,
-    `flags` those of boolean arguments that are true, and `arguments` those of other arguments that are given and not
-    null. A response costs at least one point for every `bytes_per_point` bytes. A page that is selected by number costs
-    one point for every `skipped_per_point` items before it.
+    `flags` those of boolean arguments that are true, by name, or by type, field and name, and `arguments` those of
+    other arguments that are given and not null. A response costs at least one point for every `bytes_per_point` bytes.
+    A page that is selected by number costs one point for every `skipped_per_point` items before it.
 
     A resolver refuses pages of more than `largest_page` items with an error of its own. Fields below such a page count
     nothing, so that the client gets that error and not one about the cost. `pages` has the sizes of pages for which
@@ -82,7 +82,7 @@ class Weights:
     items: int = 10
     introspection: int = 50
     texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    flags: Mapping[str, int] = field(default_factory=dict)
+    flags: Mapping[str | tuple[str, str, str], int] = field(default_factory=dict)
     arguments: Mapping[str, int] = field(default_factory=dict)
     bytes_per_point: int = 10_000
     skipped_per_point: int = 100
@@ -228,7 +228,7 @@ class CostReader:
         items = self.weights.lists.get(names, self.weights.items)
         own = int(is_resolved(definition))
         nested = self.fields([(named, node.selection_set) for node, _ in same if node.selection_set])
-        sizes, flags = self._sizes(node, page is not None, is_list), self._flags(node)
+        sizes, flags = self._sizes(node, page is not None, is_list), self._flags(parent, node)
         return FieldCost(own, page, is_list, items, sizes, nested, flags, self._page_number(node, page is not None))
 
     def _sizes(self, node: FieldNode, is_page: bool, is_list: bool) -> tuple[int, ...]:
@@ -242,11 +242,13 @@ class CostReader:
         self.sizes += [self._size(measure, value) for value in sized]
         return tuple(range(start, len(self.sizes)))
 
-    def _flags(self, node: FieldNode) -> tuple[tuple[int, int], ...]:
+    def _flags(self, parent: str, node: FieldNode) -> tuple[tuple[int, int], ...]:
         found = []
         for argument in node.arguments or ():
-            for weights, measure in ((self.weights.flags, flag_value), (self.weights.arguments, given_value)):
-                if points := weights.get(argument.name.value):
+            name, flags = argument.name.value, self.weights.flags
+            flag = flags.get((parent, node.name.value, name), flags.get(name))
+            for points, measure in ((flag, flag_value), (self.weights.arguments.get(name), given_value)):
+                if points:
                     found.append((len(self.sizes), points))
                     self.sizes.append(self._size(measure, argument.value))
         return tuple(found)

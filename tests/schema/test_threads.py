@@ -9,6 +9,7 @@ from resolvers import threads
 from resolvers.arguments import BadInput
 from resolvers.dataloader import Thread
 from store import keys
+from store import threads as store_threads
 from store.records import Position, Vote
 from store.threads import CommentOrder, Level, ThreadPosition
 from tests.conftest import registered
@@ -17,8 +18,8 @@ from tests.store.discussions import PEOPLE, commented, comments, expected
 from tests.store.reading import post
 
 THREAD = """query($id: ID!, $order: CommentOrder, $under: ID, $maxDepth: Int, $first: Int, $after: String,
-    $last: Int, $before: String) { article(id: $id) {
-  thread(order: $order, under: $under, maxDepth: $maxDepth,
+    $last: Int, $before: String, $pinned: Boolean) { article(id: $id) {
+  thread(order: $order, under: $under, maxDepth: $maxDepth, pinned: $pinned,
     first: $first, after: $after, last: $last, before: $before) {
     totalCount nodes { id } edges { cursor hiddenReplyCount node { id depth state content poster { username } } }
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
@@ -179,7 +180,7 @@ def level(depth: int, number: int = 1541 + keys.SLOTS, value: float = 0.25) -> L
 def test_cursor_of_a_thread_is_decoded_to_what_was_encoded():
     below = Thread(1541, CommentOrder.OLDEST, 1541 + 7 * keys.SLOTS, 2**31 - 1)
     for thread, levels in ((WHOLE, (level(0), level(1))), (below, tuple(level(depth) for depth in range(100, 164)))):
-        position = ThreadPosition(levels, 12)
+        position = ThreadPosition(levels, 12, 1541 if thread == below else None)
         cursor = threads.encode_cursor(thread, position)
         assert threads.decode_cursor(thread, cursor) == position
         assert len(cursor) <= threads.MAX_CURSOR
@@ -227,7 +228,9 @@ async def test_forged_positions_of_a_thread_are_refused_or_give_a_page(store, as
         depths = sorted(chance.sample(range(chance.choice((3, 2**32))), chance.randint(1, 3)))
         values = (0.0, -1e308, 1e308, 5e-324, 1e12, chance.random())
         levels = [level(depth, chance.choice((*numbers, article)), chance.choice(values)) for depth in depths]
-        cursor = threads.encode_cursor(thread, ThreadPosition(tuple(levels), chance.choice((0, 2**53 - 1))))
+        cursor = threads.encode_cursor(
+            thread, ThreadPosition(tuple(levels), *chance.choice(((0,), (2**53 - 1, 2**53 - 1), (0, 1))))
+        )
         around = {"last": 3, "before": cursor} if chance.random() < 0.5 else {"first": 3, "after": cursor}
         about = {"order": thread.order.name, "maxDepth": thread.max_depth, "under": under and f"comment:{under}"}
         answer = await ask(THREAD, stats=False, id=f"article:{article}", **around, **about)
@@ -256,3 +259,48 @@ async def test_threads_of_several_articles_are_read_together(store, ask, article
 
     for node in answer["data"]["articles"]["nodes"]:
         assert node["thread"] == {"totalCount": 1, "nodes": [{"article": {"id": node["id"]}}]}
+
+
+@pytest.mark.parametrize("upwards", [False, True])
+@pytest.mark.parametrize("order", [CommentOrder.BEST, CommentOrder.OLDEST])
+async def test_pinned_walk_has_every_comment_once_under_many_votes(store, ask, article, order, upwards):  # C4
+    chance = random.Random(1)
+    made = [await commented(store, article, "alice")]
+    for _ in range(30):
+        made.append(await commented(store, article, chance.choice(PEOPLE), chance.choice((None, *made))))
+        await store.comments.vote(chance.choice(made).number, f"voter-{chance.random()}", Vote.UP)
+    wanted = [number for number, _, _ in expected(await comments(store, article), order, max_depth=10)]
+    size, shown, cursor = ("last" if upwards else "first"), [], {"pinned": True}
+    while cursor is not None:
+        found = await page(ask, article, order=order.name, **{size: 3}, **cursor)
+        numbers, info = [number for number, _, _ in rows(found)], found["pageInfo"]
+        shown = [*numbers, *shown] if upwards else [*shown, *numbers]
+        name, end, more = (
+            ("before", "startCursor", "hasPreviousPage") if upwards else ("after", "endCursor", "hasNextPage")
+        )
+        cursor = {name: info[end]} if info[more] else None
+        for _ in range(20):
+            await store.comments.vote(chance.choice(made).number, f"voter-{chance.random()}", Vote.UP)
+        await commented(store, article, "alice", chance.choice((None, *made)))
+
+    assert shown == wanted
+
+
+async def test_walk_whose_pin_is_gone_goes_on_and_names_the_thread(store, ask, article, redis, monkeypatch):
+    made = [await commented(store, article, name) for name in PEOPLE]
+    arguments = {"id": f"article:{article}", "first": 2, "order": "VOTES"}
+    first = await ask(THREAD, **arguments, pinned=True)
+    assert "expiredPins" not in first["extensions"]
+    cursor = first["data"]["article"]["thread"]["pageInfo"]["endCursor"]
+    redis.delete(*redis.keys("pins:*"))
+
+    second = await ask(THREAD, **arguments, after=cursor)
+    assert second["extensions"]["expiredPins"] == [f"thread:{article}:votes"]
+    assert [number for number, *_ in rows(second["data"]["article"]["thread"])] == [made[2].number, made[1].number]
+    third = await ask(THREAD, **arguments, after=second["data"]["article"]["thread"]["pageInfo"]["endCursor"])
+    assert "expiredPins" not in third["extensions"]
+
+    monkeypatch.setattr(store_threads, "MAX_PINS", 0)
+    refused = await ask(THREAD, **arguments, pinned=True)
+    assert refused["extensions"]["expiredPins"] == [f"thread:{article}:votes"]
+    assert rows(refused["data"]["article"]["thread"]) == rows(first["data"]["article"]["thread"])
