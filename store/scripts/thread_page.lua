@@ -203,7 +203,7 @@ end
 -- Whether there are places on the side of the cursor that the page is not on.
 local function has_others(first)
   local last = cursor[#cursor]
-  if last and redis.call("EXISTS", COMMENT .. number_of(last.member)) == 1 then return true end
+  if last and not last.is_gone then return true end
   if not is_backward and first and not is_pinned then
     return first.depth > 0 or count_before(replies_of(root), first.value, first.member, false) > 0
   end

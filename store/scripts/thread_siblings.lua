@@ -58,8 +58,9 @@ end
 
 -- A reader reads the siblings of one sorted set in the direction of the page. `beyond` is the position after which it
 -- begins; without it, it begins at the end of all.
+local UNREAD = {}
 local function new_reader(key, beyond)
-  return {key = key, beyond = beyond, buffer = {}, at = 1}
+  return {key = key, beyond = beyond, buffer = UNREAD, at = 1}
 end
 
 -- Reads the next siblings into the buffer of a reader.
@@ -138,10 +139,11 @@ local function was_passed(member, from)
   end)
 end
 
--- A frame reads the replies to one comment, or to the article, in the direction of the page. `beyond` is the position
--- after which it begins; without it, it begins at the end of all.
+-- A frame is a reader of the replies to one comment, or to the article.
 local function new_frame(parent, depth, beyond, owner)
-  return {live = new_reader(replies_of(parent), beyond), parent = parent, depth = depth, beyond = beyond, owner = owner}
+  return {
+    key = replies_of(parent), beyond = beyond, buffer = UNREAD, at = 1, parent = parent, depth = depth, owner = owner,
+  }
 end
 
 -- The reader of the places that siblings had when the walk was pinned, of those that have been voted on since; nil if there
@@ -149,30 +151,30 @@ end
 local function reader_at_pin(frame)
   if frame.at_pin == nil then
     local key = places_at_pin(frame.parent)
-    local has_places = index ~= "time" and (frame.beyond or next_of(frame.live)) and redis.call("EXISTS", key) == 1
+    local has_places = index ~= "time" and (frame.beyond or next_of(frame)) and redis.call("EXISTS", key) == 1
     frame.at_pin = has_places and new_reader(key, frame.beyond)
   end
   return frame.at_pin or nil
 end
 
 -- The reader that has the next sibling in the order of a pin.
-local function next_reader(live, at_pin)
-  local member, value = next_of(live)
+local function next_reader(frame, at_pin)
+  local member, value = next_of(frame)
   local other, value_at_pin = next_of(at_pin)
-  if not member or not other then return member and live or at_pin end
+  if not member or not other then return member and frame or at_pin end
   local is_higher = is_above(tonumber(value), member, {value = value_at_pin, member = other})
-  return is_higher == is_backward and at_pin or live
+  return is_higher == is_backward and at_pin or frame
 end
 
 -- The next sibling of a pinned page. A sibling that was voted on since has its place in the reader of the pin.
 local function next_pinned(frame)
   local at_pin = reader_at_pin(frame)
   while true do
-    local reader = at_pin and next_reader(frame.live, at_pin) or frame.live
+    local reader = at_pin and next_reader(frame, at_pin) or frame
     local member, value = next_of(reader)
     if not member then return nil end
     skip_one(reader)
-    local has_moved = at_pin and reader == frame.live and redis.call("ZSCORE", at_pin.key, member)
+    local has_moved = at_pin and reader == frame and redis.call("ZSCORE", at_pin.key, member)
     if not has_moved and not is_new(member) then return member, value end
   end
 end
@@ -181,9 +183,9 @@ end
 local function next_sibling(frame)
   if is_pinned then return next_pinned(frame) end
   while true do
-    local member, value = next_of(frame.live)
+    local member, value = next_of(frame)
     if not member then return nil end
-    skip_one(frame.live)
+    skip_one(frame)
     if not (frame.beyond and was_passed(member, frame.beyond)) then return member, value end
   end
 end
