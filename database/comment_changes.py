@@ -32,7 +32,10 @@ class CommentChanges:
 
     def post(self, entry: Entry, number: int) -> None:
         values = entry.values
-        self.rows[number] = row_of(number, values) | {
+        self.rows[number] = row_of(number, values)
+        if values.get("state") == "deleted":  # imported without a text, below which there are other comments
+            return
+        self.rows[number] |= {
             "poster": entry.actor,
             "content": values["content"],
             "imported_votes": integer(values.get("imported", "0")),

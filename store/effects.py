@@ -75,6 +75,15 @@ def _of_commented(site: Site, entry: Entry) -> list[Effect]:
     return [Effect(q, (("ZADD", keys.comments(q, entry.actor), entry.values["time"], _member(entry)),))]
 
 
+def _of_comment_imported(site: Site, entry: Entry) -> list[Effect]:
+    if not entry.actor:  # a stub
+        return []
+    q, karma = site.home_of_user(entry.actor), int(entry.values["up"]) - 1
+    added = ("ZADD", keys.comments(q, entry.actor), entry.values["time"], _member(entry))
+    earned = ("HINCRBY", keys.user(q, entry.actor), "comment_karma", str(karma))
+    return [Effect(q, (added, earned) if karma else (added,))]
+
+
 def _of_comment_voted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
     q = site.home_of_user(poster)
@@ -98,6 +107,7 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
     "followed": _of_followed,
     "unfollowed": _of_unfollowed,
     "commented": _of_commented,
+    "comment_imported": _of_comment_imported,
     "comment_voted": _of_comment_voted,
     "comment_deleted": _of_comment_deleted,
 }

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from operator import attrgetter
 from typing import Self
 
 from store.records import ENTRY_ID
@@ -110,24 +109,9 @@ def of_article(number: int) -> Topic:
     return "article", number
 
 
-def article_of(event: Event) -> int:
-    """The article that an event is about, or the one that the comment belongs to."""
-    return event.article or event.number
-
-
 def of_posts(group: str | None) -> Topic:
     """New articles, of one group if given."""
     return "posts", group
-
-
-def of_new_comments(article: int) -> Topic:
-    """New comments of an article, and its deletion."""
-    return "new comments", article
-
-
-def of_comment_changes(article: int) -> Topic:
-    """Changes of the comments of an article, and its deletion."""
-    return "comment changes", article
 
 
 def of_listing(group: str | None) -> Topic:
@@ -153,9 +137,6 @@ def topics(event: Event) -> Iterator[Topic]:
         return
     if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
         yield of_article(event.number)
-    if event.kind is EventKind.DELETED:
-        yield of_new_comments(event.number)
-        yield of_comment_changes(event.number)
     if event.kind is EventKind.POSTED:
         yield from map(of_posts, (None, *event.groups))
     if event.kind is EventKind.RANKED:
@@ -167,10 +148,6 @@ def topics(event: Event) -> Iterator[Topic]:
 
 
 def _topics_of_comment(event: Event) -> Iterator[Topic]:
-    if event.kind is EventKind.COMMENTED:
-        yield of_new_comments(event.article)
-    elif event.kind is not EventKind.COMMENT_IMPORTED:
-        yield of_comment_changes(event.article)
     if event.kind in CHANGES_COMMENT_COUNT:
         yield of_article(event.article)
         yield from map(of_activity, (None, *event.groups))
@@ -178,25 +155,20 @@ def _topics_of_comment(event: Event) -> Iterator[Topic]:
 
 class Mailbox:
     """
-    The pending events of a subscriber: the latest of each subject.
+    The pending events of a subscriber: the latest of each article.
 
-    More than `capacity` events are replaced with one event MISSED.
+    More than `CAPACITY` events are replaced with one event MISSED.
     """
 
-    def __init__(self, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")) -> None:
-        self.has_overflowed = False
-        self._capacity = capacity
-        self._subject_of = subject_of
+    def __init__(self) -> None:
         self._events: dict[int, Event] = {}
         self._filled = asyncio.Event()
 
     def put(self, event: Event) -> None:
-        subject = self._subject_of(event)
-        self._events.pop(subject, None)
-        self._events[subject] = event
-        if len(self._events) > self._capacity:
+        self._events.pop(event.number, None)
+        self._events[event.number] = event
+        if len(self._events) > CAPACITY:
             self._events = {0: Event(EventKind.MISSED)}
-            self.has_overflowed = True
         self._filled.set()
 
     def __aiter__(self) -> Self:
@@ -227,10 +199,8 @@ class Events:
                 del self._listeners[topic]
 
     @contextmanager
-    def mailbox(
-        self, topic: Topic, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")
-    ) -> Iterator[Mailbox]:
-        mailbox = Mailbox(capacity, subject_of)
+    def mailbox(self, topic: Topic) -> Iterator[Mailbox]:
+        mailbox = Mailbox()
         with self.subscribed(topic, mailbox.put):
             yield mailbox
 

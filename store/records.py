@@ -260,16 +260,6 @@ def comment(number: int, fields: Mapping[str, str]) -> Comment | None:
     )
 
 
-def deleted_comment(number: int, values: Mapping[str, str]) -> Comment:
-    """A comment as the entry of its deletion describes it: without poster, content and replies."""
-    kept = {name: text for name, text in values.items() if name in ("article", "parent", "depth", "time", "up", "down")}
-    if not kept.get("parent"):
-        kept.pop("parent", None)
-    found = comment(number, kept | {"state": ContentState.DELETED.value})
-    assert found
-    return UncachedComment(*found)
-
-
 def article_number(id: str) -> int | None:
     """The number in an article's id; None for any other text."""
     return _number("article", id)
@@ -313,10 +303,9 @@ def sequence_of(number: int) -> int:
     The sequence in an article's number, which is `sequence x 1024 + slot of the poster`.
 
     The sequence of a post is even: twice its time in unix milliseconds, or the next even one if its partition has given
-    that to another post. The sequence of an imported story is odd: twice the story's time plus one, or the next odd one
-    that is free. So posts and stories never share a number, and of two articles with equal values the one with the
-    higher number was posted later, also in different partitions. Early versions counted from 1: all their numbers are
-    lower.
+    that to another post. The sequence of what was imported is odd: twice its time plus one, or the next odd one that is
+    free. So posts and stories never share a number, and of two articles with equal values the one with the higher
+    number was posted later, also in different partitions. Early versions counted from 1: all their numbers are lower.
     """
     return number // keys.SLOTS
 

@@ -4,7 +4,7 @@ can represent, its kind first:
 
     serverkeys {name: digest of the secret, and when the key was created}
     ranking    the orders that clients may ask for, {group: its weights}; only if they were changed
-    imported   {story: number}
+    imported   {story or comment: number}
     article    number, fields, usernames who voted up, usernames who voted down
     comment    number, fields, usernames who voted up, usernames who voted down; after its article and its parent
     follows    follower, {followee: since}

@@ -13,6 +13,7 @@ FindArchived = Callable[[int], Awaitable[Article | None]]  # finds an archived a
 
 FOLLOWERS_AT_ONCE = 50
 MAX_VOTERS = 10_000  # of one story; further votes have no voter
+MOST_VOTES = 1_000_000  # of a story or a comment
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Story:
     time: int
     votes: int
     groups: tuple[str, ...] = ()
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +77,20 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     return Voters(voters, len(new))
 
 
-async def shift_to_now(store: Store, stories: Sequence[Story], archived: FindArchived) -> int:
+async def shift_to_now(store: Store, stories: Sequence[Story], archived: FindArchived, newest_comment: int = 0) -> int:
     """
-    The milliseconds by which stories, sorted by time, are moved so that the newest is now. At most two round trips, and
-    those of `archived`, which is called if Redis does not have the article of the oldest story.
+    The milliseconds by which stories, sorted by time, are moved so that the newest, or the newest comment (unix
+    milliseconds), is now. At most two round trips, and those of `archived`, which is called if Redis does not have the
+    article of the oldest story.
 
     If the oldest story was imported before, an interrupted import goes on: all are moved by as much as that one was,
     unless its article was deleted.
     """
     if not stories:
         return 0
-    oldest, newest = stories[0], stories[-1]
+    oldest, newest = stories[0], max(stories[-1].time, newest_comment)
     p, redis = store.site.home_of_user(oldest.poster), store.site.redis
-    shift = store.site.clock() - newest.time
+    shift = store.site.clock() - newest
     if number := await redis.run(("HGET", keys.imported(p), oldest.id)):
         posted_at = await redis.run(("HGET", keys.article(p, number), "time"))
         if posted_at is None and (found := await archived(int(number))):
@@ -141,10 +144,11 @@ def _command(store: Store, story: Story, voters: Sequence[str]) -> Command:
     return store.site.command(
         IMPORT_STORY,
         slot % store.site.partitions,
+        store.site.partitions,
         story.id,
         story.title,
         story.link,
-        "",
+        story.content,
         " ".join(story.groups),
         slot,
         story.time,

@@ -130,7 +130,7 @@ local function next_number(slot)
   return number
 end
 
--- The first sequence at or after `sequence` that no story has. NUMBERED holds the sequences of stories; between two
+-- The first sequence at or after `sequence` that nothing imported has. NUMBERED holds those that are taken; between two
 -- ranks all are taken if the difference of the sequences is twice that of the ranks. So a binary search finds the gap.
 local function first_free_sequence(sequence)
   local rank = redis.call("ZRANK", NUMBERED, string.format("%.0f", sequence))
@@ -144,12 +144,14 @@ local function first_free_sequence(sequence)
   return sequence + 2 * beyond
 end
 
--- The number of an imported story, derived from its posting time.
-local function story_number(time, slot)
+-- The number of an imported story or comment, derived from its posting time. `comments` is the prefix of comments' keys.
+local function story_number(time, slot, comments)
   local sequence = first_free_sequence(math.max(2 * time + 1, FIRST_OF_STORIES))
-  while redis.call("EXISTS", ARTICLE .. make_number(sequence, slot)) == 1 do -- NUMBERED was lost
+  local number = make_number(sequence, slot)
+  while redis.call("EXISTS", ARTICLE .. number, comments .. number) > 0 do -- NUMBERED was lost
     sequence = first_free_sequence(sequence + 2)
+    number = make_number(sequence, slot)
   end
   redis.call("ZADD", NUMBERED, sequence, string.format("%.0f", sequence))
-  return make_number(sequence, slot)
+  return number
 end

@@ -1,40 +1,40 @@
 -- Import a story of another site as an article with its own posting time, once. The poster and the known voters are in
 -- the voter set; all other votes are counted without a voter.
--- KEYS  see prelude.lua
--- ARGV  1-6 see prelude.lua; the actor is the poster, who is created if there is no such user
---       7 id of the story on the other site   8 title   9 link or ""   10 content or ""
---       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
---       15 known voters, separated by spaces   16 digest of the link, or ""
+-- KEYS  see comments.lua
+-- ARGV  1-7 see comments.lua; the actor is the poster, who is created if there is no such user
+--       8 id of the story on the other site   9 title   10 link or ""   11 content or ""
+--       12 groups, separated by spaces   13 slot of the poster   14 posting time (unix milliseconds)   15 votes
+--       16 known voters, separated by spaces   17 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before
 require_open()
-local known = redis.call("HGET", IMPORTED, ARGV[7])
+local known = redis.call("HGET", IMPORTED, ARGV[8])
 if known then return {"known", known} end
 
-local number = story_number(tonumber(ARGV[13]), tonumber(ARGV[12]))
+local number = story_number(tonumber(ARGV[14]), tonumber(ARGV[13]), COMMENT)
 local poster = ARGV[1]
 local account = USER .. string.lower(poster)
 local created = 1 - redis.call("EXISTS", account)
 if created == 1 then
-  redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0)
+  redis.call("HSET", account, "name", poster, "joined", ARGV[14], "karma", 0)
   local user = "user:" .. string.lower(poster)
-  log_entry(LOG, EVENTS, ARGV[3], "registered", poster, user, "name", poster, "joined", ARGV[13])
+  log_entry(LOG, EVENTS, ARGV[3], "registered", poster, user, "name", poster, "joined", ARGV[14])
 end
 poster = redis.call("HGET", account, "name")
 
-local voters = split(ARGV[15])
+local voters = split(ARGV[16])
 voters[#voters + 1] = poster
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
-  poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),
-  link_digest = ARGV[16],
+  poster = poster, time = tonumber(ARGV[14]), up = tonumber(ARGV[15]), down = 0, groups = split(ARGV[12]),
+  link_digest = ARGV[17],
 }
-write_article(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
+write_article(article, ARGV[9], ARGV[10], ARGV[11], article.up - #voters)
 add_voters(article, voters)
 add_karma(article, article.up - 1)
-redis.call("HSET", IMPORTED, ARGV[7], number)
+redis.call("HSET", IMPORTED, ARGV[8], number)
 local id = append_texts(
-  "imported", poster, article, "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", ARGV[7],
-  entry_of(article, ARGV[8], ARGV[9], ARGV[10])
+  "imported", poster, article, "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", ARGV[8],
+  entry_of(article, ARGV[9], ARGV[10], ARGV[11])
 )
 publish_event("imported", article, article.groups, id)
 return {"imported", number, created}

@@ -5,7 +5,9 @@
 --       3 how many entries to remove at most, as the script blocks the server
 --       4 id of the last entry that may be removed, or ""
 -- Reply {"trimmed", number of entries that were removed}
-local TEXTS = {posted = true, imported = true, edited = true, commented = true, comment_edited = true}
+local TEXTS = {
+  posted = true, imported = true, edited = true, commented = true, comment_imported = true, comment_edited = true,
+}
 
 -- Time and number of an id. Other programs write the positions of consumers: other text counts as the start of the log.
 local function parse(id)

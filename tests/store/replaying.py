@@ -62,6 +62,20 @@ class Replay:
         self._note_activity(values)
         self.comments[number] = {"poster": entry.actor, **_without_empty(values, "parent", "notified")}
 
+    def _comment_imported(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        self.stories[values.pop("story")] = number
+        assert values.pop("voters") == entry.actor
+        del values["depth"]
+        if values["imported"] == "0":
+            del values["imported"]
+        if values["state"] and int(values["article"]) not in self.articles:
+            return  # entries of stubs have no text, so the deletion of the article does not remove them
+        if not values["state"]:
+            self._note_activity(values)
+        self.comments[number] = _without_empty(
+            {"poster": entry.actor, **values}, "poster", "parent", "content", "state"
+        )
+
     def _comment_voted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
         if number in self.comments:  # else its text was removed from the log with it
             self.comments[number] |= {name: values[name] for name in ("up", "down")}

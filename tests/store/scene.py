@@ -14,6 +14,7 @@ from store.articles import Draft
 from store.errors import Refusal
 from store.leases import Lease
 from store.maintenance import reindex, scan
+from store.maintenance.import_comments import StoryComment, import_comments
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
 from store.ranking import snapshots
@@ -35,7 +36,8 @@ class Scene:
     """
     Alice has a `closed` article, whose votes are over, and a good `open` one in two groups, with up and down votes.
 
-    The `open` one has comments: a deleted one, which Carol answered (`comment`), and an answer of Alice to Carol.
+    The `open` one has comments: a deleted one, which Carol answered (`comment`), and an answer of Alice to Carol. An
+    imported story has an imported comment of Carol, which answers a deleted one.
     """
 
     redis: "Redis"
@@ -104,6 +106,8 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     for voter, vote in (("bob", Vote.UP), ("carol", Vote.DOWN), ("dave", Vote.UP)):
         await store.articles.vote(posted.number, voter, vote)
     await import_batch(store, [Story("1", "a story", "https://example.com/", "Alice", clock.now - 5, 9)])
+    replies = [StoryComment("2", "1", "", clock.now - 4, ""), StoryComment("3", "2", "carol", clock.now - 3, "why", 3)]
+    await import_comments(store, [(store.site.home_of_user("alice"), each) for each in replies], {"carol": "carol"})
     await store.follows.follow("bob", "alice")
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
@@ -208,6 +212,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     other = int(chance.choice(numbers)) if numbers else 1
     groups = chance.sample(GROUPS, chance.randrange(3))
     story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)
+    replied = StoryComment(f"c{number}", "1", who, story.time, "an imported text", 2)
     trees = [
         key async for found in scan.known_keys(store.site, lambda count: None) for key in found if key.name == "tree"
     ]
@@ -227,6 +232,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),
         lambda: import_batch(store, [story]),
+        lambda: import_comments(store, [(store.site.home_of_user("alice"), replied)], {who.lower(): who}),
         lambda: store.sessions.open(who),
         lambda: store.comments.post(other, None, who, "a text"),
         lambda: store.comments.post(article, parent, who, f"a text {number}", str(number)),
