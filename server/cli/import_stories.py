@@ -1,31 +1,35 @@
-"""The command `import`: brings the stories of a CSV or JSON lines file into the store, and prints a summary."""
+"""The command `import`: brings the stories and comments of a file into the store, and prints a summary."""
 
 import re
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from rich.progress import Progress
 
 from resolvers import archive
-from server.cli import session, story_file
+from server.cli import hacker_news, session, story_file
+from server.cli.hacker_news import Conversations, Skipped
 from server.cli.progress import bars
+from server.cli.story_file import BadLine, Notes, NotStories
 from server.settings import Settings, read_settings
 from store import effects, log
+from store.maintenance import import_comments as importing_comments
 from store.maintenance import import_stories as importing
+from store.maintenance.import_comments import Result, Status, StoryComment
 from store.maintenance.import_stories import Imported, Story, Voters
 from store.records import Article
 from store.site import unix_milliseconds
 from store.store import Store
 
-BATCH = 500  # stories in one round trip, fewer if they have many votes: each vote may bring the name of a voter
+BATCH = 500  # stories or comments in one round trip, fewer stories if they have many votes: a vote may have a voter
 BATCH_VOTES = 50_000
-SHOWN = 20  # bad lines
+SHOWN = 20  # bad lines, and comments without what they answer
 MOST_FOLLOWED = 10_000
+REFUSED = {Status.MISSING: "was not imported", Status.GONE: "was deleted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,8 @@ class Options:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="has id, title, url, points, comments, author, created_at")
-    parser.add_argument("--shift-to-now", action="store_true", help="move all times so that the newest story is now")
+    parser.add_argument("file", type=Path, help="stories as CSV or JSON lines, or items of Hacker News")
+    parser.add_argument("--shift-to-now", action="store_true", help="move all times so that the newest is now")
     parser.add_argument("--with-voters", action="store_true", help="create voters for stories still open to votes")
     parser.add_argument("--follow", type=_count, default=0, metavar="N", help="let each author follow N others")
 
@@ -49,11 +53,18 @@ def run(arguments: Namespace) -> int:
 
 @dataclass(slots=True)
 class ImportCounts:
+    """`left_out` are items that are deleted, dead or of another type, and the comments below them."""
+
     imported: int = 0
     known: int = 0
     bad: int = 0
     cleaned: int = 0
+    cut: int = 0
     users: int = 0
+    comments: int = 0
+    known_comments: int = 0
+    orphans: int = 0
+    left_out: int = 0
     groups: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
 
@@ -63,97 +74,212 @@ class ImportCounts:
         self.users += imported.created
         self.groups.update(group for story in imported.stories for group in story.groups)
 
-    def add_cleaned(self) -> None:
-        self.cleaned += 1
-
     def __str__(self) -> str:
         seconds = time.monotonic() - self.started
-        return (
+        number = self.imported + self.known + self.comments + self.known_comments
+        lines = [
             f"imported {self.imported}, already known {self.known}, bad lines {self.bad}, new users {self.users}, "
-            f"groups {len(self.groups)}, {seconds:.1f} seconds, {(self.imported + self.known) / seconds:.0f} a second"
-        )
+            f"groups {len(self.groups)}, {seconds:.1f} seconds, {number / seconds:.0f} a second"
+        ]
+        if self.comments or self.known_comments or self.orphans or self.left_out:
+            lines.append(
+                f"comments imported {self.comments}, already known {self.known_comments}, "
+                f"without what they answer {self.orphans}; deleted, dead or other items {self.left_out}"
+            )
+        if self.cleaned:
+            lines.append(f"removed control characters from the titles or links of {self.cleaned} stories")
+        if self.cut:
+            lines.append(f"cut {self.cut} texts that were too long")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileContents:
+    """Stories in order, without groups; comments; the ids of items that are not imported; the line of each id."""
+
+    file: Path
+    stories: Sequence[Story]
+    comments: Sequence[StoryComment]
+    skipped: frozenset[str]
+    lines: Mapping[str, int]
 
 
 def import_stories(settings: Settings, file: Path, options: Options) -> int:
     """
-    Import the stories of a file that are not in the store yet. If it is interrupted, the same command continues.
+    Import what a file has and the store has not. If it is interrupted, the same command continues.
 
     Raises:
-        OSError, NotStories: the file cannot be read.
+        OSError, NotStories: the file cannot be read, or has comments only, which cannot be shifted to now.
     """
     counts = ImportCounts()
     with bars() as progress:
-        stories = story_file.with_groups(read(file, counts, progress))
+        found = read(file, counts, progress)
+        if options.shift_to_now and found.comments and not found.stories:
+            raise NotStories("--shift-to-now needs stories and comments in one file: this one has comments only")
         with session.running_store(settings, join=True) as opened:
             try:
-                session.run(opened, lambda store: _import_trimmed(store, opened, stories, options, counts, progress))
+                session.run(opened, lambda store: Import(store, opened, options, counts, progress).run(found))
             finally:
                 progress.stop()
                 print(counts)
-                if counts.cleaned:
-                    print(f"removed control characters from the titles or links of {counts.cleaned} stories")
     return 0
 
 
-def read(file: Path, counts: ImportCounts, progress: Progress) -> list[Story]:
+def read(file: Path, counts: ImportCounts, progress: Progress) -> FileContents:
     """
-    The stories of a file in order, without groups. Bad lines are counted, and the first of them printed.
+    What a file has. Bad lines are counted, and the first of them printed.
 
     Raises:
         OSError, NotStories: the file cannot be read.
     """
-    found = []
-    rows = story_file.read(file, unix_milliseconds(), counts.add_cleaned)
-    for story in progress.track(rows, description="read"):
-        if isinstance(story, Story):
-            found.append(story)
-            continue
-        counts.bad += 1
-        if counts.bad <= SHOWN:
-            print(f"line {story.number}: {story.reason}", file=sys.stderr)
-    if counts.bad > SHOWN:
-        print(f"and {counts.bad - SHOWN} more bad lines", file=sys.stderr)
-    return story_file.in_order(found)
+    notes, bad = Notes(), list[BadLine]()
+    stories, comments, skipped = list[Story](), list[StoryComment](), set[str]()
+    for found in progress.track(story_file.read(file, unix_milliseconds(), notes), description="read"):
+        if isinstance(found, Story):
+            stories.append(found)
+        elif isinstance(found, StoryComment):
+            comments.append(found)
+        elif isinstance(found, Skipped):
+            skipped.add(found.id)
+        else:
+            bad.append(found)
+    _print_faults([f"{file.name}, line {line.number}: {line.reason}" for line in bad], "bad lines")
+    counts.bad, counts.cleaned, counts.cut = len(bad), notes.cleaned, notes.cut
+    counts.left_out = len(skipped)
+    return FileContents(file, story_file.in_order(stories), comments, frozenset(skipped), notes.lines)
 
 
-async def _import_trimmed(
-    store: Store,
-    settings: Settings,
-    stories: Sequence[Story],
-    options: Options,
-    counts: ImportCounts,
-    progress: Progress,
-) -> None:
-    """Import, and trim the log meanwhile, as no server may be running."""
-    async with log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable):
-        if options.shift_to_now:
-            stories = await _shifted(store, settings, stories)
-        await _import(store, stories, options, counts, progress)
+@dataclass(frozen=True, slots=True)
+class Import:
+    store: Store
+    settings: Settings
+    options: Options
+    counts: ImportCounts
+    progress: Progress
+
+    async def run(self, found: FileContents) -> None:
+        """Import, and trim the log meanwhile, as no server may be running."""
+        site, kept = self.store.site, (self.settings.log_seconds * 1000, self.settings.log_entries)
+        async with log.kept_trimmed(site, *kept, effects.removable):
+            stories = story_file.with_groups(found.stories)
+            conversations = await self._conversations(found)
+            if self.options.shift_to_now:
+                stories, conversations = await self._shifted(stories, conversations)
+            names = await self._create_posters(stories, conversations)
+            await self._import_stories(stories)
+            orphans = [(each, "was not imported") for each in conversations.orphans]
+            orphans += await self._import_comments(conversations, names)
+            self._report(found, orphans)
+            if self.options.follow:
+                await self._follow(stories)
+
+    async def _conversations(self, found: FileContents) -> Conversations:
+        if not found.comments:
+            return Conversations((), (), ())
+        site = self.store.site
+        in_file = {story.id for story in found.stories} | {comment.id for comment in found.comments}
+        outside = {comment.parent for comment in found.comments} - in_file
+        homes = await importing_comments.homes(self.store, outside)
+        homes.update({story.id: site.home_of_user(story.poster) for story in found.stories})
+        conversations = hacker_news.arranged(found.comments, homes, found.skipped)
+        self.counts.left_out += len(conversations.skipped)
+        return conversations
+
+    async def _shifted(
+        self, stories: Sequence[Story], conversations: Conversations
+    ) -> tuple[list[Story], Conversations]:
+        newest = max((comment.time for _, comment in conversations.placed), default=0)
+        shift = await importing.shift_to_now(self.store, stories, self._archived, newest)
+        placed = [(p, replace(comment, time=comment.time + shift)) for p, comment in conversations.placed]
+        return [replace(story, time=story.time + shift) for story in stories], replace(conversations, placed=placed)
+
+    async def _archived(self, number: int) -> Article | None:
+        """An archived article. The database is opened only if the store has any."""
+        async with session.archive_of(self.settings, self.store) as database:
+            return await archive.find(self.store, database, number)
+
+    async def _create_posters(self, stories: Sequence[Story], conversations: Conversations) -> Mapping[str, str]:
+        """Users for the posters of comments. Each has joined with the first story or comment."""
+        posters = {comment.poster.lower(): comment.poster for _, comment in conversations.placed if comment.poster}
+        joined = dict[str, int]()
+        times = [(story.poster, story.time) for story in stories]
+        for poster, at in times + [(comment.poster, comment.time) for _, comment in conversations.placed]:
+            if name := posters.get(poster.lower()):
+                joined[name] = min(joined.get(name, at), at)
+        created = await importing_comments.create_posters(self.store, joined)
+        self.counts.users += created.created
+        return created.names
+
+    async def _import_stories(self, stories: Sequence[Story]) -> None:
+        with_voters = self.options.with_voters
+        voters = await importing.create_voters(self.store, stories) if with_voters else Voters((), 0)
+        self.counts.users += voters.created
+        task = self.progress.add_task("stories", total=len(stories))
+        for batch in _batches(stories):
+            self.counts.add(batch, await importing.import_batch(self.store, batch, voters.names))
+            self.progress.advance(task, len(batch))
+
+    async def _import_comments(
+        self, conversations: Conversations, names: Mapping[str, str]
+    ) -> list[tuple[StoryComment, str]]:
+        """Import comments, and return those that could not be, and why."""
+        placed, refused = conversations.placed, list[tuple[StoryComment, str]]()
+        if not placed:
+            return refused
+        task = self.progress.add_task("comments", total=len(placed))
+        await effects.complete(self.store.site)  # of an import that was interrupted
+        for start in range(0, len(placed), BATCH):
+            batch = placed[start : start + BATCH]
+            results = await self._import_batch(batch, names)
+            self.counts.comments += sum(each.status is Status.IMPORTED for each in results)
+            self.counts.known_comments += sum(each.status is Status.KNOWN for each in results)
+            for (_, comment), result in zip(batch, results, strict=True):
+                if reason := REFUSED.get(result.status):
+                    refused.append((comment, reason))
+            self.progress.advance(task, len(batch))
+        await effects.complete(self.store.site)
+        return refused
+
+    async def _import_batch(self, batch: Sequence[tuple[int, StoryComment]], names: Mapping[str, str]) -> list[Result]:
+        """
+        Import some comments. Those that are refused are sent again, after archived articles are written back to Redis:
+        it may also be that a server did not have the script yet, and ran it for a reply before it did for the parent.
+        """
+        results = await importing_comments.import_comments(self.store, batch, names)
+        left = [i for i, each in enumerate(results) if each.status in REFUSED]
+        if not left:
+            return results
+        await self._bring_back({results[i].answered for i in left if results[i].status is Status.GONE})
+        again = await importing_comments.import_comments(self.store, [batch[i] for i in left], names)
+        for i, result in zip(left, again, strict=True):
+            results[i] = result
+        return results
+
+    async def _bring_back(self, numbers: Iterable[int]) -> None:
+        async with session.archive_of(self.settings, self.store) as database:
+            for number in numbers:
+                await archive.bring_back(self.store, database, number)
+
+    def _report(self, found: FileContents, orphans: Sequence[tuple[StoryComment, str]]) -> None:
+        self.counts.orphans = len(orphans)
+        lines = sorted((found.lines[comment.id], comment, reason) for comment, reason in orphans)
+        faults = [
+            f"{found.file.name}, line {line}: comment {comment.id} answers {comment.parent}, which {reason}"
+            for line, comment, reason in lines
+        ]
+        _print_faults(faults, "comments without what they answer")
+
+    async def _follow(self, stories: Sequence[Story]) -> None:
+        count = self.options.follow
+        followers = await importing.follow(self.store, (story.poster for story in stories), count)
+        print(f"{followers} users follow {min(count, max(followers - 1, 0))} others each")
 
 
-async def _shifted(store: Store, settings: Settings, stories: Sequence[Story]) -> list[Story]:
-    shift = await importing.shift_to_now(store, stories, partial(_archived, store, settings))
-    return [replace(story, time=story.time + shift) for story in stories]
-
-
-async def _archived(store: Store, settings: Settings, number: int) -> Article | None:
-    """An archived article. The database is opened only if the store has any."""
-    async with session.archive_of(settings, store) as database:
-        return await archive.find(store, database, number)
-
-
-async def _import(
-    store: Store, stories: Sequence[Story], options: Options, counts: ImportCounts, progress: Progress
-) -> None:
-    voters = await importing.create_voters(store, stories) if options.with_voters else Voters((), 0)
-    counts.users += voters.created
-    task = progress.add_task("import", total=len(stories))
-    for batch in _batches(stories):
-        counts.add(batch, await importing.import_batch(store, batch, voters.names))
-        progress.advance(task, len(batch))
-    if options.follow:
-        followers = await importing.follow(store, (story.poster for story in stories), options.follow)
-        print(f"{followers} users follow {min(options.follow, max(followers - 1, 0))} others each")
+def _print_faults(faults: Sequence[str], kind: str) -> None:
+    for fault in faults[:SHOWN]:
+        print(fault, file=sys.stderr)
+    if len(faults) > SHOWN:
+        print(f"and {len(faults) - SHOWN} more {kind}", file=sys.stderr)
 
 
 def _batches(stories: Sequence[Story]) -> Iterator[list[Story]]:

@@ -1,9 +1,9 @@
-"""Reads stories from a CSV or JSON lines file: validates each line, orders the stories and assigns groups."""
+"""Reads stories and comments from a CSV or JSON lines file: validates each line, orders the stories, assigns groups."""
 
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -12,14 +12,16 @@ from pathlib import Path
 import orjson
 from ada_url import URL
 
+from server.cli import hacker_news
+from server.cli.hacker_news import Skipped
 from server.errors import CommandError
 from store import validation
 from store.errors import Invalid
-from store.maintenance.import_stories import Story
+from store.maintenance.import_comments import StoryComment
+from store.maintenance.import_stories import MOST_VOTES, Story
 
 REQUIRED = ("id", "title", "author", "created_at")
 COLUMNS = (*REQUIRED, "url", "points")  # `comments` is not kept
-MOST_POINTS = 1_000_000
 HOST_STORIES = 20  # a host with as many stories becomes a group
 
 ID = re.compile(r"[!-~]{1,64}")
@@ -48,34 +50,43 @@ class Row:
     fields: Mapping[str, object]
 
 
-def read(file: Path, now: int, cleaned: Callable[[], object] = lambda: None) -> Iterator[Story | BadLine]:
+@dataclass(slots=True)
+class Notes:
     """
-    The story of each row, without groups, or the line and the reason why it is not valid.
+    What is noted while a file is read: the line of each story and comment by its id, how many have a title or a link
+    from which control characters were removed, and how many a text that was cut.
+    """
 
-    `now` is in unix milliseconds; a later time is an error. `cleaned` is called for each story from whose title or link
-    control characters were removed.
+    lines: dict[str, int] = field(default_factory=dict)
+    cleaned: int = 0
+    cut: int = 0
+
+
+def read(file: Path, now: int, notes: Notes | None = None) -> Iterator[Story | StoryComment | Skipped | BadLine]:
+    """
+    The story of each row, without groups, or the comment, or the line and the reason why it is not valid.
+
+    A JSON object that has a type is an item of Hacker News. `now` is in unix milliseconds; a later time is an error.
 
     Raises:
         OSError, NotStories: the file cannot be read.
     """
-    lines: dict[str, int] = {}  # by the id of the story
+    notes = notes or Notes()
     for row in _rows(file, REQUIRED):
         if isinstance(row, BadLine):
             yield row
             continue
         try:
-            text = {name: _text(row.fields.get(name), name) for name in COLUMNS}
-            was_cleaned = _clean(text)
-            story = _story(text, now)
+            found, was_cleaned, was_cut = _read(row.fields, now)
         except Invalid as error:
             yield BadLine(row.number, error.message)
             continue
-        if lines.setdefault(story.id, row.number) == row.number:
-            if was_cleaned:
-                cleaned()
-            yield story
+        if notes.lines.setdefault(found.id, row.number) == row.number:
+            notes.cleaned += was_cleaned
+            notes.cut += was_cut
+            yield found
         else:
-            yield BadLine(row.number, f"line {lines[story.id]} has a story with the same id")
+            yield BadLine(row.number, f"line {notes.lines[found.id]} has the same id")
 
 
 def in_order(stories: Iterable[Story]) -> list[Story]:
@@ -104,6 +115,19 @@ def _host(link: str) -> str:
     return name if validation.GROUP.fullmatch(name) else ""
 
 
+def _read(fields: Mapping[str, object], now: int) -> tuple[Story | StoryComment | Skipped, bool, bool]:
+    """What a row has, whether its title or link was cleaned, and whether its text was cut."""
+    is_item = hacker_news.is_item(fields)
+    text = {name: _text(fields.get(name), name) for name in (("title", "url", "id") if is_item else COLUMNS)}
+    was_cleaned = _clean(text)
+    if not ID.fullmatch(text["id"]):
+        raise Invalid("an id has 1 to 64 printable ASCII characters", "id")
+    if not is_item:
+        return _story(text, now), was_cleaned, False
+    found, was_cut = hacker_news.item(text["id"], {**fields, **text}, now)
+    return found, was_cleaned, was_cut
+
+
 def _clean(text: dict[str, str]) -> bool:
     """Remove control characters from title and link; in a title some of them become a space. Whether there were any."""
     title, link = CONTROLS.sub("", BREAKS.sub(" ", text["title"])), CONTROLS.sub("", text["url"])
@@ -113,8 +137,6 @@ def _clean(text: dict[str, str]) -> bool:
 
 
 def _story(text: Mapping[str, str], now: int) -> Story:
-    if not ID.fullmatch(text["id"]):
-        raise Invalid("an id has 1 to 64 printable ASCII characters", "id")
     return Story(
         text["id"],
         validation.title(text["title"]),
@@ -146,8 +168,8 @@ def _time(text: str, now: int) -> int:
 
 
 def _votes(text: str) -> int:
-    if not POINTS.fullmatch(text) or int(text) > MOST_POINTS:
-        raise Invalid(f"points is not a whole number up to {MOST_POINTS}", "points")
+    if not POINTS.fullmatch(text) or int(text) > MOST_VOTES:
+        raise Invalid(f"points is not a whole number up to {MOST_VOTES}", "points")
     return max(int(text), 1)
 
 

@@ -331,6 +331,24 @@ async def test_an_import_continues_with_the_shift_of_an_archived_story(
         assert posted_at == time + 60_000 + shift
 
 
+async def test_an_imported_comment_brings_its_archived_article_back(
+    calm: Pair, redis: "Redis", redis_url: str, sqlite_url: str, tmp_path: Path
+) -> None:
+    story = Story("6", "A story", "https://example.com/rivers", "alice", calm.clock.now - 7_200_000, 1)
+    await import_batch(calm.archiving.store, [story])
+    number = redis.hget(keys.imported(0), "6") or ""
+    await calm.archive_all()
+    assert not redis.exists(keys.article(0, number))
+    item = {"id": 8, "type": "comment", "by": "Pim", "time": story.time // 1000, "text": "late", "parent": 6}
+    answer = item | {"id": 9, "parent": 8}
+    file = tmp_path / "items.jsonl"
+    file.write_text(f"{json.dumps(item)}\n{json.dumps(answer)}\n")
+
+    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), file, Options())
+
+    assert redis.hmget(keys.article(0, number), "title", "comments") == ["A story", "2"]
+
+
 def story_line(id: str, at: int) -> dict[str, Any]:
     created_at = datetime.fromtimestamp(at / 1000, UTC).isoformat()
     return {"id": id, "title": f"The story {id}", "url": "", "points": 1, "author": "alice", "created_at": created_at}

@@ -158,8 +158,8 @@ def test_bad_lines_are_reported_and_the_rest_is_imported(settings, file, capsys)
     assert import_stories(settings, file, Options()) == 0
     printed = capsys.readouterr()
     shown = printed.err.splitlines()
-    assert shown[0] == "line 1202: it has 1 columns, the first line has 7"
-    assert shown[19:] == ["line 1221: it has 1 columns, the first line has 7", "and 5 more bad lines"]
+    assert shown[0] == "stories.csv, line 1202: it has 1 columns, the first line has 7"
+    assert shown[19:] == ["stories.csv, line 1221: it has 1 columns, the first line has 7", "and 5 more bad lines"]
     assert printed.out.startswith("imported 1200, already known 0, bad lines 25, ")
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from server.cli.story_file import BadLine, NotStories, in_order, read, with_groups
+from server.cli.story_file import BadLine, Notes, NotStories, in_order, read, with_groups
 from store.maintenance.import_stories import Story
 
 NOW = 1_470_311_520_000  # 2016-08-04T11:52:00Z
@@ -122,13 +122,13 @@ def test_invalid_line_is_reported_and_the_others_are_read(found, changes, reason
     ],
 )
 def test_control_characters_are_removed_from_titles_and_links(tmp_path, changes, title, link):
-    file, cleaned = tmp_path / "stories.jsonl", []
+    file, notes = tmp_path / "stories.jsonl", Notes()
     file.write_text(line() + line(**changes, id=8) + line(**changes, id=8) + line(**changes, points="many"))
-    first, story, *bad = read(file, NOW, lambda: cleaned.append(1))
+    first, story, *bad = read(file, NOW, notes)
 
     assert (first, (story.title, story.link)) == (STORY, (title, link))
     assert [each.number for each in bad] == [3, 4]
-    assert len(cleaned) == 1
+    assert notes.cleaned == 1
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_line_that_is_not_a_json_object_is_reported(found, text):
 
 
 def test_second_story_with_the_same_id_is_reported(found):
-    assert found(line() + line(title="Another")) == [STORY, BadLine(2, "line 1 has a story with the same id")]
+    assert found(line() + line(title="Another")) == [STORY, BadLine(2, "line 1 has the same id")]
 
 
 def test_id_of_a_bad_line_may_be_used_again(found):

@@ -107,8 +107,8 @@ def test_bad_lines_are_reported_as_by_import(capsys, stories):
     captured = capsys.readouterr()
     assert captured.out.startswith("72 stories of 2016-08-01 to 2016-08-09, bad lines 2;")
     assert captured.err.splitlines() == [
-        "line 74: it has 2 columns, the first line has 7",
-        "line 75: line 11 has a story with the same id",
+        "stories.csv, line 74: it has 2 columns, the first line has 7",
+        "stories.csv, line 75: line 11 has the same id",
     ]
 
 
