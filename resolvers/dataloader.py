@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from database.database import Database
 from resolvers.archive import ArchiveReads
-from store import archive, feeds, listings, queries, threads
+from store import archive, feeds, listings, log, queries, threads
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
@@ -146,6 +146,19 @@ class Reads:
             homes.setdefault(site.home_of_article(number), []).append(number)
         counts = _merged(await self._load([threads.descendant_counts(site, p, part) for p, part in homes.items()]))
         return [counts[number] for number in numbers]
+
+    async def are_under(self, above: int, numbers: Sequence[int]) -> list[bool]:
+        """Which comments, of the article of the comment `above`, are its descendants. One round trip."""
+        found = await self._load_one(threads.are_under(self._store.site, above, numbers))
+        return [found[number] == 1 for number in numbers]
+
+    async def highest_comment(self, article: int) -> int:
+        """A number that all comments of an article which are posted later exceed."""
+        return await self._load_one(threads.highest_number(self._store.site, article))
+
+    async def deleted_comment(self, number: int, entry: str) -> Comment | None:
+        """A comment that is gone, as the log has it in the entry of its deletion, if it has."""
+        return await self._load_one(log.deleted_comment(self._store.site, number, entry))
 
     async def profiles(self, usernames: Iterable[str]) -> list[Profile | None]:
         return await self._records_of(queries.PROFILES, list(usernames))

@@ -317,8 +317,8 @@ class CachedPage(NamedTuple):
     connection: Connection[Any]
 
 
-async def read_articles(context: Context, numbers: Iterable[int]) -> list[Article | None]:
-    return await context.reads.articles(numbers)
+def read_articles(context: Context, numbers: Iterable[int]) -> Awaitable[list[Article | None]]:
+    return context.reads.articles(numbers)
 
 
 ARTICLES = Nodes(read_articles, records.size_of)

@@ -5,6 +5,7 @@ An event says that an article was posted or changed. If events are missing, beca
 mailbox was full, new articles are read from the listing by time, oldest first; each article is sent once.
 """
 
+from asyncio import gather
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -16,28 +17,45 @@ from resolvers.dataloader import Reads
 from resolvers.live import RankingChange
 from store import keys, listings
 from store.errors import NotFound
-from store.events import Event, EventKind, of_article, of_posts
+from store.events import (
+    Event,
+    EventKind,
+    Mailbox,
+    article_of,
+    of_article,
+    of_comment_changes,
+    of_new_comments,
+    of_posts,
+)
 from store.listings import Listing, Page, Window
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article, Position
+from store.records import Article, Comment, ContentState, Position
 
 PAGE = 100  # articles that are read at once from the listing by time
 CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
 REMEMBERED = 1_000  # articles that a subscriber was sent last: delayed events about them are ignored
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
+MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber
 
 
 class SubscriberTooSlow(Exception):
-    """More articles wait to be sent than a subscriber may have pending."""
+    """More articles, or changed comments, wait to be sent than a subscriber may have pending."""
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"more than {limit} articles wait to be sent: subscribe again")
+    def __init__(self, limit: int, pending: str = "articles") -> None:
+        super().__init__(f"more than {limit} {pending} wait to be sent: subscribe again")
+
+
+class ChangesLost(Exception):
+    """The log no longer has changes that were missed while the connection to Redis was lost."""
+
+    def __init__(self) -> None:
+        super().__init__("changes of comments were lost: subscribe again, and read them again")
 
 
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
-    """Ends when the article is deleted."""
+    """Also after a comment, which changes the number of comments. Ends when the article is deleted."""
     number = arguments.article_number(id)
-    with context.live.events.mailbox(of_article(number)) as mailbox:
+    with context.live.events.mailbox(of_article(number), subject_of=article_of) as mailbox:
         if await queries.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
         async for event in mailbox:
@@ -68,6 +86,46 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
             yield article
 
 
+async def comment_posted(context: Context, article_id: str, under: str | None = None) -> AsyncGenerator[Comment, None]:
+    """
+    Each new comment of an article, or each one below a comment, once. Ends when the article is deleted.
+
+    Raises:
+        SubscriberTooSlow, ChangesLost: comments were missed.
+    """
+    number = arguments.article_number(article_id)
+    above = arguments.comment_number(under) if under is not None else None
+    with context.live.events.mailbox(of_new_comments(number), MOST_COMMENTS) as mailbox:
+        latest = await _highest_comment(context, number, above)
+        async for event in _without_loss(mailbox):
+            if event.kind is EventKind.DELETED:
+                return
+            if event.number <= latest:
+                continue
+            latest = event.number
+            comment = await context.live.read_after(event, partial(_new_comment, event.number, above))
+            if comment:
+                yield comment
+
+
+async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[Comment, None]:
+    """
+    Each comment of an article after a vote, an edit or its deletion. Ends when the article is deleted.
+
+    Raises:
+        SubscriberTooSlow, ChangesLost: changes were missed.
+    """
+    number = arguments.article_number(article_id)
+    with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
+        await _highest_comment(context, number, None)
+        async for event in _without_loss(mailbox):
+            if event.kind is EventKind.DELETED:
+                return
+            comment = await context.live.read_after(event, partial(_changed_comment, event))
+            if comment:
+                yield comment
+
+
 async def ranking_changed(
     context: Context, order: Order | None = Order.SCORE, group: str | None = None, first: int | None = PAGE_SIZE
 ) -> AsyncGenerator[RankingChange, None]:
@@ -78,6 +136,49 @@ async def ranking_changed(
         async with aclosing(ranking.changes()) as changes:
             async for change in changes:
                 yield change
+
+
+async def _without_loss(mailbox: Mailbox) -> AsyncGenerator[Event, None]:
+    async for event in mailbox:
+        if event.kind is EventKind.MISSED:
+            raise SubscriberTooSlow(MOST_COMMENTS, "changed comments") if mailbox.has_overflowed else ChangesLost
+        yield event
+
+
+async def _highest_comment(context: Context, article: int, above: int | None) -> int:
+    """
+    A number that new comments of an article exceed. One round trip; one more with `above`.
+
+    Raises:
+        NotFound: there is no such article, or it has no comment `above`.
+    """
+    reads = context.reads
+    (found,), highest = await gather(reads.articles([article]), reads.highest_comment(article))
+    if found is None:
+        raise NotFound(f"there is no article:{article}")
+    if above is not None:
+        (comment,) = await reads.comments([above])
+        if comment is None or comment.article != article:
+            raise NotFound(f"article:{article} has no comment:{above}")
+    return highest
+
+
+async def _new_comment(number: int, above: int | None, reads: Reads) -> Comment | None:
+    """A comment that was just posted; None if it was deleted already, or is not below another one."""
+    (comment,), is_below = await gather(reads.comments([number]), _is_below(number, above, reads))
+    return comment if comment and is_below and comment.state is not ContentState.DELETED else None
+
+
+async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
+    return above is None or (await reads.are_under(above, [number]))[0]
+
+
+async def _changed_comment(event: Event, reads: Reads) -> Comment | None:
+    """The comment of an event. If it is gone, as its deletion left it; None if another event is about that."""
+    (comment,) = await reads.comments([event.number])
+    if comment is None and event.kind is EventKind.COMMENT_DELETED:
+        return await reads.deleted_comment(event.number, event.id)
+    return comment
 
 
 async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:

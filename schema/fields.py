@@ -33,6 +33,7 @@ ARGUMENTS = {
     "date": "Only articles posted on this UTC day.",
     "id": "The id of a node, such as `article:1541`, `comment:1542`, `user:alice` or `group:programming`.",
     "ids": "At most 100 ids.",
+    "article_id": "The id of an article, such as `article:1541`.",
     "name": "The name of the group, in any case of letters.",
     "username": "The name of the user, in any case of letters.",
     "kinds": "Only these kinds; all by default.",
@@ -52,10 +53,12 @@ THREAD_ARGUMENTS = ARGUMENTS | {
     "after": "Return items after this cursor of the same thread, `order`, `under` and `maxDepth`.",
     "before": "Return items before this cursor of the same thread, `order`, `under` and `maxDepth`. Requires `last`.",
 }
+NEW_COMMENT_ARGUMENTS = ARGUMENTS | {"under": "Only comments below the comment with this id, of the same article."}
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver
 TYPES: dict[str, Any] = {
     "id": strawberry.ID,
     "ids": list[strawberry.ID],
+    "article_id": strawberry.ID,
     "date": Date | None,
     "link": Link,
     "since": DateTime | None,
@@ -95,14 +98,21 @@ def command_field(command: Callable[..., Awaitable[Any]], input: type | None, de
     return _field(_rooted(command), parameters, description, RootResolver(command), options)
 
 
-def subscription_field(resolver: Callable[..., AsyncIterator[Any]], description: str, **options: Any) -> Any:
+def subscription_field(
+    resolver: Callable[..., AsyncIterator[Any]],
+    description: str,
+    *,
+    arguments: Mapping[str, str] = ARGUMENTS,
+    **options: Any,
+) -> Any:
     """The field of a resolver that gives a value for every event."""
 
-    def subscribe(root: object, info: Info, **arguments: Any) -> AsyncIterator[Any]:
-        return resolver(info.context, **arguments)
+    def subscribe(root: object, info: Info, **given: Any) -> AsyncIterator[Any]:
+        return resolver(info.context, **given)
 
     parameters = list(signature(resolver).parameters.values())[1:]
-    return strawberry.subscription(resolver=_described(subscribe, parameters), description=description, **options)
+    described = _described(subscribe, parameters, arguments)
+    return strawberry.subscription(resolver=described, description=description, **options)
 
 
 def _batched(batch: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:

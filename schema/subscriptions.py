@@ -3,9 +3,9 @@
 import strawberry
 
 from resolvers import changes, subscriptions
-from schema.fields import subscription_field
+from schema.fields import NEW_COMMENT_ARGUMENTS, subscription_field
 from schema.scalars import DateTime
-from schema.types import Article, Change
+from schema.types import Article, Change, Comment
 
 
 @strawberry.type(description="A move of an article within a ranking. Places count from 1.")
@@ -33,13 +33,25 @@ class RankingChange:
 class Subscription:
     article_changed: Article = subscription_field(
         subscriptions.article_changed,
-        "The article with this id, after each vote, edit or regroup. Completes when the article is deleted.",
+        "The article with this id, after each vote, edit or regroup, and when a comment is posted or deleted. "
+        "Completes when the article is deleted.",
     )
     article_posted: Article = subscription_field(
         subscriptions.article_posted, "Each new article, or each one that is posted in a group."
     )
     feed_article: Article = subscription_field(
         subscriptions.feed_article, "Each new article by the viewer or a user they follow."
+    )
+    comment_posted: Comment = subscription_field(
+        subscriptions.comment_posted,
+        "Each new comment of an article, or with `under` each one below a comment: replies, replies to these, and so "
+        "on. Completes when the article is deleted.",
+        arguments=NEW_COMMENT_ARGUMENTS,
+    )
+    comment_changed: Comment = subscription_field(
+        subscriptions.comment_changed,
+        "Each comment of an article after a vote, an edit or its deletion. A deleted comment has no content, and is "
+        "sent whether it stays for its replies or is gone. Completes when the article is deleted.",
     )
     changes: Change = subscription_field(
         changes.subscribe,

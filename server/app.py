@@ -44,7 +44,7 @@ from resolvers.changes import Change, Checkpoint, CursorGone
 from resolvers.context import Context
 from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import RateLimit, WriteRates
-from resolvers.subscriptions import SubscriberTooSlow
+from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import explorer, shared_rates
 from server.compression import Compression
@@ -78,6 +78,7 @@ if TYPE_CHECKING:
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
     BadInput: "BAD_USER_INPUT",
+    ChangesLost: "UNAVAILABLE",
     CursorGone: "CURSOR_GONE",
     DatabaseUnavailable: "UNAVAILABLE",
     Forbidden: "FORBIDDEN",

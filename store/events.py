@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 from typing import Self
 
 from store.records import ENTRY_ID
@@ -109,9 +110,24 @@ def of_article(number: int) -> Topic:
     return "article", number
 
 
+def article_of(event: Event) -> int:
+    """The article that an event is about, or the one that the comment belongs to."""
+    return event.article or event.number
+
+
 def of_posts(group: str | None) -> Topic:
     """New articles, of one group if given."""
     return "posts", group
+
+
+def of_new_comments(article: int) -> Topic:
+    """New comments of an article, and its deletion."""
+    return "new comments", article
+
+
+def of_comment_changes(article: int) -> Topic:
+    """Changes of the comments of an article, and its deletion."""
+    return "comment changes", article
 
 
 def of_listing(group: str | None) -> Topic:
@@ -137,6 +153,9 @@ def topics(event: Event) -> Iterator[Topic]:
         return
     if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
         yield of_article(event.number)
+    if event.kind is EventKind.DELETED:
+        yield of_new_comments(event.number)
+        yield of_comment_changes(event.number)
     if event.kind is EventKind.POSTED:
         yield from map(of_posts, (None, *event.groups))
     if event.kind is EventKind.RANKED:
@@ -148,6 +167,10 @@ def topics(event: Event) -> Iterator[Topic]:
 
 
 def _topics_of_comment(event: Event) -> Iterator[Topic]:
+    if event.kind is EventKind.COMMENTED:
+        yield of_new_comments(event.article)
+    elif event.kind is not EventKind.COMMENT_IMPORTED:
+        yield of_comment_changes(event.article)
     if event.kind in CHANGES_COMMENT_COUNT:
         yield of_article(event.article)
         yield from map(of_activity, (None, *event.groups))
@@ -155,20 +178,25 @@ def _topics_of_comment(event: Event) -> Iterator[Topic]:
 
 class Mailbox:
     """
-    The pending events of a subscriber: the latest of each article.
+    The pending events of a subscriber: the latest of each subject.
 
-    More than `CAPACITY` events are replaced with one event MISSED.
+    More than `capacity` events are replaced with one event MISSED.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")) -> None:
+        self.has_overflowed = False
+        self._capacity = capacity
+        self._subject_of = subject_of
         self._events: dict[int, Event] = {}
         self._filled = asyncio.Event()
 
     def put(self, event: Event) -> None:
-        self._events.pop(event.number, None)
-        self._events[event.number] = event
-        if len(self._events) > CAPACITY:
+        subject = self._subject_of(event)
+        self._events.pop(subject, None)
+        self._events[subject] = event
+        if len(self._events) > self._capacity:
             self._events = {0: Event(EventKind.MISSED)}
+            self.has_overflowed = True
         self._filled.set()
 
     def __aiter__(self) -> Self:
@@ -199,8 +227,10 @@ class Events:
                 del self._listeners[topic]
 
     @contextmanager
-    def mailbox(self, topic: Topic) -> Iterator[Mailbox]:
-        mailbox = Mailbox()
+    def mailbox(
+        self, topic: Topic, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")
+    ) -> Iterator[Mailbox]:
+        mailbox = Mailbox(capacity, subject_of)
         with self.subscribed(topic, mailbox.put):
             yield mailbox
 

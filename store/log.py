@@ -10,12 +10,14 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from store import keys, records
 from store.background import running
 from store.client import Command
 from store.errors import StoreError, StoreUnavailable
+from store.queries import Read
+from store.records import Comment
 from store.scripts.registry import LOG_LAG, LOG_RANKED, TRIM_LOG
 from store.site import Site
 
@@ -67,6 +69,12 @@ async def read(site: Site, p: int, after: str, count: int) -> list[Entry]:
     """The next entries of a partition after a position. One round trip."""
     found = await site.redis.run(_range(p, after, count))
     return [_entry(p, id, flat) for id, flat in found]
+
+
+def deleted_comment(site: Site, number: int, id: str) -> Read[Comment | None]:
+    """The read of a comment that is gone, from the entry of its deletion; None if that was removed."""
+    p = site.home_of_article(number)
+    return Read(("XRANGE", keys.log(p), id, id), _deleted_comment, (p, number))
 
 
 async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
@@ -259,6 +267,11 @@ def _trim(p: int, kept_ms: int, max_entries: int, removable: str) -> Command:
 
 def _range(p: int, after: str, count: int) -> Command:
     return ("XRANGE", keys.log(p), f"({after}", "+", "COUNT", count)
+
+
+def _deleted_comment(p: int, number: int, reply: Sequence[Any]) -> Comment | None:
+    entries = [_entry(p, id, flat) for id, flat in reply]
+    return records.deleted_comment(number, entries[0].values) if entries else None
 
 
 def _entry(p: int, id: str, flat: list[str]) -> Entry:

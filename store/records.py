@@ -260,6 +260,16 @@ def comment(number: int, fields: Mapping[str, str]) -> Comment | None:
     )
 
 
+def deleted_comment(number: int, values: Mapping[str, str]) -> Comment:
+    """A comment as the entry of its deletion describes it: without poster, content and replies."""
+    kept = {name: text for name, text in values.items() if name in ("article", "parent", "depth", "time", "up", "down")}
+    if not kept.get("parent"):
+        kept.pop("parent", None)
+    found = comment(number, kept | {"state": ContentState.DELETED.value})
+    assert found
+    return UncachedComment(*found)
+
+
 def article_number(id: str) -> int | None:
     """The number in an article's id; None for any other text."""
     return _number("article", id)

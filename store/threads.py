@@ -203,9 +203,14 @@ def are_under(site: Site, above: int, numbers: Sequence[int]) -> Read[dict[int, 
     return Read(IS_UNDER.command([keys.comment(p, "")], above, *numbers), _by_number, (tuple(numbers),))
 
 
-def _highest_number(sequence: int | str) -> int:
+def highest_number(site: Site, article: int) -> Read[int]:
+    """The read of a number that all comments of an article which are posted later exceed."""
+    return Read(("GET", keys.sequence(site.home_of_article(article))), _highest_number)
+
+
+def _highest_number(sequence: int | str | None) -> int:
     """The highest number of a comment that was posted before the sequence of the last number was read."""
-    return (int(sequence) + 1) * keys.SLOTS - 1
+    return (int(sequence or 0) + 1) * keys.SLOTS - 1
 
 
 def _is_full(site: Site) -> bool:

@@ -27,6 +27,7 @@ STORY = {
     "received": ["First", 2],
     "after": ["First", "Third", "Second"],
     "moves": [[1, 2], [2, 3], [3, 1]],
+    "commented": ["A comment.", 1],
     "late": ["closed at 2016-08-11T11:52:00.000Z"],
     "refused": [["FORBIDDEN", ["input", "articleId"]]],
 }

@@ -7,7 +7,7 @@ from sqlalchemy import text
 from database import archive, changes, mirror, rebuild, search
 from database.database import Database
 from database.mirror import Mirror
-from store import keys, log
+from store import comments, keys, log
 from store.articles import Draft
 from store.records import Vote
 from store.store import Store
@@ -355,6 +355,23 @@ async def test_deleted_comment_leaves_no_text_and_no_voters(store, alice, bob, e
 
     found = await rows_of(each_database)
     assert [row[0] for row in found["comments"]] == [top.number]
+
+
+@on_both
+async def test_chain_of_deleted_comments_that_goes_in_steps_leaves_no_row(
+    store, alice, bob, each_database, monkeypatch
+):  # C6
+    monkeypatch.setattr(comments, "STUBS_AT_ONCE", 2)
+    monkeypatch.setattr(comments, "REMOVED_AT_ONCE", 1)
+    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    chain = [await commented(store, number, bob)]
+    for _ in range(6):
+        chain.append(await commented(store, number, bob, chain[-1]))
+    for each in chain:
+        await store.comments.delete(each.number, bob)
+        await mirrored(store, each_database)
+
+    assert (await rows_of(each_database))["comments"] == []
 
 
 @on_both

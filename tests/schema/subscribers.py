@@ -16,6 +16,10 @@ from tests.servers import PATIENCE
 PROTOCOL = "graphql-transport-ws"
 CHANGED = "subscription($id: ID!) { articleChanged(id: $id) { votes title viewerVote groups { name } } }"
 POSTED = "subscription($group: String) { articlePosted(group: $group) { id poster { username } } }"
+COMMENTED = """subscription($id: ID!, $under: ID) { commentPosted(articleId: $id, under: $under) {
+  id content depth parent { id } poster { username } viewerVote article { commentCount } } }"""
+COMMENT_CHANGED = """subscription($id: ID!) { commentChanged(articleId: $id) {
+  id content state votes viewerVote poster { username } editedAt parent { id } } }"""
 FED_IDS = "subscription { feedArticle { id } }"
 FED = "subscription { feedArticle { poster { username } } }"
 RANKING = """subscription($order: ArticleOrder, $group: String, $first: Int) {

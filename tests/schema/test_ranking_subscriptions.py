@@ -2,8 +2,9 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing
+from itertools import count, cycle
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from store.events import Event, EventKind
 from store.ranking.formulas import Order
 from store.records import Vote
 from store.store import Store
-from tests.schema.subscribers import RANKING, subscribed
+from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, RANKING, Subscriber, subscribed
 from tests.server.conftest import serving
 from tests.store.reading import post
 
@@ -244,3 +245,25 @@ async def vote_on_one_and_receive_from_the_other(here: Any, there: Any) -> None:
         assert (await ranking.value())["articles"] == [{"id": second, "votes": 1}, {"id": id, "votes": 1}]
         here.ask("mutation($id: ID!) { vote(input: {articleId: $id}) { changed } }", tokens[1], id=id)
         assert (await ranking.value())["articles"] == [{"id": id, "votes": 2}, {"id": second, "votes": 1}]
+    await comment_on_one_and_receive_from_the_other(here, there, id, *tokens)
+
+
+async def comment_on_one_and_receive_from_the_other(here: Any, there: Any, id: str, alice: str, bob: str) -> None:
+    write = "mutation($a: ID!, $t: String!) { comment(input: {articleId: $a, content: $t}) { comment { id } } }"
+    vote = "mutation($c: ID!, $v: VoteValue) { voteOnComment(input: {commentId: $c, value: $v}) { changed } }"
+    known = here.ask(write, alice, a=id, t="first")["data"]["comment"]["comment"]["id"]
+    url, texts, votes = there.url.replace("http", "ws") + "/graphql", map(str, count()), cycle(["UP", "NONE"])
+    async with subscribed(url, COMMENTED, id=id) as posted, subscribed(url, COMMENT_CHANGED, bob, id=id) as changed:
+        seen = await first_after(posted, lambda: here.ask(write, alice, a=id, t=next(texts)))
+        voted = await first_after(changed, lambda: here.ask(vote, bob, c=known, v=next(votes)))
+    assert (seen["poster"], seen["content"].isdigit()) == ({"username": "alice"}, True)
+    assert (voted["id"], voted["votes"]) == (known, 2 if voted["viewerVote"] == "UP" else 1)
+
+
+async def first_after(subscriber: Subscriber, change: Callable[[], object]) -> Any:
+    """The first value that is sent, while a change is repeated: a subscription does not say when it begins."""
+    reading = asyncio.create_task(subscriber.value())
+    while not reading.done():
+        await asyncio.to_thread(change)
+        await asyncio.wait([reading], timeout=0.2)
+    return await reading

@@ -18,7 +18,7 @@ export async function examples(url) {
   const article = newest?.nodes[0] ?? highest?.nodes[0]; // a store need not have all orders
   const day = (frontPage?.nodes[0] ?? article)?.postedAt.slice(0, 10);
   const filled = texts
-    .replace('article:1541', article?.id ?? 'article:1541')
+    .replaceAll('article:1541', article?.id ?? 'article:1541')
     .replaceAll('"show"', `"${article?.groups[0]?.name ?? 'show'}"`)
     .replace('2016-08-04', day ?? new Date().toISOString().slice(0, 10))
     .trim()

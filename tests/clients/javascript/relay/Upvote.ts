@@ -41,6 +41,15 @@ graphql`
 `;
 
 graphql`
+  mutation UpvoteCommentMutation($input: CommentInput!) {
+    comment(input: $input) {
+      comment { id content votes parent { id } article { id commentCount } }
+      userErrors { code field }
+    }
+  }
+`;
+
+graphql`
   mutation UpvoteDeleteMutation($input: DeleteArticleInput!) {
     deleteArticle(input: $input) { deletedArticleId @deleteRecord userErrors { code field } }
   }

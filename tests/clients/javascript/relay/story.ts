@@ -17,6 +17,7 @@ import {
 
 import { given, Inbox } from "../src/inbox";
 import ARTICLE_CHANGED, { type UpvoteArticleSubscription } from "./generated/UpvoteArticleSubscription.graphql";
+import COMMENT, { type UpvoteCommentMutation } from "./generated/UpvoteCommentMutation.graphql";
 import DELETE, { type UpvoteDeleteMutation } from "./generated/UpvoteDeleteMutation.graphql";
 import LOG_IN, { type UpvoteLogInMutation } from "./generated/UpvoteLogInMutation.graphql";
 import PAGE, { type UpvotePageQuery } from "./generated/UpvotePageQuery.graphql";
@@ -108,6 +109,8 @@ async function runStory(url: string, group: string, closedId: string): Promise<v
   const { articleChanged } = await changes.take();
   const { articles, moves } = (await rankings.take()).rankingChanged;
 
+  const answer = { articleId: id, content: "A comment." };
+  const { comment } = await voting.mutate<UpvoteCommentMutation>(COMMENT, { input: answer });
   const late = await voting.mutate<UpvoteVoteMutation>(VOTE, { input: { articleId: closedId } });
   const { deleteArticle } = await voting.mutate<UpvoteDeleteMutation>(DELETE, { input: { articleId: id } });
   const known = voting.known<UpvotePageQuery>(PAGE, { group }).articles;
@@ -121,6 +124,7 @@ async function runStory(url: string, group: string, closedId: string): Promise<v
     before: before.map(({ title }) => title),
     after: articles.map(({ title }) => title),
     moves: moves.map(({ from, to }) => [from, to]),
+    commented: [comment?.comment?.content, comment?.comment?.article.commentCount],
     late: late.vote?.userErrors.map(why),
     refused: deleteArticle?.userErrors.map(({ code, field }) => [code, field]),
     known: titles(given(known)),

@@ -38,6 +38,15 @@ export const VOTE = graphql(`
   }
 `);
 
+export const COMMENT = graphql(`
+  mutation Comment($input: CommentInput!) {
+    comment(input: $input) {
+      comment { id content votes parent { id } article { id commentCount } }
+      userErrors { code field }
+    }
+  }
+`);
+
 export const DELETE = graphql(`
   mutation Delete($input: DeleteArticleInput!) {
     deleteArticle(input: $input) { deletedArticleId userErrors { __typename code field } }

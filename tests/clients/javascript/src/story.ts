@@ -2,7 +2,7 @@ import type { TypedDocumentNode } from "@graphql-typed-document-node/core";
 
 import type { PageQuery, VoteMutation } from "./gql/graphql";
 import { given, type Inbox } from "./inbox";
-import { ARTICLE_CHANGED, DELETE, LOG_IN, PAGE, POST, RANKING_CHANGED, REGISTER, VOTE } from "./operations";
+import { ARTICLE_CHANGED, COMMENT, DELETE, LOG_IN, PAGE, POST, RANKING_CHANGED, REGISTER, VOTE } from "./operations";
 
 export type Variables = Record<string, unknown>;
 export type Document<Data, V extends Variables> = TypedDocumentNode<Data, V>;
@@ -46,6 +46,7 @@ export async function runStory(open: (url: string, token?: string) => Client): P
   const { articleChanged } = await changes.take();
   const { articles, moves } = (await rankings.take()).rankingChanged;
 
+  const { comment } = await voting.run(COMMENT, { input: { articleId: id, content: "A comment." } });
   const late = await voting.run(VOTE, { input: { articleId: closedId } });
   const { deleteArticle } = await voting.run(DELETE, { input: { articleId: id } });
   const known = voting.known?.(PAGE, { group })?.articles;
@@ -59,6 +60,7 @@ export async function runStory(open: (url: string, token?: string) => Client): P
     before,
     after: articles.map(({ title }) => title),
     moves: moves.map(({ from, to }) => [from, to]),
+    commented: [comment?.comment?.content, comment?.comment?.article.commentCount],
     late: late.vote?.userErrors.map(why),
     refused: deleteArticle?.userErrors.map(({ code, field }) => [code, field]),
     known: known && titles(known),
