@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from store import keys, links, records
+from store import keys, links, records, threads
 from store.client import Argument, Command
 from store.client.client import RedisClient
+from store.comments import remove_threads
 from store.errors import StoreMismatch
-from store.key_kinds import Check
+from store.key_kinds import Check, Key
 from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance import comment_karma, scan
 from store.maintenance.dump import DERIVED_FIELDS, Record
@@ -25,6 +26,7 @@ from store.server_keys import HOME
 from store.site import Site
 
 VOTERS_AT_ONCE = 10_000  # in one command
+STUBS_AT_ONCE = 500  # in a round trip
 KARMA = ("karma", "comment_karma")  # fields of a user that are derived
 
 POSITIONS = "log_positions"  # of the header of a backup
@@ -92,9 +94,16 @@ class Restoration:
         )
 
     async def end(self) -> None:
-        """Count the karma of comments, and mark the store as complete. A round trip for some comments each."""
+        """
+        Count the karma of comments, remove deleted comments without replies, and mark the store as complete. A round
+        trip for some comments each.
+        """
         async for found in scan.known_keys(self.site, lambda count: None):
             await comment_karma.repair(self.site, [key for key in found if key.kind.check is Check.COMMENTS])
+            for key in [key for key in found if key.name == "stubs"]:
+                await _note_empty_stubs(self.site, key)
+        for p in range(self.site.partitions):
+            await remove_threads(self.site, p)
         await self.site.redis.run(("HDEL", keys.store(), RESTORING_FIELD))
 
     async def close(self) -> None:
@@ -125,6 +134,18 @@ async def _take(redis: RedisClient, source: str, alone: bool) -> None:
     if not alone and await redis.run(("HLEN", keys.store())) > 1:  # a server was faster
         await redis.run(("HDEL", keys.store(), RESTORING_FIELD))
         raise StoreMismatch("this store is not empty: a server has opened it")
+
+
+async def _note_empty_stubs(site: Site, stubs: Key) -> None:
+    """Note those deleted comments of an article whose last reply was deleted while the dump was made."""
+    start = 0
+    while members := await site.redis.run(("ZRANGE", stubs.text, start, start + STUBS_AT_ONCE - 1)):
+        start += STUBS_AT_ONCE
+        read = threads.descendant_counts(site, stubs.p, [int(member.split()[1]) for member in members])
+        counts = read.result(await site.redis.run(read.command))
+        if empty := [number for number, count in counts.items() if not count]:
+            flat = [part for number in empty for part in (site.clock(), number)]
+            await site.redis.run(("ZADD", keys.removing(stubs.p), *flat))
 
 
 def _voters(site: Site, number: int, fields: dict[str, str], up: list[str], down: list[str]) -> Iterator[Command]:

@@ -246,6 +246,18 @@ async def test_voting_closes_a_week_after_the_comment(store, article, clock, red
     assert 0 < redis.pttl(keys.voted(store.site.home_of_article(article), posted.number)) <= WEEK * 1000 + 60_000
 
 
+async def test_vote_after_the_voters_have_expired_is_refused(store, article, redis):  # C2: V7
+    """The server of the store deletes them by its own clock."""
+    posted = await commented(store, article, "bob")
+    redis.delete(keys.voted(store.site.home_of_article(article), posted.number))
+    before = everything(redis)
+
+    for vote in Vote:
+        with pytest.raises(VotingClosed):
+            await store.comments.vote(posted.number, "carol", vote)
+    assert everything(redis) == before
+
+
 async def test_vote_on_an_unknown_comment_is_refused(store, article, redis):  # C2: V8
     before = everything(redis)
 

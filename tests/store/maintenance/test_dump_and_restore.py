@@ -16,6 +16,7 @@ from store.records import Vote
 from store.store import Store
 from tests.conftest import Clock
 from tests.store import scene as scenes
+from tests.store.discussions import commented
 from tests.store.reading import article, contents, numbers, post, upvoters, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
 
@@ -213,6 +214,22 @@ async def test_post_that_is_missing_in_the_dump_can_be_sent_again(scene, place):
 
     assert await article(store, late.number) is None
     assert not (await store.articles.post("bob", draft, "bob's key")).replayed
+    await store.close()
+
+
+async def test_deleted_comments_whose_replies_are_missing_in_the_dump_are_removed(scene, place, copied):  # C6
+    """Replies may be deleted while a dump is made, after what they answer was read."""
+    posted, chain = await post(scene.store, "bob"), []
+    for _ in range(4):
+        chain.append(await commented(scene.store, posted.number, "bob", chain[-1] if chain else None))
+    for each in chain[:-1]:
+        await scene.store.comments.delete(each.number, "bob")
+    last = chain[-1].number
+    store = await restored(place, scene, [record for record in await dumped(scene.store) if record[1] != last])
+
+    assert not [key for key in copied.scan_iter(f"*:{posted.number}*") if key.split(":")[0] in ("tree", "stubs")]
+    assert not [each for each in chain if list(copied.scan_iter(f"comment:*:{each.number}"))]
+    assert await verified(store) == []
     await store.close()
 
 
