@@ -1,11 +1,14 @@
 """
 Measures how many changes a second the mirror takes from the log of a store into a database.
 
-    python -m bench.mirror [URL] [--changes 100000]
+    python -m bench.mirror [URL] [--changes 100000] [--comments 0]
 
 Without the URL of an empty database it is an SQLite file. Of 20 changes one is a post, and the others are votes on one
-of the newest 2 000 articles. The figures are changes for each second, and for each second of CPU of this process with
-all its threads. They include reading from Valkey and the index of the search.
+of the newest 2 000 articles. `--comments` is the percentage of the others that are about comments: of five of these one
+is a comment on one of these articles, and four are votes on one of the newest 2 000 comments.
+
+The figures are changes for each second, and for each second of CPU of this process with all its threads. They include
+reading from Valkey and the index of the search.
 """
 
 import argparse
@@ -25,18 +28,20 @@ from store.store import Store
 
 BATCH = 1_000
 CHANGES_PER_POST = 20
-VOTED_ARTICLES, VOTERS = 2_000, 5_000
+CHANGES_PER_COMMENT = 5
+VOTED_SUBJECTS, VOTERS = 2_000, 5_000
+COMMENT = "A comment of usual length, which is some three hundred characters with the words of a reader. " * 3
 START = 1_470_311_520_000  # unix milliseconds
 
 
-async def main(url: str | None, count: int) -> None:
+async def main(url: str | None, count: int, comments: int) -> None:
     with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as redis_url:
         store = await Store.open(redis_url)
         database = Database(url or f"sqlite:///{folder}/upvote.db")
         await database.open()
         mirror = Mirror(store.site, database)
         await mirror.catch_up()  # the store is empty: this is not measured
-        await fill(store, count)
+        await fill(store, count, comments)
         await measure(f"{count:,} changes", count, mirror.catch_up())
         await measure("replay of them", count, mirror.rebuild())
         await mirror.close()
@@ -44,30 +49,39 @@ async def main(url: str | None, count: int) -> None:
         await store.close()
 
 
-async def fill(store: Store, count: int) -> None:
+async def fill(store: Store, count: int, comments: int) -> None:
     """Append entries, without the changes of the store that belong to them."""
-    commands = list(entries(random.Random(count), count))
+    commands = list(entries(random.Random(count), count, comments / 100))
     for start in range(0, count, BATCH):
         await store.site.redis.pipeline(commands[start : start + BATCH])
 
 
-def entries(chance: random.Random, count: int) -> Iterator[Command]:
-    numbers: list[int] = []
+def entries(chance: random.Random, count: int, share: float) -> Iterator[Command]:
+    articles: list[int] = []
+    comments: list[tuple[int, int]] = []  # each with its article
     for at in range(START, START + count):
+        voter, number = f"voter-{chance.randrange(VOTERS)}", 2 * at * keys.SLOTS
         if at % CHANGES_PER_POST == START % CHANGES_PER_POST:
-            numbers.append(2 * at * keys.SLOTS)
+            articles.append(number)
             texts = ("title", f"A title of usual length {at}", "link", f"https://example.com/{at}", "content", "")
-            yield entry(
-                "posted", at, "alice", numbers[-1], *texts, "groups", "show ask", "time", at, "up", 1, "down", 0
-            )
+            counts = ("groups", "show ask", "time", at, "up", 1, "down", 0)
+            yield entry("posted", at, "alice", f"article:{number}", *texts, *counts)
+        elif chance.random() >= share:
+            id = f"article:{chance.choice(articles[-VOTED_SUBJECTS:])}"
+            yield entry("voted", at, voter, id, "value", 1, "up", at - START, "down", 0)
+        elif not comments or chance.random() < 1 / CHANGES_PER_COMMENT:
+            article = chance.choice(articles[-VOTED_SUBJECTS:])
+            comments.append((number, article))
+            place = ("article", article, "parent", "", "depth", 0, "content", f"{COMMENT} {at}")
+            yield entry("commented", at, voter, f"comment:{number}", *place, "time", at, "up", 1, "down", 0)
         else:
-            voter, number = f"voter-{chance.randrange(VOTERS)}", chance.choice(numbers[-VOTED_ARTICLES:])
-            yield entry("voted", at, voter, number, "value", 1, "up", at - START, "down", 0)
+            comment, article = chance.choice(comments[-VOTED_SUBJECTS:])
+            place = ("article", article, "poster", "alice", "karma", 1, "value", 1)
+            yield entry("comment_voted", at, voter, f"comment:{comment}", *place, "up", at - START, "down", 0)
 
 
-def entry(kind: str, at: int, actor: str, number: int, *values: str | int) -> Command:
-    head = ("kind", kind, "at", at, "actor", actor, "subject", f"article:{number}")
-    return ("XADD", keys.log(0), "*", *head, *values)
+def entry(kind: str, at: int, actor: str, subject: str, *values: str | int) -> Command:
+    return ("XADD", keys.log(0), "*", "kind", kind, "at", at, "actor", actor, "subject", subject, *values)
 
 
 async def measure(name: str, count: int, work: Awaitable[object]) -> None:
@@ -81,5 +95,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("url", nargs="?")
     parser.add_argument("--changes", type=int, default=100_000)
+    parser.add_argument("--comments", type=int, default=0)
     chosen = parser.parse_args()
-    asyncio.run(main(chosen.url, chosen.changes))
+    asyncio.run(main(chosen.url, chosen.changes, chosen.comments))

@@ -6,7 +6,10 @@ import pytest
 
 from tests.server.conftest import POST, REGISTER, Live, serving
 
-SEARCH = "query($words: String!) { search(query: $words) { nodes { ... on Article { id } ... on User { id } } } }"
+SEARCH = "query($words: String!) { search(query: $words) { nodes { ... on Node { id } } } }"
+COMMENT = """mutation($id: ID!, $content: String!) { comment(input: {articleId: $id, content: $content}) {
+  comment { id } } }"""
+DELETE_COMMENT = "mutation($id: ID!) { deleteComment(input: {commentId: $id}) { deletedCommentId } }"
 DELETE = "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { deletedArticleId } }"
 EDIT = 'mutation($id: ID!) { editArticle(input: {articleId: $id, title: "Valkey"}) { userErrors { message } } }'
 
@@ -43,6 +46,16 @@ def test_what_was_posted_is_found_within_a_second_and_what_was_deleted_no_more(t
         live.ask(EDIT, token, id=ids[1])
         assert found(live, "redis") == ids[:1:-1]
         assert seconds_until_found(live, "valkey", ids[1]) < 20
+
+        comments = [
+            live.ask(COMMENT, token, id=ids[4], content=f"Streams {number}")["data"]["comment"]["comment"]["id"]
+            for number in range(2)
+        ]
+        assert seconds_until_found(live, "streams 1", comments[1]) < 20
+        live.ask(DELETE_COMMENT, token, id=comments[0])
+        assert found(live, "streams") == [comments[1]]
+        live.ask(DELETE, token, id=ids[4])
+        assert found(live, "streams") == []
 
 
 def test_search_is_unavailable_while_the_database_does_not_answer(redis_url, tmp_path):
