@@ -1,9 +1,9 @@
 """
-Full-text search: the index of articles, users and comments, and what is found in it. FTS5 on SQLite, `tsvector` on
-PostgreSQL.
+Full-text search: an index of articles and users, and one of comments, and what is found in them. FTS5 on SQLite,
+`tsvector` on PostgreSQL.
 
-The words are made by `database.words`, for both in the same way. The index is changed in the transaction that changes
-the tables.
+The words are made by `database.words`, for both in the same way. The indexes are changed in the transaction that
+changes the tables. Comments have their own, as many of them would slow down the search of articles.
 """
 
 import json
@@ -23,8 +23,8 @@ T = TypeVar("T")
 MAX_FOUND = 10_000  # matches of a search
 MAX_RANKED = 500  # matches that are ordered by relevance, and as many comments; the others follow, the newest first
 FIRST_USER = 2**53  # rows of users have ids from here; those of articles have their numbers, which are lower
-FIRST_COMMENT = 2**54  # rows of comments have their numbers added to this
-COMMENTS = range(FIRST_COMMENT, FIRST_COMMENT + FIRST_USER)
+IDS = range(2 * FIRST_USER)
+INDEX, COMMENT_INDEX = "search_index", "search_comments"
 BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
@@ -65,12 +65,11 @@ class Search:
         return _tags(self.poster, [self.group] if self.group else [])
 
     @property
-    def ids(self) -> list[range]:
-        """The ids that rows of these kinds can have: those of articles and users, and those of comments."""
+    def ids(self) -> range:
+        """The ids that rows of articles and users can have, of these kinds."""
         has_users = SearchKind.USER in self.kinds and not self.tags
-        first = 0 if SearchKind.ARTICLE in self.kinds else FIRST_USER
-        others = range(first, FIRST_COMMENT if has_users else FIRST_USER)
-        return [ids for ids in (others, COMMENTS if SearchKind.COMMENT in self.kinds else range(0)) if ids]
+        first = IDS.start if SearchKind.ARTICLE in self.kinds else FIRST_USER
+        return range(first, IDS.stop if has_users else FIRST_USER)
 
 
 class Found(NamedTuple):
@@ -85,7 +84,7 @@ class Found(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A row of the index."""
+    """A row of an index."""
 
     id: int
     title: Sequence[str]
@@ -103,16 +102,17 @@ def index(
     Call it after the tables have changed, in the same transaction. Usernames may be in any case of letters.
     """
     for articles in _batches(numbers):
-        _replace(connection, articles, _articles(connection, articles))
+        _replace(connection, INDEX, articles, _articles(connection, articles))
     for users in _batches(name.lower() for name in usernames):
-        _replace(connection, *_users(connection, users))
+        _replace(connection, INDEX, *_users(connection, users))
     for some in _batches(comments):
-        _replace(connection, [FIRST_COMMENT + number for number in some], _comments(connection, some))
+        _replace(connection, COMMENT_INDEX, some, _comments(connection, some))
 
 
 def rebuild(connection: "Connection") -> None:
     """Index all articles, users and comments anew."""
-    connection.exec_driver_sql("DELETE FROM search_index")
+    for table in (INDEX, COMMENT_INDEX):
+        connection.exec_driver_sql(f"DELETE FROM {table}")
     index(connection, numbers=[number for (number,) in connection.exec_driver_sql("SELECT number FROM articles")])
     index(connection, usernames=[name for (name,) in connection.exec_driver_sql("SELECT username FROM users")])
     index(connection, comments=[number for (number,) in connection.exec_driver_sql("SELECT number FROM comments")])
@@ -126,19 +126,16 @@ def find(connection: "Connection", search: Search) -> Found:
     A statement for comments and one for the others, two each if there are more than `MAX_RANKED` to be ranked, and one
     for the names of users.
     """
-    places: list[tuple[float, int]] = []
-    comments: set[int] = set()
-    for ids in search.ids if search.phrases else ():
-        found = _find(connection, search, ids)
-        if ids is COMMENTS:
-            found = [(value, id - FIRST_COMMENT) for value, id in found]
-            comments.update(number for _, number in found)
-        places += found
+    if not search.phrases:
+        return Found([], {}, frozenset())
+    of_comments = _find(connection, search, COMMENT_INDEX, IDS) if SearchKind.COMMENT in search.kinds else []
+    places = of_comments + (_find(connection, search, INDEX, search.ids) if search.ids else [])
     places.sort(reverse=True)
     del places[MAX_FOUND:]
+    comments = frozenset(number for _, number in of_comments)
     users = [id for _, id in places if id >= FIRST_USER]
     names = "SELECT search_users.id, name FROM search_users JOIN users USING (username) WHERE search_users.id {among}"
-    return Found(places, dict(_rows(connection, names, users)) if users else {}, frozenset(comments))
+    return Found(places, dict(_rows(connection, names, users)) if users else {}, comments)
 
 
 class Part(NamedTuple):
@@ -153,33 +150,30 @@ PARTS = {
     SearchOrder.NEWEST: [Part(MAX_FOUND)],
     SearchOrder.VOTES: [Part(MAX_FOUND)],
 }
-KARMA = """(SELECT coalesce(sum(up - down - 1), 0) FROM articles WHERE poster = name)
-    + (SELECT coalesce(sum(up - down - 1), 0) FROM comments WHERE poster = name)"""
+POSTED = "SELECT posted_ms FROM {} WHERE number = found.id"
+VOTES = "SELECT up - down FROM {} WHERE number = found.id"
+JOINED = "SELECT joined_ms FROM search_users JOIN users USING (username) WHERE search_users.id = found.id"
+KARMA = """SELECT CAST((SELECT coalesce(sum(up - down - 1), 0) FROM articles WHERE poster = name)
+    + (SELECT coalesce(sum(up - down - 1), 0) FROM comments WHERE poster = name) AS BIGINT)
+    FROM search_users JOIN users USING (username) WHERE search_users.id = found.id"""
 VALUES = {  # selects the value and the id of each match of {}
-    SearchOrder.RELEVANCE: "{}",
-    SearchOrder.NEWEST: f"""SELECT CASE WHEN id < {FIRST_USER}
-        THEN (SELECT posted_ms FROM articles WHERE number = found.id)
-        ELSE (SELECT joined_ms FROM search_users JOIN users USING (username) WHERE search_users.id = found.id) END, id
-        FROM ({{}}) AS found""",
-    SearchOrder.VOTES: f"""SELECT CASE WHEN id < {FIRST_USER}
-        THEN (SELECT up - down FROM articles WHERE number = found.id)
-        ELSE (SELECT CAST({KARMA} AS BIGINT)
-              FROM search_users JOIN users USING (username) WHERE search_users.id = found.id) END, id
-        FROM ({{}}) AS found""",
-}
-VALUES_OF_COMMENTS = {
-    SearchOrder.RELEVANCE: "{}",
-    SearchOrder.NEWEST: f"""SELECT posted_ms, id FROM ({{}}) AS found JOIN comments ON number = id - {FIRST_COMMENT}""",
-    SearchOrder.VOTES: f"""SELECT up - down, id FROM ({{}}) AS found JOIN comments ON number = id - {FIRST_COMMENT}""",
+    (INDEX, SearchOrder.RELEVANCE): "{}",
+    (INDEX, SearchOrder.NEWEST): f"""SELECT
+        CASE WHEN id < {FIRST_USER} THEN ({POSTED.format("articles")}) ELSE ({JOINED}) END, id FROM ({{}}) AS found""",
+    (INDEX, SearchOrder.VOTES): f"""SELECT
+        CASE WHEN id < {FIRST_USER} THEN ({VOTES.format("articles")}) ELSE ({KARMA}) END, id FROM ({{}}) AS found""",
+    (COMMENT_INDEX, SearchOrder.RELEVANCE): "{}",
+    (COMMENT_INDEX, SearchOrder.NEWEST): f"SELECT ({POSTED.format('comments')}), id FROM ({{}}) AS found",
+    (COMMENT_INDEX, SearchOrder.VOTES): f"SELECT ({VOTES.format('comments')}), id FROM ({{}}) AS found",
 }
 
 
 class Sqlite:
-    """An FTS5 table, whose tokenizer has nothing to do but to split the words at spaces."""
+    """FTS5 tables, whose tokenizer has nothing to do but to split the words at spaces."""
 
     among = "IN (SELECT value FROM json_each(?))"
-    remove = "DELETE FROM search_index WHERE rowid {among}"
-    put = "INSERT INTO search_index (rowid, title, content, tags) VALUES (?, ?, ?, ?)"
+    remove = "DELETE FROM {table} WHERE rowid {among}"
+    put = "INSERT INTO {table} (rowid, title, content, tags) VALUES (?, ?, ?, ?)"
     add_user = "INSERT INTO search_users (username) VALUES (?) ON CONFLICT DO NOTHING"
 
     def keys(self, keys: Sequence[Any]) -> object:
@@ -189,24 +183,24 @@ class Sqlite:
         id, title, content, tags = document
         return id, " ".join(title), " ".join(content), " ".join(tags)
 
-    def matching(self, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
+    def matching(self, table: str, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
-        relevance = f"-bm25(search_index, {TITLE_WEIGHT}, 1, 0)" if part.is_ranked else "0"
+        relevance = f"-bm25({table}, {TITLE_WEIGHT}, 1, 0)" if part.is_ranked else "0"
         wanted = " AND ".join(f'"{text}"' for text in (*map(" ".join, search.phrases), *search.tags))
-        statement = f"""SELECT {relevance} AS relevance, rowid AS id FROM search_index
-            WHERE search_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT {part.limit}"""
+        statement = f"""SELECT {relevance} AS relevance, rowid AS id FROM {table}
+            WHERE {table} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT {part.limit}"""
         return statement, (wanted, ids[0], ids[-1])
 
 
 class Postgresql:
     """
-    A table with a GIN index of `tsvector`. Phrases are compared with the text itself: a `tsvector` has at most 256
+    Tables with a GIN index of `tsvector`. Phrases are compared with the text itself: a `tsvector` has at most 256
     places of a word.
     """
 
     among = "= ANY(%s)"
-    remove = "DELETE FROM search_index WHERE id {among}"
-    put = "INSERT INTO search_index (id, words, vector) VALUES (%s, %s, CAST(%s AS tsvector))"
+    remove = "DELETE FROM {table} WHERE id {among}"
+    put = "INSERT INTO {table} (id, words, vector) VALUES (%s, %s, CAST(%s AS tsvector))"
     add_user = "INSERT INTO search_users (username) VALUES (%s) ON CONFLICT DO NOTHING"
 
     def keys(self, keys: Sequence[Any]) -> object:
@@ -220,17 +214,17 @@ class Postgresql:
         vector = " ".join([*positioned, *(f"'{tag}'" for tag in tags)])
         return id, f" {' '.join([*title, SEPARATOR, *content])} ", vector
 
-    def matching(self, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
+    def matching(self, table: str, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(f"'{word}'" for word in dict.fromkeys(chain(*search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
         phrases = [f" {' '.join(phrase)} " for phrase in search.phrases if len(phrase) > 1]
         rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
-        statement = f"""SELECT {rank} AS relevance, id FROM (SELECT id, vector FROM search_index
-            WHERE vector @@ CAST(%s AS tsquery) AND id + 0 BETWEEN %s AND %s
-            {"AND strpos(words, %s) > 0 " * len(phrases)}
+        within = "" if ids == IDS else "AND id + 0 BETWEEN %s AND %s"  # not by the primary key, which is slower
+        statement = f"""SELECT {rank} AS relevance, id FROM (SELECT id, vector FROM {table}
+            WHERE vector @@ CAST(%s AS tsquery) {within} {"AND strpos(words, %s) > 0 " * len(phrases)}
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
-        return statement, (*[each_word] * part.is_ranked, wanted, ids[0], ids[-1], *phrases)
+        return statement, (*[each_word] * part.is_ranked, wanted, *([ids[0], ids[-1]] if within else []), *phrases)
 
 
 DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}
@@ -240,12 +234,11 @@ def _dialect(connection: "Connection") -> Sqlite | Postgresql:
     return DIALECTS[connection.dialect.name]
 
 
-def _find(connection: "Connection", search: Search, ids: range) -> list[tuple[float, int]]:
-    """The values and the ids of the matches whose ids are in a range, the highest of them."""
+def _find(connection: "Connection", search: Search, table: str, ids: range) -> list[tuple[float, int]]:
+    """The values and the ids of the matches in an index whose ids are in a range, the highest of them."""
     places: list[tuple[float, int]] = []
-    values = VALUES_OF_COMMENTS if ids is COMMENTS else VALUES
     for part in PARTS[search.order]:
-        found = _matching(connection, search, part, ids, values[search.order])
+        found = _matching(connection, search, table, part, ids)
         places += found
         if len(found) < part.limit:
             break
@@ -253,10 +246,10 @@ def _find(connection: "Connection", search: Search, ids: range) -> list[tuple[fl
     return places
 
 
-def _matching(connection: "Connection", search: Search, part: Part, ids: range, values: str) -> list[tuple[float, int]]:
+def _matching(connection: "Connection", search: Search, table: str, part: Part, ids: range) -> list[tuple[float, int]]:
     """The value and the id of each match of a part; those of relevance in the order of their ids."""
-    statement, parameters = _dialect(connection).matching(search, part, ids)
-    with connection.exec_driver_sql(values.format(statement), parameters) as result:
+    statement, parameters = _dialect(connection).matching(table, search, part, ids)
+    with connection.exec_driver_sql(VALUES[table, search.order].format(statement), parameters) as result:
         return list(result.cursor.fetchall())  # SQLAlchemy's own rows take as long as the statement
 
 
@@ -280,7 +273,7 @@ def _comments(connection: "Connection", numbers: Sequence[int]) -> list[Document
         groups.setdefault(number, []).append(name)
     comments = "SELECT number, content, poster FROM comments WHERE number {among} AND state = 'VISIBLE'"
     return [
-        Document(FIRST_COMMENT + number, [], words(content), _tags(poster, groups.get(number, ())))
+        Document(number, [], words(content), _tags(poster, groups.get(number, ())))
         for number, content, poster in _rows(connection, comments, numbers)
     ]
 
@@ -293,11 +286,11 @@ def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int
     return [id for id, _ in rows], [Document(id, words(name), [], ()) for id, name in rows if name is not None]
 
 
-def _replace(connection: "Connection", ids: Sequence[int], documents: Sequence[Document]) -> None:
+def _replace(connection: "Connection", table: str, ids: Sequence[int], documents: Sequence[Document]) -> None:
     dialect = _dialect(connection)
-    connection.exec_driver_sql(dialect.remove.format(among=dialect.among), (dialect.keys(ids),))
+    connection.exec_driver_sql(dialect.remove.format(table=table, among=dialect.among), (dialect.keys(ids),))
     if documents:
-        connection.exec_driver_sql(dialect.put, list(map(dialect.row, documents)))
+        connection.exec_driver_sql(dialect.put.format(table=table), list(map(dialect.row, documents)))
 
 
 def _rows(connection: "Connection", statement: str, keys: Sequence[Any]) -> Sequence[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from database.database import Database
-from database.search import FIRST_COMMENT, FIRST_USER
+from database.search import COMMENT_INDEX, FIRST_USER, INDEX
 from database.tables import (
     ARTICLE_GROUPS,
     ARTICLES,
@@ -54,8 +54,8 @@ COMMANDS = (
 HOUR = 3_600_000  # milliseconds
 
 INDEXED = {
-    "sqlite": "SELECT rowid, title, content, tags FROM search_index ORDER BY rowid",
-    "postgresql": "SELECT id, words, CAST(vector AS text) FROM search_index ORDER BY id",
+    "sqlite": "SELECT rowid, title, content, tags FROM {} ORDER BY rowid",
+    "postgresql": "SELECT id, words, CAST(vector AS text) FROM {} ORDER BY id",
 }
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -195,11 +195,12 @@ def all_rows(connection: Connection) -> Rows:
 
 
 async def indexed(database: Database) -> list[tuple[Any, ...]]:
-    """All articles and comments of the index of the search."""
+    """All articles and comments of the indexes of the search."""
 
     def read(connection: Connection) -> list[tuple[Any, ...]]:
-        found = connection.exec_driver_sql(INDEXED[connection.dialect.name])
-        return [tuple(row) for row in found if row[0] not in range(FIRST_USER, FIRST_COMMENT)]
+        statement = INDEXED[connection.dialect.name]
+        found = [row for name in (INDEX, COMMENT_INDEX) for row in connection.exec_driver_sql(statement.format(name))]
+        return [tuple(row) for row in found if row[0] < FIRST_USER]
 
     return await database.run(read)
 

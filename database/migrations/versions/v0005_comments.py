@@ -1,4 +1,4 @@
-"""The tables of comments, of votes on them and of their edits, and views that count comments."""
+"""The tables of comments, of votes on them and of their edits, their full-text index, and views that count comments."""
 
 from collections.abc import Callable
 
@@ -15,9 +15,22 @@ TIMESTAMP = {
 }
 
 
+SEARCH = {
+    "sqlite": [
+        "CREATE VIRTUAL TABLE search_comments USING fts5(title, content, tags, tokenize = \"ascii tokenchars '/_-'\")",
+    ],
+    "postgresql": [
+        "CREATE TABLE search_comments (id BIGINT PRIMARY KEY, words TEXT NOT NULL, vector TSVECTOR NOT NULL)",
+        "CREATE INDEX search_comments_by_word ON search_comments USING gin (vector) WITH (fastupdate = off)",
+    ],
+}
+
+
 def upgrade() -> None:
     create_comments()
     create_votes_and_edits()
+    for statement in SEARCH[op.get_context().dialect.name]:
+        op.execute(statement)
     timestamp = TIMESTAMP[op.get_context().dialect.name].format
     create_views(timestamp)
     replace_views(timestamp)
