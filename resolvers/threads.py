@@ -2,18 +2,20 @@
 
 from asyncio import gather
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from math import isfinite
 from struct import Struct
 from typing import NamedTuple
 
+from caches import Hashed
 from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
 from resolvers.comments import read_comments
 from resolvers.context import Context
 from resolvers.dataloader import Thread
-from resolvers.pagination import PageInfo, page_info, valid_windows, with_errors
+from resolvers.pagination import PAGE_BYTES, PAGES, PLACE_BYTES, PageInfo, page_info, valid_windows, with_errors
 from store import keys, threads
 from store.ranking.formulas import PAGE_SIZE
 from store.records import HIGHEST_NUMBER, Article, Comment, Position
@@ -36,7 +38,8 @@ ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
 THREAD = Struct(">ccQQIQQ")
 LEVEL = Struct(">IdQ")  # depth, value, number
 MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters
-EMPTY = ThreadPage((), False, False)
+NO_PAGE = PageInfo(False, False, None, None)
+MAX_CACHED_PLACES = 100  # of a page
 
 
 class ThreadEdge(NamedTuple):
@@ -55,14 +58,19 @@ class ThreadEdge(NamedTuple):
         return self.place.hidden
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadConnection:
-    """A page of a thread. `article` is None if the comment above it is not one of the article."""
+class ThreadConnection(NamedTuple):
+    """
+    A page of a thread. `article` is None if the comment above it is not one of the article.
+
+    `is_cacheable` says that this object is in a cache itself, so that its JSON may be cached with it.
+    """
 
     thread: Thread
     article: Article | None
     edges: Sequence[ThreadEdge]
     page_info: PageInfo
+    is_cacheable: bool = False
+    held_bytes: int = 0
 
     @property
     def nodes(self) -> list[Comment | None]:
@@ -102,7 +110,9 @@ async def thread(
     pages = await _pages(context, wanted_pages)
     comments = iter(await read_comments(context, [place.number for page in pages if page for place in page.places]))
     connections = [
-        _connection(article if page else None, thread, page or EMPTY, comments)
+        _connection(article, thread, page, list(islice(comments, len(page.places))))
+        if page
+        else ThreadConnection(thread, None, (), NO_PAGE)
         for ((article, thread), _), page in zip(selected, pages, strict=True)
     ]
     return with_errors(windows, connections)
@@ -217,10 +227,23 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
     return [found.get(thread) for thread, _ in wanted]
 
 
-def _connection(
-    article: Article | None, thread: Thread, page: ThreadPage, comments: Iterator[Comment | None]
-) -> ThreadConnection:
-    """The connection of a page, which takes the comments of its places from an iterator."""
-    places = [ThreadEdge(thread, place, next(comments)) for place in page.places]
+class CachedPage(NamedTuple):
+    """The connection of a page, which is valid as long as the article and the comments are equal to these."""
+
+    records: Sequence[Article | Comment | None]
+    connection: ThreadConnection
+
+
+def _connection(article: Article, thread: Thread, page: ThreadPage, comments: list[Comment | None]) -> ThreadConnection:
+    """Only a connection from the cache `is_cacheable`, as that of a page of a listing."""
+    key, used = Hashed(thread, page), [article, *comments]
+    cached: CachedPage | None = PAGES.get(key)
+    if cached and cached.records == used:
+        return cached.connection
+    places = [ThreadEdge(thread, *pair) for pair in zip(page.places, comments, strict=True)]
     edges = [edge for edge in places if edge.node]
-    return ThreadConnection(thread, article, edges, page_info(edges or places, page.has_before, page.has_after))
+    connection = ThreadConnection(thread, article, edges, page_info(edges or places, page.has_before, page.has_after))
+    if len(places) <= MAX_CACHED_PLACES and all([record.is_cacheable for record in used if record]):
+        size = PAGE_BYTES + PLACE_BYTES * len(places) + sum([record.held_bytes for record in used if record])
+        PAGES.put(key, CachedPage(used, connection._replace(is_cacheable=True, held_bytes=size)), size)
+    return connection

@@ -235,6 +235,8 @@ class ThreadEdge:
 
 @strawberry.type(description="A page of a thread.")
 class ThreadConnection:
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))
+
     edges: list[ThreadEdge] = strawberry.field(description="The places of this page, with cursors.")
     nodes: list[Comment] = strawberry.field(description="The comments of this page.")
     page_info: PageInfo = strawberry.field(description="The position of this page in the thread.")

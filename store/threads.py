@@ -6,12 +6,13 @@ the number of its places, not on the size of the thread.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from sys import getsizeof
 from typing import NamedTuple
 
 from store import keys, listings
 from store.client import Argument
 from store.errors import StoreUnavailable
-from store.listings import Listing, Window
+from store.listings import PARTITION_PAGES, Listing, Window
 from store.queries import Read
 from store.records import PartitionPage, Position
 from store.scripts.registry import ANCESTORS, DESCENDANT_COUNTS, IS_UNDER, PIN_THREAD, THREAD_PAGE
@@ -19,6 +20,8 @@ from store.site import Site
 
 MAX_PLACES = 500  # of a page
 MAX_ANCESTORS = 1_000
+PLACE_BYTES = 600  # of a decoded place without the levels above it
+LEVEL_BYTES = 8  # of a level, which later places share
 UNLIMITED = 2**31  # a greatest depth that no comment has
 PIN_LIFETIME = 10 * 60 * 1000  # milliseconds
 SHARING_PERIOD = 60 * 1000  # milliseconds in which readers of a thread share a pin of an order
@@ -89,9 +92,13 @@ class Place(NamedTuple):
     position: ThreadPosition
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ThreadPage:
-    """`is_pinned` is False, too, if the pin of the position has expired: the page has the present order."""
+    """
+    Pages are compared by identity, as each has many positions; a page that is read again is the same object.
+
+    `is_pinned` is False, too, if the pin of the position has expired: the page has the present order.
+    """
 
     places: tuple[Place, ...]
     has_before: bool
@@ -221,6 +228,16 @@ def _is_full(site: Site) -> bool:
 
 def _thread_page(newest: int | None, reply: str) -> ThreadPage:
     """Decode a reply of `thread_page.lua`. `newest` is that of the position which the page is beyond."""
+    known: ThreadPage | None = PARTITION_PAGES.get((newest, reply))
+    if known is None:
+        known = _new_thread_page(newest, reply)
+        levels = sum([len(place.position.levels) for place in known.places])
+        size = getsizeof(reply) + PLACE_BYTES * len(known.places) + LEVEL_BYTES * levels
+        PARTITION_PAGES.put((newest, reply), known, size)
+    return known
+
+
+def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
     moves, pinned, before, after, known, *flat = reply.split(" ")
     is_pinned = pinned == "1"
     end = 3 * int(known)

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from bench.conversations import with_chain
+from caches import SizedCache
 from store import keys, threads
 from store.listings import Window
 from store.records import Vote
@@ -251,6 +252,7 @@ async def walked_loosely(store, article: int) -> None:
 
 
 def keep_levels(monkeypatch, outer: int, inner: int) -> None:
+    monkeypatch.setattr(threads, "PARTITION_PAGES", SizedCache(1_000_000))  # other tests have equal replies
     monkeypatch.setattr(threads, "OUTER_LEVELS", outer)
     monkeypatch.setattr(threads, "INNER_LEVELS", inner)
 
