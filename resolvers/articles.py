@@ -38,7 +38,12 @@ def voting_closes_at(subjects: Sequence[Votable], context: Context) -> list[int]
 
 def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
     have_voters = keep_voters(articles, context)
-    return [has_voters and not article.is_locked for article, has_voters in zip(articles, have_voters, strict=True)]
+    return [has_voters and takes_votes(article) for article, has_voters in zip(articles, have_voters, strict=True)]
+
+
+def takes_votes(article: Article) -> bool:
+    """Whether an article and its comments take votes, until voting on them closes."""
+    return not article.is_locked and article.state is ContentState.VISIBLE
 
 
 def keep_voters(subjects: Sequence[Votable], context: Context) -> list[bool]:

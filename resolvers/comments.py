@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from resolvers import pagination
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
-from resolvers.articles import keep_voters
+from resolvers.articles import keep_voters, takes_votes
 from resolvers.context import Context
 from resolvers.dataloader import Replies
 from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection, Nodes
@@ -50,8 +50,8 @@ async def descendant_count(comments: Sequence[Comment], context: Context) -> lis
 async def is_voting_open(comments: Sequence[Comment], context: Context) -> list[bool]:
     articles = await context.reads.articles(comment.article for comment in comments)
     return [
-        has_voters and article is not None and not article.is_locked
-        for has_voters, article in zip(keep_voters(comments, context), articles, strict=True)
+        has_voters and comment.state is ContentState.VISIBLE and article is not None and takes_votes(article)
+        for comment, has_voters, article in zip(comments, keep_voters(comments, context), articles, strict=True)
     ]
 
 

@@ -235,7 +235,7 @@ async def test_edit_returns_the_changed_comment(community, clock):
     ("fields", "code"),
     [({"locked": "1"}, "LOCKED"), ({"state": "removed"}, "FORBIDDEN"), ({"state": "pending"}, "FORBIDDEN")],
 )
-async def test_locked_or_hidden_article_takes_no_comments_and_no_votes(store, community, redis, fields, code):
+async def test_locked_or_hidden_article_takes_no_comments_and_no_votes(store, ask, community, redis, fields, code):
     posted = (await community.comment("bob"))["id"]
     set_article(store, redis, community.article, **fields)
     before = everything(redis)
@@ -245,6 +245,9 @@ async def test_locked_or_hidden_article_takes_no_comments_and_no_votes(store, co
         assert await community.refusals(COMMENT, "carol", **given) == [(code, "articleId")]
     assert await community.refusals(VOTE, "carol", commentId=posted) == [(code, "commentId")]
     assert everything(redis) == before
+    open_to_votes = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on Votable { isVotingOpen } } }"
+    found = (await ask(open_to_votes, ids=[community.article, posted]))["data"]["nodes"]
+    assert found == [{"isVotingOpen": False}] * 2
 
 
 async def test_comments_of_a_locked_article_are_edited_and_deleted(store, community, redis):
