@@ -96,6 +96,7 @@ WEIGHTS = Weights(
     texts={
         ("Article", "content"): CONTENT_LENGTH // 10_000,
         ("Comment", "content"): COMMENT_LENGTH // 10_000,
+        ("Comment", "descendantCount"): 1,  # counted in the store
         ("SearchEdge", "excerpt"): 2,
     },
     flags={

@@ -1,9 +1,14 @@
 """Comments as clients read them: their fields, by id and as nodes."""
 
+import asyncio
+import random
+
 import pytest
 
 from store import keys
 from store.records import Comment, Vote
+from tests.conftest import registered
+from tests.store import discussions
 from tests.store.discussions import commented
 from tests.store.reading import post
 
@@ -63,6 +68,36 @@ async def test_comment_has_all_fields(store, ask, token, article, clock):  # C1,
     assert (first["parent"], first["ancestors"], first["viewerVote"]) == (None, [], None)
     assert (first["replyCount"], first["descendantCount"], first["content"]) == (1, 2, "*first*")
     assert last["ancestors"] == [{"id": f"comment:{top.number}"}, {"id": f"comment:{reply.number}"}]
+
+
+COUNTS = """query($ids: [ID!]!, $article: ID!) { article(id: $article) { commentCount }
+  nodes(ids: $ids) { ... on Comment { id depth replyCount descendantCount parent { id } ancestors { id } } } }"""
+
+
+async def test_counts_are_right_after_60_concurrent_writers(store, ask, article):  # C3
+    for name in discussions.PEOPLE:
+        await registered(store, name)
+    made: list[Comment] = []
+    await asyncio.gather(
+        *(discussions.discuss(store, article, random.Random(seed), 4, made) for seed in range(60)),
+    )
+    found = await discussions.comments(store, article)
+    ids = [f"comment:{each.number}" for each in found]
+    parents = {f"comment:{each.number}": each.parent and f"comment:{each.parent}" for each in found}
+
+    seen = {}
+    for start in range(0, len(ids), 90):
+        answer = await ask(COUNTS, ids=ids[start : start + 90], article=f"article:{article}")
+        assert answer["data"]["article"]["commentCount"] == sum(each.poster is not None for each in found)
+        seen |= {node["id"]: node for node in answer["data"]["nodes"]}
+    for each in found:
+        node, above = seen[f"comment:{each.number}"], []
+        while parent := parents[(above or [node])[-1]["id"]]:
+            above.append({"id": parent})
+        assert node["ancestors"] == above[::-1]
+        assert (node["depth"], node["parent"]) == (len(above), above[0] if above else None)
+        assert node["descendantCount"] == discussions.descendants(found, each.number)
+        assert node["replyCount"] == sum(reply.parent == each.number and reply.poster is not None for reply in found)
 
 
 async def test_deleted_comment_with_replies_is_a_stub(store, ask, token, article):  # C6
