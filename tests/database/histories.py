@@ -22,6 +22,7 @@ from store import keys
 from store.articles import Draft
 from store.errors import NotFound, Refusal
 from store.maintenance import dump
+from store.maintenance.import_comments import StoryComment, create_posters, homes, import_comments
 from store.maintenance.import_stories import Story, import_batch
 from store.records import Position, Vote
 from store.store import Store
@@ -47,6 +48,7 @@ COMMANDS = (
     "edit_comment",
     "delete_comment",
     "load",
+    "load_comments",
     "follow",
     "see",
     "wait",
@@ -73,6 +75,7 @@ class History:
     comments: dict[int, tuple[int, str]] = field(default_factory=dict)  # article and poster of those not deleted
     comment_votes: dict[tuple[int, str], int] = field(default_factory=dict)
     stories: int = 0
+    loaded: int = 0
 
     async def run(self, steps: int) -> None:
         if self.chance.random() < 0.9:
@@ -155,6 +158,27 @@ class History:
         p = self.store.site.home_of_user(person)
         name = await self.store.site.redis.run(("HGET", keys.user(p, person), "name"))
         return name, int(await self.store.site.redis.run(("HGET", keys.imported(p), story)))
+
+    async def load_comments(self) -> None:
+        """Import an answer to a story, and one to a deleted answer."""
+        if not self.stories:
+            raise NotFound("nothing was imported yet")
+        person, story = self.chance.choice(PEOPLE), str(self.chance.randrange(self.stories) + 1)
+        p, self.loaded = (await homes(self.store, [story]))[story], self.loaded + 1
+        at, ids = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR, [f"{each}{self.loaded}" for each in "abc"]
+        comments = [
+            StoryComment(ids[0], story, person, at, f"loaded {self.loaded}", 7),
+            StoryComment(ids[1], story, "", at, ""),
+            StoryComment(ids[2], ids[1], person, at, f"below {self.loaded}"),
+        ]
+        posters = await create_posters(self.store, {person: at})
+        await import_comments(self.store, [(p, comment) for comment in comments], posters.names)
+        numbers = await self.store.site.redis.run(("HMGET", keys.imported(p), story, ids[0], ids[2]))
+        if all(numbers):  # else the article was deleted
+            article, *loaded = map(int, numbers)
+            for number in loaded:
+                self.comments[number] = article, posters.names[person.lower()]
+                self.comment_votes[number, posters.names[person.lower()]] = 1
 
     async def follow(self) -> None:
         one, other = [await registered(self.store, name) for name in self.chance.sample(PEOPLE, 2)]

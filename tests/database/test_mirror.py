@@ -150,7 +150,7 @@ def damage(connection):
         "INSERT INTO comment_votes VALUES (8, 'x', 1, 1, true), (9, 'x', 1, 1, true)",
         "INSERT INTO comment_edits VALUES (0, '1-1', 9, 'x', 1, 'x')",
         "UPDATE comments SET depth = 7, content = 'x' WHERE number > 9",
-        "INSERT INTO comment_votes SELECT number, 'stranger', 1, 1, true FROM comments WHERE number > 9",
+        "INSERT INTO comment_votes SELECT number, 'stranger', 1, 1, true FROM comments WHERE posted_ms > 1470000000000",
         "DELETE FROM article_groups WHERE name = 'show'",
         "UPDATE users SET seen = 'x'",
     ):
@@ -202,7 +202,8 @@ async def test_hole_in_the_log_rebuilds_the_database(store, history, each_databa
     await mirrored(store, each_database)
 
     assert comparable(await rows_of(each_database)) == await rows_of_store(history)
-    assert {record.getMessage().partition(":")[0] for record in caplog.records} == {"the database is rebuilt"}
+    of_mirror = [record for record in caplog.records if record.module == "mirror"]  # the log lost effects, too
+    assert {record.getMessage().partition(":")[0] for record in of_mirror} == {"the database is rebuilt"}
 
 
 @on_both
