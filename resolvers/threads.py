@@ -211,10 +211,16 @@ def _note_unpinned(context: Context, thread: Thread) -> None:
 
 
 async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> list[ThreadPage | None]:
-    """The pages of threads; None for a thread below a comment that is not one of its article. One round trip."""
+    """
+    The pages of threads; None for a thread below a comment that is not one of its article. One round trip.
+
+    The descendants of those comments, of which `totalCount` is the number, are counted in the same round trip.
+    """
     possible = [each for each in wanted if each[0].under is None or _may_be_of(each[0].under, each[0].article)]
     above = [thread.under for thread, _ in possible if thread.under is not None]
-    pages, comments = await gather(context.reads.threads(possible), context.reads.comments(above))
+    pages, comments, _ = await gather(
+        context.reads.threads(possible), context.reads.comments(above), context.reads.descendant_counts(above)
+    )
     for (thread, window), page in zip(possible, pages, strict=True):
         if window.beyond and window.beyond.newest is not None and not page.is_pinned:
             _note_unpinned(context, thread)

@@ -18,7 +18,8 @@ PAGE = """query($first: Int) { articles(first: $first) {
   edges { cursor node {
     id title votes score viewerVote isGood poster { id username karma joinedAt } groups { id name } } }
 } }"""
-THREAD = """query($id: ID!, $first: Int) { article(id: $id) { commentCount thread(first: $first) {
+THREAD = """query($id: ID!, $first: Int, $under: ID) { article(id: $id) { commentCount
+thread(first: $first, under: $under) {
   totalCount pageInfo { hasNextPage endCursor }
   edges { cursor hiddenReplyCount node {
     id content state depth votes viewerVote isVotingOpen replyCount poster { username } parent { id } article { id } } }
@@ -86,8 +87,11 @@ async def test_page_of_a_thread_costs_three_round_trips_with_its_article(store, 
     for size in (110, 600):
         for parent in like_hacker_news(size, chance)[len(made) :]:
             made.append(await commented(store, article.number, bob, None if parent is None else made[parent]))
-        stats = [await cost(ask, proxy, query, token, id=article.id, first=100) for query in (THREAD, SIBLINGS)]
-        assert [each["roundTrips"] for each in stats] == [3, 3]
+        whole, siblings = [
+            await cost(ask, proxy, query, token, id=article.id, first=100) for query in (THREAD, SIBLINGS)
+        ]
+        branch = await cost(ask, proxy, THREAD, token, id=article.id, first=100, under=made[0].id)
+        assert [each["roundTrips"] for each in (whole, siblings, branch)] == [3, 3, 3]
 
 
 async def test_threads_of_several_articles_are_read_together(store, proxy, ask, alice, bob, token):
