@@ -421,6 +421,7 @@ async def open_store(
         settings.partitions,
         settings.kept_orders,
         session_lifetime=settings.session_ttl,
+        max_mentions=settings.mentions,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         tracking_caches=tracking_caches,

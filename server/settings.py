@@ -14,6 +14,7 @@ from server.trusted import AllowedOrigins, TrustedProxies, check_origin
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.keys import SLOTS
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
+from store.site import MAX_MENTIONS
 
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # of a bucket, and a second: GraphQL's integers have 32 bits
@@ -127,6 +128,12 @@ class Settings(BaseModel):
         None, description="Orders of a new store, and of `reindex`, separated by commas; all by default."
     )
     session_ttl: int = Field(DAY, ge=1, description="Seconds after which an unused session expires.")
+    mentions: int = Field(
+        MAX_MENTIONS,
+        ge=0,
+        le=100,
+        description="Maximum number of users whom one article or comment notifies by mentioning them.",
+    )
     workers: int = Field(1, ge=1, description="Number of worker processes.")
     cache: int = Field(
         DEFAULT_CACHED_KEYS,

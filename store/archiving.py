@@ -64,8 +64,8 @@ async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[i
 
 async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archivable]:
     """
-    Those of some articles that Redis has, without damaged ones, and without those that have comments, are locked or are
-    not visible. One round trip.
+    Those of some articles that Redis has, without damaged ones, and without those that have comments, have notified
+    users, are locked or are not visible. One round trip.
     """
     replies = await site.redis.run(ARCHIVABLE_ARTICLES.command([keys.article(p, "")], *numbers))
     found = []
@@ -73,7 +73,7 @@ async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archiva
         fields = pairs(flat)
         try:
             record = article(number, fields)
-            if record and not record.comment_count and not fields.keys() & {"locked", "state"}:
+            if record and not record.comment_count and not fields.keys() & {"locked", "state", "notified"}:
                 found.append(Archivable(record, digest))
         except (KeyError, ValueError):
             continue  # `verify` reports it

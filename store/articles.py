@@ -1,13 +1,12 @@
 """Commands on articles. Each is one atomic script in the partition of the article's poster."""
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NoReturn
 
-from store import comments, links, records, validation
-from store.client import Argument
+from store import comments, effects, links, mentions, records, validation
 from store.errors import (
     Forbidden,
     IdempotencyMismatch,
@@ -18,9 +17,10 @@ from store.errors import (
     Unauthenticated,
     VotingClosed,
 )
+from store.log import Entry
 from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote, make_tuple
-from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE, Script
+from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE
 from store.sessions import Actor, Sessions, actor_slot
 from store.site import Site
 from store.validation import Faults
@@ -86,9 +86,10 @@ class Articles:
         """
         Post an article and return it.
 
-        One round trip; the article is in every order and in its groups at once. The poster is the first voter. The same
-        idempotency key with the same input returns the first article for a day. Without a key the same input returns
-        the first article for 10 seconds, unless it was deleted, so that a double click posts once.
+        One round trip, and one more if users of other partitions are mentioned; the article is in every order and in
+        its groups at once. The poster is the first voter. The same idempotency key with the same input returns the
+        first article for a day. Without a key the same input returns the first article for 10 seconds, unless it was
+        deleted, so that a double click posts once. Those whom the content mentions are notified.
 
         Raises:
             Invalid: values break rules; `others` has all faults but the first.
@@ -105,6 +106,7 @@ class Articles:
             POST,
             slot % self._site.partitions,
             poster,
+            self._site.partitions,
             draft.title,
             draft.link,
             draft.content,
@@ -116,11 +118,14 @@ class Articles:
             lifetime,
             "" if idempotency_key is None else "keyed",
             links.digest(draft.link),
+            *mentions.arguments(draft.content, self._site.max_mentions),
         )
         if status not in ("posted", "replayed"):
             _refuse(status, 0)
-        number, flat, username = reply
+        number, flat, username, *effects_of = reply
         article = _article(int(number), flat) if flat else None
+        if effects_of:
+            await self._apply("posted", username, int(number), *effects_of)
         return Posted(article, status == "replayed", username, int(number))
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
@@ -150,9 +155,11 @@ class Articles:
 
     async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Article:
         """
-        Change the title, link or content of the editor's own article. An empty link or content is removed.
+        Change the title, link or content of the editor's own article. An empty link or content is removed. Those whom
+        it did not mention before are notified.
 
-        One round trip; one more before it if the session is stored in another partition.
+        One round trip; one more before it if the session is stored in another partition, and one after it if users of
+        other partitions are notified.
 
         Raises:
             Invalid: values break rules (see `checked_changes`), or neither link nor content would remain.
@@ -161,7 +168,15 @@ class Articles:
         """
         checked = checked_changes(changes)
         flat = [text for change in checked.items() for text in change]
-        return await self._change(EDIT, number, editor, links.digest(checked.get("link", "")), *flat)
+        limit, *mentioned = mentions.arguments(checked.get("content", ""), self._site.max_mentions)
+        arguments = (self._site.partitions, number, links.digest(checked.get("link", "")), limit, len(checked))
+        p = self._site.home_of_article(number)
+        status, *reply = await self._sessions.run(EDIT, p, editor, *arguments, *flat, *mentioned)
+        if status != "edited":
+            _refuse(status, number)
+        article = _article(number, reply[0])
+        await self._apply("edited", article.poster, number, *reply[1:])
+        return article
 
     async def regroup(self, number: int, regrouper: Actor, add: Iterable[str], remove: Iterable[str]) -> Article:
         """
@@ -176,14 +191,19 @@ class Articles:
         """
         added, removed = checked_names(add, remove)
         names = (" ".join(added), " ".join(removed))
-        return await self._change(REGROUP, number, regrouper, *names, GROUPS_PER_ARTICLE)
+        p = self._site.home_of_article(number)
+        status, *reply = await self._sessions.run(REGROUP, p, regrouper, number, *names, GROUPS_PER_ARTICLE)
+        if not reply:
+            _refuse(status, number)
+        return _article(number, reply[0])
 
     async def delete(self, number: int, deleter: Actor) -> None:
         """
         Delete the actor's own article and everything derived from it.
 
-        One round trip; one more before it if the session is stored in another partition. If it has comments, two more
-        for each `comments.REMOVED_AT_ONCE`; those of a long thread are removed later.
+        One round trip; one more before it if the session is stored in another partition, and one after it if users of
+        other partitions were notified. If it has comments, two more for each `comments.REMOVED_AT_ONCE`; those of a
+        long thread are removed later.
 
         Raises:
             NotFound, Forbidden: there is no such article, or it has another poster.
@@ -193,14 +213,17 @@ class Articles:
         status, *reply = await self._sessions.run(DELETE, p, deleter, self._site.partitions, number)
         if status != "deleted":
             _refuse(status, number)
-        if reply[0]:
+        has_comments, *effects_of = reply
+        await self._apply("deleted", "", number, *effects_of)
+        if has_comments:
             await comments.remove_threads(self._site, p, comments.STEPS_AT_ONCE)
 
-    async def _change(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> Article:
-        status, *reply = await self._sessions.run(script, self._site.home_of_article(number), actor, number, *arguments)
-        if not reply:
-            _refuse(status, number)
-        return _article(number, reply[0])
+    async def _apply(
+        self, kind: str, actor: str, number: int, id: str, noted: Sequence[int | str], notified: str
+    ) -> None:
+        """Apply the effects of a new entry about an article in other partitions: those on inboxes."""
+        p, now, values = self._site.home_of_article(number), self._site.clock(), {"notified": notified}
+        await effects.apply_noted(self._site, Entry(p, id, kind, now, actor, f"article:{number}", values), noted)
 
 
 def checked_changes(changes: Mapping[str, str]) -> dict[str, str]:

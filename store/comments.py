@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
 
-from store import effects, keys, records, validation
+from store import effects, keys, mentions, records, validation
 from store.background import running
 from store.client import Argument
-from store.effects import NewEntry
 from store.errors import (
     Forbidden,
     IdempotencyMismatch,
@@ -70,15 +69,14 @@ class Comments:
         poster: Actor,
         content: str,
         idempotency_key: str | None = None,
-        mentioned: Sequence[str] = (),
     ) -> Commented:
         """
         Answer an article, or a comment of it, and return the new comment.
 
         One round trip; one more before it if the session is stored in another partition. The poster is the first voter.
         The same idempotency key with the same input returns the first comment for a day. Without a key the same input
-        returns the first comment for 10 seconds, unless it was deleted, so that a double click posts once. `mentioned`
-        are the users whom the content names.
+        returns the first comment for 10 seconds, unless it was deleted, so that a double click posts once. The poster
+        of what is answered, and those whom the content mentions, are notified.
 
         Raises:
             Invalid: the content or the key breaks a rule; `others` has a second fault.
@@ -106,7 +104,7 @@ class Comments:
             window,
             lifetime,
             "" if idempotency_key is None else "keyed",
-            *_with_slots(mentioned),
+            *mentions.arguments(content, self._site.max_mentions),
         )
         if reply == ["parent"]:
             _refuse_parent(status, article, parent)
@@ -115,8 +113,9 @@ class Comments:
         number, flat, username, *effects_of = reply
         comment = _comment(int(number), flat) if flat else None
         if comment and effects_of:
-            values = {"time": str(comment.posted_at)}
-            await self._apply("commented", username, comment.number, values, *effects_of)
+            entry, noted, notified = effects_of
+            values = {"time": str(comment.posted_at), "notified": notified}
+            await self._apply("commented", username, comment.number, values, entry, noted)
         return Commented(comment, status == "replayed", username)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
@@ -147,11 +146,12 @@ class Comments:
             await self._apply("comment_voted", username, number, values, entry, noted)
         return VotedOnComment(comment, status == "voted", username)
 
-    async def edit(self, number: int, editor: Actor, content: str, mentioned: Sequence[str] = ()) -> Comment:
+    async def edit(self, number: int, editor: Actor, content: str) -> Comment:
         """
-        Change the content of the editor's own comment.
+        Change the content of the editor's own comment. Those whom it did not mention before are notified.
 
-        One round trip; one more before it if the session is stored in another partition.
+        One round trip; one more before it if the session is stored in another partition, and one after it if users of
+        other partitions are notified.
 
         Raises:
             Invalid: the content breaks a rule.
@@ -159,10 +159,14 @@ class Comments:
             Unauthenticated: the session has ended.
         """
         content = validation.comment(content)
-        status, *reply = await self._run(EDIT_COMMENT, number, editor, content, *_with_slots(mentioned))
+        mentioned = mentions.arguments(content, self._site.max_mentions)
+        status, *reply = await self._run(EDIT_COMMENT, number, editor, content, *mentioned)
         if status != "edited":
             _refuse(status, "comment", number)
-        return _comment(number, reply[0])
+        flat, entry, noted, notified = reply
+        comment = _comment(number, flat)
+        await self._apply("comment_edited", comment.poster or "", number, {"notified": notified}, entry, noted)
+        return comment
 
     async def delete(self, number: int, deleter: Actor) -> None:
         """
@@ -178,8 +182,9 @@ class Comments:
         status, *reply = await self._run(DELETE_COMMENT, number, deleter, STUBS_AT_ONCE)
         if status != "deleted":
             _refuse(status, "comment", number)
-        entry, noted, poster, karma, has_more = reply
-        await self._apply("comment_deleted", poster, number, {"poster": poster, "karma": str(karma)}, entry, noted)
+        entry, noted, poster, karma, notified, has_more = reply
+        values = {"poster": poster, "karma": str(karma), "notified": notified}
+        await self._apply("comment_deleted", poster, number, values, entry, noted)
         if has_more:
             await remove_threads(self._site, self._site.home_of_article(number), STEPS_AT_ONCE)
 
@@ -189,9 +194,7 @@ class Comments:
         """Apply the effects of a new entry about a comment in other partitions."""
         site = self._site
         entry = Entry(site.home_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
-        pairs = zip(noted[::2], noted[1::2], strict=True)
-        if found := [NewEntry(entry, int(q), str(before)) for q, before in pairs]:
-            await effects.apply(site, found)
+        await effects.apply_noted(site, entry, noted)
 
     async def _run(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> list[Any]:
         """Run a script in the partition of an article or a comment."""
@@ -257,10 +260,6 @@ def checked(content: str, idempotency_key: str | None) -> str:
             validation.idempotency_key(idempotency_key)
     faults.raise_any()
     return valid
-
-
-def _with_slots(usernames: Sequence[str]) -> list[Argument]:
-    return [part for name in usernames for part in (name.lower(), keys.slot(name))]
 
 
 def _comment(number: int, flat: list[str]) -> Comment:

@@ -1,6 +1,6 @@
 """
 Effects of changes in other partitions than their own: a follow changes the followers of a user of another partition, a
-vote on a comment the karma of its poster.
+vote on a comment the karma of its poster, a text the inboxes of those whom it mentions.
 
 The script of such a change appends its entry to the log and notes in `effects` that the entry has an effect in another
 partition. There `apply_effect.lua` applies it and stores in `applied` how far it has come in that log, in one step:
@@ -10,16 +10,17 @@ dies before, another process does.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
-from store import keys, log
+from store import keys, log, records
 from store.background import running
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
 from store.log import Entry
+from store.records import Notified
 from store.scripts.registry import APPLY_EFFECT
 from store.site import Site
 
@@ -35,7 +36,11 @@ Known = dict[tuple[int, int], str]  # the last entry of a log with an effect in 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Commands on keys of partition `q`. Each is the name of the command, the key, and the arguments after it."""
+    """
+    Commands on keys of partition `q`. Each is the name of the command, the key, and the arguments after it.
+
+    NOTIFY is a command of `apply_effect.lua`, which skips names that no user has.
+    """
 
     q: int
     commands: tuple[tuple[str, ...], ...]
@@ -72,7 +77,8 @@ def _of_unfollowed(site: Site, entry: Entry) -> list[Effect]:
 
 def _of_commented(site: Site, entry: Entry) -> list[Effect]:
     q = site.home_of_user(entry.actor)
-    return [Effect(q, (("ZADD", keys.comments(q, entry.actor), entry.values["time"], _member(entry)),))]
+    added = Effect(q, (("ZADD", keys.comments(q, entry.actor), entry.values["time"], _member(entry)),))
+    return [added, *_notifications(site, entry)]
 
 
 def _of_comment_imported(site: Site, entry: Entry) -> list[Effect]:
@@ -96,7 +102,26 @@ def _of_comment_deleted(site: Site, entry: Entry) -> list[Effect]:
         return []  # a comment that was deleted before
     q = site.home_of_user(poster)
     removed = ("ZREM", keys.comments(q, poster), _member(entry))
-    return [Effect(q, (removed, ("HINCRBY", keys.user(q, poster), "comment_karma", entry.values["karma"])))]
+    counted = ("HINCRBY", keys.user(q, poster), "comment_karma", entry.values["karma"])
+    return [Effect(q, (removed, counted)), *_ended_notifications(site, entry)]
+
+
+def _notifications(site: Site, entry: Entry) -> list[Effect]:
+    return [
+        Effect(q, (("NOTIFY", keys.inbox(q, each.username), each.username, member, str(each.at)),))
+        for q, member, each in _notified(site, entry)
+    ]
+
+
+def _ended_notifications(site: Site, entry: Entry) -> list[Effect]:
+    return [Effect(q, (("ZREM", keys.inbox(q, each.username), member),)) for q, member, each in _notified(site, entry)]
+
+
+def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
+    """Whom a text notifies: each with the partition, and the member of the inbox there."""
+    type, _, number = entry.subject.partition(":")
+    for each in records.notified(entry.values.get("notified", "")):
+        yield site.home_of_user(each.username), records.notification_member(int(number), each.kind, type), each
 
 
 def _member(entry: Entry) -> str:
@@ -106,11 +131,22 @@ def _member(entry: Entry) -> str:
 EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
     "followed": _of_followed,
     "unfollowed": _of_unfollowed,
+    "posted": _notifications,
+    "edited": _notifications,
+    "deleted": _ended_notifications,
     "commented": _of_commented,
     "comment_imported": _of_comment_imported,
     "comment_voted": _of_comment_voted,
+    "comment_edited": _notifications,
     "comment_deleted": _of_comment_deleted,
 }
+
+
+async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> None:
+    """Apply the effects of a new entry, given what `note_effects` of notifications.lua returned. See `apply`."""
+    pairs = zip(noted[::2], noted[1::2], strict=True)
+    if found := [NewEntry(entry, int(q), str(before)) for q, before in pairs]:
+        await apply(site, found)
 
 
 async def apply(site: Site, entries: Sequence[NewEntry]) -> None:
@@ -227,7 +263,7 @@ async def _catch_up(site: Site, missing: Pending) -> None:
 
 async def _skip(site: Site, missing: Pending, applied: str) -> None:
     """Go on after an effect that is neither applied nor in the log, so that later effects are applied."""
-    script_keys = [keys.applied(missing.q), keys.closed(missing.q)]
+    script_keys = _keys(missing.q)
     (status,) = await site.redis.run(APPLY_EFFECT.command(script_keys, missing.p, applied, missing.last))
     if status == "applied":
         lost = f"effects of {keys.log(missing.p)} in partition {missing.q} up to {missing.last}"
@@ -242,11 +278,15 @@ def _commands(site: Site, entry: Entry, q: int) -> list[tuple[str, ...]]:
 
 
 def _command(entry: Entry, q: int, commands: Sequence[tuple[str, ...]], before: str) -> Command:
-    script_keys = [keys.applied(q), keys.closed(q), *(key for _, key, *_ in commands)]
+    script_keys = [*_keys(q), *(key for _, key, *_ in commands)]
     flat: list[Argument] = []
     for name, _, *arguments in commands:
         flat += [name, len(arguments), *arguments]
     return APPLY_EFFECT.command(script_keys, entry.p, before, entry.id, *flat)
+
+
+def _keys(q: int) -> list[str]:
+    return [keys.applied(q), keys.closed(q), keys.user(q, ""), keys.events(q)]
 
 
 def _is_before(applied: str, last: str) -> bool:

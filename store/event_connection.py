@@ -5,11 +5,11 @@ meanwhile is read from the log.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import NoReturn
 
-from store import keys, log
+from store import keys, log, records
 from store.background import running
 from store.client import Unreachable, urls
 from store.client.pubsub import Subscriber
@@ -24,12 +24,13 @@ from store.events import (
     Events,
     entry_id,
 )
-from store.log import EntriesRemoved, Entry
+from store.log import DELETIONS, EntriesRemoved, Entry
 from store.site import Site
 
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 READ_AT_ONCE = 1_000  # entries
 WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries
+NOTIFIED = f"{EventKind.NOTIFIED.value} "  # the beginning of such a message
 
 logger = logging.getLogger("upvote")
 
@@ -91,7 +92,8 @@ class Receiver:
         if self._held is not None:
             self._held.append((channel, message))
             return
-        self._latest[channel] = message
+        if not message.startswith(NOTIFIED):  # which has no id of an entry
+            self._latest[channel] = message
         self.events.receive(message)
 
     def hold(self) -> None:
@@ -144,6 +146,8 @@ class Receiver:
             stored = await self._stored(entries)
             for entry in entries:
                 self._positions[entry.p] = entry.id
+                for event in _notifications(entry):
+                    self.events.dispatch(event)
                 self.events.dispatch(_event(entry, stored))
             partitions = [p for p in partitions if len(pages[p]) == count]
 
@@ -168,6 +172,15 @@ class Receiver:
             id, position = entry_id(message), self._positions[self.partitions[channel]]
             if not id or log.order(id) > log.order(position):
                 self.receive(channel, message)
+
+
+def _notifications(entry: Entry) -> Iterator[Event]:
+    """
+    The events NOTIFIED of an entry. An effect in another partition may not be applied yet: it publishes its own event.
+    """
+    if entry.kind not in DELETIONS:
+        for each in records.notified(entry.values.get("notified", "")):
+            yield Event(EventKind.NOTIFIED, int(entry.subject.partition(":")[2]), each.username)
 
 
 def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:

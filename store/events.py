@@ -34,6 +34,8 @@ class EventKind(Enum):
     FOLLOWED = "followed"
     UNFOLLOWED = "unfollowed"
     SEEN = "seen"
+    INBOX_SEEN = "inbox_seen"
+    NOTIFIED = "notified"
     PASSWORD_CHANGED = "password_changed"
     REPAIRED = "repaired"
     RANKED = "ranked"  # the orders or the weights of a group have changed
@@ -65,7 +67,8 @@ CHANGES_COMMENT_COUNT = frozenset({EventKind.COMMENTED, EventKind.COMMENT_DELETE
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Event:
     """
-    A change, which has an entry in the log under `id`. `groups` are those whose listings it changes.
+    A change, which has an entry in the log under `id`. `groups` are those whose listings it changes. Only NOTIFIED has
+    no entry: it says that the article or comment with this number has notified a user, who is its `poster`.
 
     Only events about articles and comments have a number and a poster, and only those about comments an `article`.
     """
@@ -130,6 +133,11 @@ def of_comment_changes(article: int) -> Topic:
     return "comment changes", article
 
 
+def of_inbox(username: str) -> Topic:
+    """New notifications of a user."""
+    return "inbox", username.lower()
+
+
 def of_listing(group: str | None) -> Topic:
     """Changes that may move articles in the listing of the site, or of a group."""
     return "listing", group
@@ -147,6 +155,9 @@ ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in (Even
 
 
 def topics(event: Event) -> Iterator[Topic]:
+    if event.kind is EventKind.NOTIFIED:
+        yield of_inbox(event.poster)
+        return
     yield ENTRIES
     if event.kind in OF_COMMENTS:
         yield from _topics_of_comment(event)

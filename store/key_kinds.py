@@ -50,6 +50,7 @@ class Check(Enum):
     FOLLOWS = auto()  # by its value and the other side of each follow
     COMMENT = auto()  # and its entries in the indexes of its siblings and the tree
     COMMENTS = auto()  # by the comments, which are in other partitions, and with the karma of the user
+    INBOX = auto()  # by the articles and comments that notify, which are in other partitions
     PARTITION = auto()  # once for each partition, after all other keys
     TYPE = auto()  # by its type only
 
@@ -103,7 +104,7 @@ DECLARED = (
         "hash",
         NUMBER,
         "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, state,"
-        " locked",
+        " locked, notified",
         written_by="every script but register",
         backup=Backup.COPIED,
         record="article",
@@ -186,6 +187,17 @@ DECLARED = (
         backup=Backup.DERIVED,
         rebuilt_from="the comments",
         check=Check.COMMENTS,
+    ),
+    KeyKind(
+        keys.inbox,
+        "zset",
+        USERNAME,
+        "what notifies a user, by time: number, reply or mention, and article or comment; the newest 1,000",
+        lifetime="while the user has notifications",
+        written_by="post, edit, comment, delete",
+        backup=Backup.DERIVED,
+        rebuilt_from="the articles and comments",
+        check=Check.INBOX,
     ),
     KeyKind(
         keys.commented,
@@ -319,8 +331,9 @@ DECLARED = (
         keys.user,
         "hash",
         USERNAME,
-        "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen",
-        written_by="register, seen, and all commands that change karma",
+        "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen, inbox_seen, "
+        "inbox_dropped (the time of the newest notification that left a full inbox)",
+        written_by="register, seen, and all commands that change karma or notify",
         backup=Backup.COPIED,
         record="user",
         check=Check.USER,

@@ -169,6 +169,10 @@ def comments(p: int, username: str) -> str:
     return f"comments:{{{p}}}:{username.lower()}"
 
 
+def inbox(p: int, username: str) -> str:
+    return f"inbox:{{{p}}}:{username.lower()}"
+
+
 def commented(p: int, username: str, digest: str) -> str:
     return f"commented:{{{p}}}:{username.lower()}:{digest}"
 
@@ -270,8 +274,9 @@ def comment_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         f"commented:{{{p}}}:",
         moves(p),
         removing(p),
-        f"effects:{{{p}}}",
         comments(p, ""),
         pins(p, ""),
         f"pinned:{{{p}}}:",
+        f"effects:{{{p}}}",
+        inbox(p, ""),
     )

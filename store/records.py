@@ -19,6 +19,7 @@ ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
+NOTIFIED = re.compile(r"(reply|mention):([a-z0-9_-]{2,20}):([0-9]{1,4}):([0-9]{1,15})")
 SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
 ARTICLE_BYTES = 1_200  # of an article's record without its title, link and content
 COMMENT_BYTES = 1_000  # of a comment's record without its content
@@ -190,6 +191,54 @@ class Feed:
         return f"feed:{self.username.lower()}"
 
 
+class NotificationKind(Enum):
+    """Why a user is notified. Nothing moderates yet."""
+
+    REPLY = "reply"
+    MENTION = "mention"
+    MODERATION = "moderation"
+
+
+class Notified(NamedTuple):
+    """Whom an article or a comment notifies: the name in lower case, and when it did so (unix milliseconds)."""
+
+    kind: str
+    username: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """What concerns a user: replies to them, and mentions of them."""
+
+    username: str
+
+    @property
+    def id(self) -> str:
+        return f"inbox:{self.username.lower()}"
+
+
+class Notification(NamedTuple):
+    """
+    An article or a comment, `type`, with this number, that notifies a user. `at` is in unix milliseconds.
+    """
+
+    username: str
+    number: int
+    kind: NotificationKind
+    type: str
+    at: int
+    is_seen: bool
+
+    @property
+    def id(self) -> str:
+        return f"notification:{self.username.lower()}:{self.number}"
+
+    @property
+    def position(self) -> Position:
+        return Position(float(self.at), keys.member(self.number))
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     name: str
@@ -297,6 +346,18 @@ def feed_owner(id: str) -> str | None:
     return _username("feed", id)
 
 
+def inbox_owner(id: str) -> str | None:
+    """The name in an inbox's id; None for any other text."""
+    return _username("inbox", id)
+
+
+def notification_parts(id: str) -> tuple[str, int] | None:
+    """The name and the number in a notification's id; None for any other text."""
+    rest, _, number = id.rpartition(":")
+    name, found = _username("notification", rest), _number("", f":{number}")
+    return (name, found) if name and found else None
+
+
 def _username(kind: str, id: str) -> str | None:
     found, _, name = id.partition(":")
     return name if found == kind and validation.USERNAME.fullmatch(name) else None
@@ -343,8 +404,19 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     return Profile(fields["name"], int(fields["joined"]), karma, parse_seen_mark(fields.get("seen", "")))
 
 
+def notified(text: str) -> list[Notified]:
+    """Decode the field `notified` of an article, a comment or an entry. What is malformed is left out."""
+    words = [NOTIFIED.fullmatch(word) for word in text.split()]
+    return [Notified(match[1], match[2], int(match[4])) for match in words if match]
+
+
+def notification_member(number: int, kind: str, type: str) -> str:
+    """A notification as a member of an inbox. `type` is what notifies, article or comment, and `number` names it."""
+    return f"{keys.member(number)} {kind} {type}"
+
+
 def parse_seen_mark(text: str) -> Position | None:
-    """Decode the mark of a feed: time and member, separated by a space. None if no article can have this position."""
+    """Decode the mark of a feed or an inbox: time and member. None if no article can have this position."""
     match = SEEN_MARK.fullmatch(text)
     if not match or int(float(match[1])) not in INSTANTS:
         return None

@@ -15,6 +15,7 @@ from store.ranking.config import Rankings
 from store.ranking.formulas import ORDERS, Policy
 from store.scripts.registry import Script
 
+MAX_MENTIONS = 10  # of a text that notify
 MAX_PROBED = 16  # partitions that `write_error` tries
 
 
@@ -24,7 +25,10 @@ def unix_milliseconds() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`clock` returns unix milliseconds; `session_lifetime` is in seconds."""
+    """
+    `clock` returns unix milliseconds; `session_lifetime` is in seconds. `max_mentions` is how many mentions of an
+    article or a comment notify.
+    """
 
     redis: RedisClient
     partitions: int
@@ -32,6 +36,7 @@ class Site:
     clock: Callable[[], int]
     session_lifetime: int
     rankings: Rankings = field(default_factory=Rankings)
+    max_mentions: int = MAX_MENTIONS
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
 

@@ -13,6 +13,7 @@ from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions, Track
 from store.comments import Comments
 from store.errors import StoreMismatch
 from store.follows import Follows
+from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
@@ -22,7 +23,7 @@ from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
 from store.server_keys import ServerKeys
 from store.sessions import Sessions
-from store.site import Site, unix_milliseconds
+from store.site import MAX_MENTIONS, Site, unix_milliseconds
 from store.users import Users
 
 SESSION_LIFETIME = 24 * 60 * 60
@@ -34,6 +35,7 @@ class Store:
     sessions: Sessions
     articles: Articles
     comments: Comments
+    inboxes: Inboxes
     users: Users
     follows: Follows
     attempts: Attempts
@@ -49,6 +51,7 @@ class Store:
         *,
         clock: Callable[[], int] = unix_milliseconds,
         session_lifetime: int = SESSION_LIFETIME,
+        max_mentions: int = MAX_MENTIONS,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         tracking_caches: TrackingCaches | None = None,
@@ -61,8 +64,9 @@ class Store:
 
         Writes wait for `confirming_replicas` replicas. Up to `cached_keys` articles and users of each server are cached
         in this process, in `tracking_caches`. `clock` returns unix milliseconds; `session_lifetime` is in seconds.
-        Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
-        `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
+        At most `max_mentions` mentions of a text notify. Without `strict`, a store created with another policy is
+        opened, too: `verify` rebuilds its indexes. Without `bounded_hashing`, passwords wait to be hashed for any time,
+        and none is refused.
 
         Raises:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.
@@ -76,7 +80,7 @@ class Store:
         except BaseException:
             await redis.close()
             raise
-        site = Site(redis, partitions, policy, clock, session_lifetime, rankings)
+        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions)
         return cls._of(site, bounded_hashing)
 
     @classmethod
@@ -88,6 +92,7 @@ class Store:
             sessions=sessions,
             articles=Articles(site, sessions),
             comments=Comments(site, sessions),
+            inboxes=Inboxes(site, sessions),
             users=Users(site, sessions, attempts, passwords),
             follows=Follows(site, sessions),
             attempts=attempts,

@@ -23,7 +23,8 @@ ARTICLE_FIELDS = {
     "down": COUNT,
     "groups": re.compile("[a-z0-9_ -]{0,1000}"),
 }
-OPTIONAL_ARTICLE_FIELDS = {"imported": COUNT, "edited": INSTANT, "active": INSTANT}
+NOTIFIED = re.compile("[a-z0-9_: -]{1,10000}")
+OPTIONAL_ARTICLE_FIELDS = {"imported": COUNT, "edited": INSTANT, "active": INSTANT, "notified": NOTIFIED}
 COMMENT_FIELDS = {"article": key_kinds.NUMBER, "time": INSTANT, "up": COUNT, "down": COUNT}
 OPTIONAL_COMMENT_FIELDS = {
     "parent": key_kinds.NUMBER,
@@ -32,14 +33,16 @@ OPTIONAL_COMMENT_FIELDS = {
     "imported": COUNT,
     "edited": INSTANT,
     "state": re.compile("[a-z]{1,20}"),
-    "notified": re.compile("[a-z0-9_: -]{1,2000}"),
+    "notified": NOTIFIED,
 }
 USER_FIELDS = {"name": validation.USERNAME, "joined": INSTANT}
 OPTIONAL_USER_FIELDS = {
     "karma": re.compile(r"-?[0-9]{1,15}"),
     "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
+    "inbox_seen": re.compile("[0-9]{1,15} [0-9]{16}"),
+    "inbox_dropped": INSTANT,
 }
-DROPPABLE = {"edited", "active", "karma", "seen"}  # fields that are left out if they are malformed
+DROPPABLE = {"edited", "active", "karma", "seen", "inbox_seen", "inbox_dropped"}  # left out if they are malformed
 POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
 WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")
 

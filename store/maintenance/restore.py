@@ -17,7 +17,7 @@ from store.comments import remove_threads
 from store.errors import StoreMismatch
 from store.key_kinds import Check, Key
 from store.log import IDENTITY_FIELD, new_identity
-from store.maintenance import comment_karma, scan
+from store.maintenance import comment_karma, inboxes, scan
 from store.maintenance.dump import DERIVED_FIELDS, Record
 from store.ranking.config import ACTIVE_FIELD, LINKS_FIELD, ORDERS_FIELD, orders_of, orders_to_write
 from store.ranking.formulas import Policy
@@ -95,11 +95,12 @@ class Restoration:
 
     async def end(self) -> None:
         """
-        Count the karma of comments, remove deleted comments without replies, and mark the store as complete. A round
-        trip for some comments each.
+        Count the karma of comments, settle inboxes, remove deleted comments without replies, and mark the store as
+        complete. A round trip for some comments each, and two or three for each inbox.
         """
         async for found in scan.known_keys(self.site, lambda count: None):
             await comment_karma.repair(self.site, [key for key in found if key.kind.check is Check.COMMENTS])
+            await inboxes.settle(self.site, [key for key in found if key.kind.check is Check.INBOX])
             for key in [key for key in found if key.name == "stubs"]:
                 await _note_empty_stubs(self.site, key)
         for p in range(self.site.partitions):
@@ -160,6 +161,7 @@ def _article(site: Site, number: int, fields: dict[str, str], up: object, down: 
     if link := kept.get("link"):
         kept[links.FIELD] = links.digest(link)
     yield site.command(RESTORE_ARTICLE, site.home_of_article(number), number, *_flat(kept))
+    yield from _notifications(site, "article", number, fields)
 
 
 def _comment(site: Site, number: int, fields: dict[str, str], up: object, down: object) -> Iterator[Command]:
@@ -169,6 +171,13 @@ def _comment(site: Site, number: int, fields: dict[str, str], up: object, down: 
     yield site.command(RESTORE_COMMENT, p, site.partitions, number, slot, *_flat(fields))
     if poster:
         yield ("ZADD", keys.comments(site.home_of_user(poster), poster), fields["time"], keys.member(number))
+    yield from _notifications(site, "comment", number, fields)
+
+
+def _notifications(site: Site, type: str, number: int, fields: dict[str, str]) -> Iterator[Command]:
+    for each in records.notified(fields.get("notified", "")):
+        inbox = keys.inbox(site.home_of_user(each.username), each.username)
+        yield ("ZADD", inbox, each.at, records.notification_member(number, each.kind, type))
 
 
 def _ranking(site: Site, orders: str, weights: dict[str, str]) -> Iterator[Command]:

@@ -7,6 +7,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     karma, posters                      all articles of a user
     comments, comment_karma             all comments of a user
     replies, tree, stubs                the comments' hashes
+    inbox                               all articles and comments that notify a user
     sequence                            the articles' numbers
     numbered                            the numbers of imported stories
     followers                           following
@@ -15,8 +16,8 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     archived                            the articles in the database
 
 `key_kinds` says how keys of each kind are checked. What is compared is in one partition, where a script compares and
-repairs it atomically: servers may write meanwhile, and no write in progress is reported. Only follows are in two
-partitions: pending effects are applied first, and these are read twice.
+repairs it atomically: servers may write meanwhile, and no write in progress is reported. Only follows, lists of
+comments, and inboxes depend on several partitions: pending effects are applied first, and these are read twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +29,8 @@ from store import effects, key_kinds, keys, links, log, records, server_keys
 from store.client import Argument, Command, StoreUnavailable
 from store.comments import remove_threads
 from store.key_kinds import NEW_LOG, Check, Key
-from store.maintenance import comment_karma, dangling_follows, scan
+from store.maintenance import comment_karma, dangling_follows, inboxes, scan
+from store.maintenance.comment_karma import Wrong
 from store.maintenance.scan import Progress
 from store.ranking.config import orders_to_write
 from store.ranking.formulas import DAY
@@ -187,6 +189,8 @@ class _Verification:
         async for found in scan.known_keys(self._site, self._progress):
             counted = [key for key in found if key.name in ("article", "comment")]
             await self._run([ScriptCall(VERIFY_COUNTS, key.p, key.suffix, (key.name,)) for key in counted])
+            owned = [key for key in found if key.kind.check is Check.INBOX]
+            await self._report_wrong(await inboxes.find(self._site, owned, counted))
         for p in range(self._site.partitions) if self._repair else ():
             await remove_threads(self._site, p)
 
@@ -241,7 +245,10 @@ class _Verification:
                 self._misplaced.add((key.p, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
-        for wrong in await comment_karma.find(self._site, lists):
+        await self._report_wrong(await comment_karma.find(self._site, lists))
+
+    async def _report_wrong(self, found: Sequence[Wrong]) -> None:
+        for wrong in found:
             if self._repair:
                 await self._site.redis.run(wrong.repair)
             self._report(Finding(wrong.where, wrong.found or "nothing", wrong.expected or "nothing", self._repair))

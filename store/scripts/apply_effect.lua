@@ -1,8 +1,10 @@
--- Apply the effect of an entry of another partition's log, once and in the order of that log.
--- KEYS  1 applied:{q}   2 closed:{q}   3 from here on: the key that each command of the effect changes
+-- Apply the effect of an entry of another partition's log, once and in the order of that log. Stands after notify.lua.
+-- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
+--       5 from here on: the key that each command of the effect changes
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
 --       4 from here on, for each command of the effect: its name, the number of its arguments after the key, and these;
---       without any command the entry is skipped
+--       NOTIFY, of an inbox, has as arguments the username in lower case, the member and the time; without any command
+--       the entry is skipped
 -- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
 local function parse(id)
   local time, sequence = string.match(id, "^(%d+)-(%d+)$")
@@ -22,9 +24,13 @@ if applied ~= ARGV[2] then return {"behind"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 
 local place = 4
-for i = 3, #KEYS do
+for i = 5, #KEYS do
   local last = place + 1 + tonumber(ARGV[place + 1])
-  redis.call(ARGV[place], KEYS[i], unpack(ARGV, place + 2, last))
+  if ARGV[place] == "NOTIFY" then
+    notify(KEYS[3] .. ARGV[place + 2], KEYS[i], KEYS[4], ARGV[place + 3], ARGV[place + 4])
+  else
+    redis.call(ARGV[place], KEYS[i], unpack(ARGV, place + 2, last))
+  end
   place = last + 1
 end
 redis.call("HSET", KEYS[1], ARGV[1], ARGV[3])

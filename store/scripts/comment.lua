@@ -4,9 +4,9 @@
 --       11 slot of the poster   12 digest of the idempotency key; of the input if there is none
 --       13 digest of the input; without an idempotency key a random digest, which says which call has posted
 --       14 how long the same key, or the same input, is a replay   15 how long 12 is kept (both in milliseconds)
---       16 "keyed" if there is an idempotency key, else ""   17 from here on: each user whom the content mentions, as
---       username in lower case, then slot
--- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns}
+--       16 "keyed" if there is an idempotency key, else ""   17 how many mentions notify at most   18 from here on: each
+--       user whom the content mentions, as username in lower case, then slot
+-- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
 --       and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 --       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"}
@@ -21,7 +21,7 @@ if earlier[1] and now - tonumber(earlier[2]) <= tonumber(ARGV[14]) then
   local is_same, is_keyed = earlier[3] == ARGV[13], ARGV[16] == "keyed"
   if is_keyed and not is_same then return {"mismatch"} end
   if is_keyed then return {"replayed", earlier[1], flat, poster} end
-  if is_same then return {"commented", earlier[1], flat, poster, "", {}} end -- the reply was lost, the call sent again
+  if is_same then return {"commented", earlier[1], flat, poster, "", {}, ""} end -- the reply was lost, the call sent again
   if flat[1] then return {"replayed", earlier[1], flat, poster} end
 end
 
@@ -34,23 +34,9 @@ if home.state then return {"hidden", "article"} end
 if parent and parent.state then return {"hidden", "parent"} end
 if home.locked == "1" then return {"locked"} end
 
--- Whom the comment notifies: the poster of what it answers, then those it mentions. Each as kind, name and slot.
-local function notified_users()
-  local answered = parent or {poster = home.poster, slot = article_number % 1024}
-  local known, list, slots = {[string.lower(poster)] = true}, {}, {}
-  local function add(kind, name, slot)
-    if known[name] then return end
-    known[name] = true
-    list[#list + 1] = table.concat({kind, name, slot}, ":")
-    slots[#slots + 1] = slot
-  end
-  add("reply", string.lower(answered.poster), answered.slot)
-  for i = 17, #ARGV, 2 do add("mention", ARGV[i], ARGV[i + 1]) end
-  return table.concat(list, " "), slots
-end
-
 local number = next_number(article_number % 1024)
-local notified, slots = notified_users()
+local answered = parent or {poster = home.poster, slot = article_number % 1024}
+local notified = newly_notified(poster, "", answered, ARGV[17], 18)
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
   parent = parent and parent.number, poster = poster, time = now, up = 1, down = 0,
@@ -70,6 +56,6 @@ local id = append_comment_text(
   "commented", poster, comment, "parent", comment.parent or "", "depth", depth, "content", ARGV[10], "time", now,
   "up", 1, "down", 0, "notified", notified
 )
+notify_here(notified, "comment", number)
 publish_comment("commented", comment, id, groups)
-slots[#slots + 1] = ARGV[11]
-return {"commented", number, comment_hash(number), poster, id, note_effects(id, slots)}
+return {"commented", number, comment_hash(number), poster, id, note_effects(id, slots_of(notified, ARGV[11])), notified}

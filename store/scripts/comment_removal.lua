@@ -40,22 +40,16 @@ local function remove_texts(comment)
   return with_texts
 end
 
--- The slots of a comment's poster and of those whom it has notified.
-local function concerned_slots(comment)
-  local slots = {comment.slot}
-  for _, each in ipairs(split(comment.notified or "")) do slots[#slots + 1] = string.match(each, ":(%d+)$") end
-  return slots
-end
-
--- Takes a comment out of its poster's list and karma, and logs its deletion. `stub` is "1" if a stub is left, `removed`
--- has the numbers of the stubs that go with it, `groups` those of the article. Returns the id of the entry, what
--- `note_effects` returns, and the change of the poster's karma.
+-- Takes a comment out of its poster's list and karma and out of inboxes, and logs its deletion. `stub` is "1" if a stub
+-- is left, `removed` has the numbers of the stubs that go with it, `groups` those of the article. Returns the id of the
+-- entry, what `note_effects` returns, and the change of the poster's karma.
 local function log_removal(comment, deleter, stub, removed, groups)
   local karma = 1 - (comment.up - comment.down)
   if is_here(comment.slot) then
     redis.call("ZREM", OWN .. string.lower(comment.poster), comment.member)
     add_comment_karma(comment, karma)
   end
+  forget_here(comment.notified, "comment", comment.number)
   local id = append_log(
     "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article,
     "parent", comment.parent or "", "depth", comment.depth, "time", comment.time, "up", comment.up, "down", comment.down,
@@ -63,7 +57,7 @@ local function log_removal(comment, deleter, stub, removed, groups)
     "notified", comment.notified or ""
   )
   publish_comment("comment_deleted", comment, id, groups)
-  return id, note_effects(id, concerned_slots(comment)), karma
+  return id, note_effects(id, slots_of(comment.notified, comment.slot)), karma
 end
 
 -- Logs the removal of a stub and of those above it, whose numbers are `removed`. It has no effects. Returns the id of the

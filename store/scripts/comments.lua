@@ -1,13 +1,12 @@
--- Functions of the scripts that work on comments. Stands after prelude.lua and branch_paths.lua.
--- KEYS  see prelude.lua; the last eleven, in the order of `keys.comment_keys`: comment:{p}:   replies:{p}:   tree:{p}:
---       stubs:{p}:   commented:{p}:   moves:{p}   removing:{p}   effects:{p}   comments:{p}:
---       pins:{p}:   pinned:{p}:
--- ARGV  1-6 see prelude.lua   7 number of partitions
-local COMMENT, REPLIES, TREE, STUBS, COMMENTED, MOVES, REMOVING, EFFECTS, OWN, PINS, PINNED = unpack(KEYS, #KEYS - 10)
+-- Functions of the scripts that work on comments. Stands after prelude.lua, branch_paths.lua and notifications.lua.
+-- KEYS  see prelude.lua; the last twelve, in the order of `keys.comment_keys`: comment:{p}:   replies:{p}:   tree:{p}:
+--       stubs:{p}:   commented:{p}:   moves:{p}   removing:{p}   comments:{p}:   pins:{p}:   pinned:{p}:
+--       and those of notifications.lua
+-- ARGV  1-7 see notifications.lua
+local COMMENT, REPLIES, TREE, STUBS, COMMENTED, MOVES, REMOVING, OWN, PINS, PINNED = unpack(KEYS, #KEYS - 11)
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
 local ARTICLE_PATH = {text = "", index = 0}
 local MAX_MOVES = 4
-local partitions, here = tonumber(ARGV[7]), tonumber(string.match(COMMENT, "{(%d+)}"))
 
 -- Reads a comment; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
 local function find_comment(number)
@@ -116,29 +115,8 @@ local function add_move(moves, before)
   return table.concat(list, ",")
 end
 
--- Whether users of a slot have their home in this partition.
-local function is_here(slot)
-  return slot % partitions == here
-end
-
 local function add_comment_karma(comment, votes)
   redis.call("HINCRBY", USER .. string.lower(comment.poster), "comment_karma", votes)
-end
-
--- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any, its
--- number and the id of the entry before that has an effect there, or "".
-local function note_effects(id, slots)
-  local noted, known = {}, {[here] = true}
-  for _, slot in ipairs(slots) do
-    local target = slot % partitions
-    if not known[target] then
-      known[target] = true
-      noted[#noted + 1] = target
-      noted[#noted + 1] = redis.call("HGET", EFFECTS, target) or ""
-      redis.call("HSET", EFFECTS, target, id)
-    end
-  end
-  return noted
 end
 
 -- Appends an entry that has the text of a comment, and notes its id: a deletion removes the entry.

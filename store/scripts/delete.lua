@@ -2,7 +2,8 @@
 -- cannot be reached any more; `remove_thread.lua` removes them.
 -- KEYS  see comments.lua
 -- ARGV  1-7 see comments.lua   8 number
--- Reply {"deleted", 1 if there are comments to be removed, else 0} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry, what `note_effects` returns,
+--       `notified`} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 
@@ -23,9 +24,11 @@ for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", LOG, entry) end
 redis.call("HDEL", LOGGED, article.number)
 local id = append_log(
   "deleted", deleter, "article:" .. article.number,
-  "poster", article.poster, "groups", table.concat(article.groups, " "), "entries", with_texts
+  with_notified(article.notified, "poster", article.poster, "groups", table.concat(article.groups, " "),
+    "entries", with_texts)
 )
+forget_here(article.notified, "article", article.number)
 publish_event("deleted", article, article.groups, id)
 local has_comments = redis.call("EXISTS", TREE .. article.number)
 if has_comments == 1 then redis.call("ZADD", REMOVING, now, article.number) end
-return {"deleted", has_comments}
+return {"deleted", has_comments, id, note_effects(id, slots_of(article.notified)), article.notified or ""}

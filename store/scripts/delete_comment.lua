@@ -2,8 +2,8 @@
 -- whose last reply goes is removed, too.
 -- KEYS  see comments.lua
 -- ARGV  1-7 see comments.lua   8 number   9 how many stubs to remove at most, as the script blocks the server
--- Reply {"deleted", id of the entry, what `note_effects` returns, poster, change of the poster's karma, 1 if stubs are still
---       to be removed, else 0} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- Reply {"deleted", id of the entry, what `note_effects` returns, poster, change of the poster's karma, `notified`, 1 if
+--       stubs are still to be removed, else 0} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 
@@ -27,4 +27,4 @@ else
   removed, more = remove_stubs(comment.parent, tonumber(ARGV[9]))
 end
 local id, noted, karma = log_removal(comment, deleter, is_stub and "1" or "", table.concat(removed, " "), groups)
-return {"deleted", id, noted, comment.poster, karma, more and 1 or 0}
+return {"deleted", id, noted, comment.poster, karma, comment.notified or "", more and 1 or 0}

@@ -1,32 +1,38 @@
 -- Change the title, link or content of an article, if the actor is its poster.
--- KEYS  see prelude.lua
--- ARGV  1-6 see prelude.lua   7 number   8 digest of the new link, or ""
---       then field, value of each change; "" removes a link or content
--- Reply {"edited", {field, value, ...}} | {"missing"} | {"forbidden"} | {"unauthenticated"}
---       | {"bare"} if neither link nor content would remain
+-- KEYS  see notifications.lua
+-- ARGV  1-7 see notifications.lua   8 number   9 digest of the new link, or ""   10 how many mentions notify at most
+--       11 how many changes there are; then field, value of each change: "" removes a link or content; then each user
+--       whom the new content mentions, as username in lower case, then slot
+-- Reply {"edited", {field, value, ...}, id of the entry, what `note_effects` returns, `notified` of this edit}
+--       | {"missing"} | {"forbidden"} | {"unauthenticated"} | {"bare"} if neither link nor content would remain
 local editor = actor()
 if not editor then return {"unauthenticated"} end
 
-local article = find_article(ARGV[7])
+local article = find_article(ARGV[8])
 if not article then return {"missing"} end
 if article.poster ~= editor then return {"forbidden"} end
 
-local hash = ARTICLE .. article.number
+local hash, last = ARTICLE .. article.number, 11 + 2 * tonumber(ARGV[11])
 local after = {link = redis.call("HGET", hash, "link"), content = redis.call("HGET", hash, "content")}
-for i = 9, #ARGV, 2 do after[ARGV[i]] = ARGV[i + 1] ~= "" and ARGV[i + 1] end
-if #ARGV > 9 and not (after.link or after.content) then return {"bare"} end
+for i = 12, last, 2 do after[ARGV[i]] = ARGV[i + 1] ~= "" and ARGV[i + 1] end
+if last == 11 then return {"edited", article_hash(article.number), "", {}, ""} end
+if not (after.link or after.content) then return {"bare"} end
 
-for i = 9, #ARGV, 2 do
-  if ARGV[i] == "link" then set_link_digest(article, ARGV[8]) end
+for i = 12, last, 2 do
+  if ARGV[i] == "link" then set_link_digest(article, ARGV[9]) end
   if ARGV[i + 1] == "" then
     redis.call("HDEL", hash, ARGV[i])
   else
     redis.call("HSET", hash, ARGV[i], ARGV[i + 1])
   end
 end
-if #ARGV > 9 then
-  redis.call("HSET", hash, "edited", now)
-  local id = append_texts("edited", editor, article, "edited", ARGV[3], unpack(ARGV, 9))
-  publish_event("edited", article, article.groups, id)
+redis.call("HSET", hash, "edited", now)
+local notified = newly_notified(editor, article.notified, nil, ARGV[10], last + 1)
+if notified ~= "" then
+  redis.call("HSET", hash, "notified", article.notified and article.notified .. " " .. notified or notified)
 end
-return {"edited", article_hash(article.number)}
+local values = {with_notified(notified, "edited", ARGV[3], unpack(ARGV, 12, last))}
+local id = append_texts("edited", editor, article, unpack(values))
+notify_here(notified, "article", article.number)
+publish_event("edited", article, article.groups, id)
+return {"edited", article_hash(article.number), id, note_effects(id, slots_of(notified)), notified}

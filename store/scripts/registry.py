@@ -8,15 +8,17 @@ from pathlib import Path
 from store.client.connection import LuaScript
 
 FOLDER = Path(__file__).parent
+# what stands before a file, so that lists of files need not name it
+NEEDED = {"prelude": ["formulas"], "notifications": ["notify"], "comments": ["notify", "notifications"]}
 
 
 class Script(LuaScript):
-    """`with_comments` says whether a script that begins with the prelude gets the keys of comments, too."""
+    """`with_comments` says whether a script that begins with the prelude gets the keys of comments and inboxes, too."""
 
     def __init__(self, *files: str, is_read_only: bool = False) -> None:
-        names = [name for file in files for name in (("formulas", file) if file == "prelude" else (file,))]
+        names = [name for file in files for name in (*NEEDED.get(file, ()), file)]
         super().__init__("".join((FOLDER / f"{name}.lua").read_text() for name in names), is_read_only=is_read_only)
-        self.with_comments = "comments" in files
+        self.with_comments = "notifications" in names
 
 
 FEED_PAGE = Script("feed_page", is_read_only=True)
@@ -30,18 +32,21 @@ SINCE_PAGE = Script("gravity_classes", "index_rank", "since_page", is_read_only=
 MISSING_ARTICLES = Script("missing_articles", is_read_only=True)
 ARCHIVABLE_ARTICLES = Script("archivable_articles", is_read_only=True)
 LONG_TIMELINES = Script("long_timelines", is_read_only=True)
+INBOX_PAGE = Script("inbox_page", is_read_only=True)
+FIND_NOTIFICATIONS = Script("find_notifications", is_read_only=True)
 THREAD_PAGE = Script("formulas", "branch_paths", "index_rank", "thread_siblings", "thread_page", is_read_only=True)
 DESCENDANT_COUNTS = Script("branch_paths", "descendant_counts", is_read_only=True)
 ANCESTORS = Script("ancestors", is_read_only=True)
 IS_UNDER = Script("branch_paths", "is_under", is_read_only=True)
 
-POST = Script("prelude", "article_indexes", "post")
+POST = Script("prelude", "notifications", "article_indexes", "post")
 VOTE = Script("prelude", "cast_vote", "vote")
-EDIT = Script("prelude", "article_indexes", "edit")
+EDIT = Script("prelude", "notifications", "article_indexes", "edit")
 DELETE = Script("prelude", "article_indexes", "branch_paths", "comments", "delete")
 REGROUP = Script("prelude", "article_indexes", "regroup")
 IMPORT_STORY = Script("prelude", "log_entry", "article_indexes", "branch_paths", "comments", "import_story")
 MARK_SEEN = Script("prelude", "log_entry", "mark_seen")
+MARK_INBOX_SEEN = Script("prelude", "log_entry", "notifications", "mark_inbox_seen")
 INDEX_LINK = Script("prelude", "article_indexes", "index_link")
 FILL_INDEXES = Script("prelude", "fill_indexes")
 ACTIVATE_INDEXES = Script("prelude", "activate_indexes")
@@ -64,7 +69,7 @@ LEASE = Script("lease")
 END_LEASE = Script("end_lease")
 
 FOLLOW = Script("log_entry", "follow")
-APPLY_EFFECT = Script("apply_effect")
+APPLY_EFFECT = Script("notify", "apply_effect")
 CREATE_USER = Script("log_entry", "create_user")
 REGISTER = Script("log_entry", "register")
 OPEN_SESSION = Script("open_session")

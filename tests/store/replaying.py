@@ -47,7 +47,9 @@ class Replay:
         self.articles[number].update(values)
 
     def _edited(self, entry: Entry, number: int, values: dict[str, str]) -> None:
-        self.articles[number] = _without_empty({**self.articles[number], **values}, "link", "content")
+        article = self.articles[number]
+        values["notified"] = f"{article.get('notified', '')} {values.get('notified', '')}".strip()
+        self.articles[number] = _without_empty({**article, **values}, "link", "content", "notified")
 
     def _regrouped(self, entry: Entry, number: int, values: dict[str, str]) -> None:
         self.articles[number]["groups"] = values["groups"]
@@ -110,6 +112,9 @@ class Replay:
         self.follows[entry.actor].pop(values["followee"], None)
 
     def _seen(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.users[name].update(values)
+
+    def _inbox_seen(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.users[name].update(values)
 
     def _password_changed(self, entry: Entry, name: str, values: dict[str, str]) -> None:

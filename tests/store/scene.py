@@ -88,6 +88,9 @@ class Scene:
     def comment_hash(self) -> str:
         return keys.comment(self.p, self.comment)
 
+    def inbox(self, username: str) -> str:
+        return keys.inbox(self.store.site.home_of_user(username), username)
+
     @property
     def ghost(self) -> int:
         """An unused article number of Alice's slot."""
@@ -121,7 +124,7 @@ async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
     """Comment on an article, and return the numbers of a comment that is deleted, of its reply, and of the answer."""
     first = (await store.comments.post(article, None, "bob", "a first text")).comment
     assert first is not None
-    second = (await store.comments.post(article, first.number, "carol", "@dave", "a key", ["dave"])).comment
+    second = (await store.comments.post(article, first.number, "carol", "@dave and @nobody", "a key")).comment
     assert second is not None
     third = (await store.comments.post(article, second.number, "Alice", "an answer")).comment
     assert third is not None
@@ -225,7 +228,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
         lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
         lambda: store.articles.vote(other, f"voter-{chance.randrange(9)}", chance.choice(list(Vote))),
-        lambda: store.articles.edit(other, who, {"content": "edited"}),
+        lambda: store.articles.edit(other, who, {"content": f"edited, @{PEOPLE[number % 4]}"}),
         lambda: store.articles.edit(other, who, {"link": f"https://example.com/{chance.randrange(3)}"}),
         lambda: store.articles.regroup(other, who, groups, chance.sample(GROUPS, 2)),
         lambda: store.articles.delete(other, who),
@@ -235,9 +238,9 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: import_comments(store, [(store.site.home_of_user("alice"), replied)], {who.lower(): who}),
         lambda: store.sessions.open(who),
         lambda: store.comments.post(other, None, who, "a text"),
-        lambda: store.comments.post(article, parent, who, f"a text {number}", str(number)),
+        lambda: store.comments.post(article, parent, who, f"a text, @{PEOPLE[number % 4]} {number}", str(number)),
         lambda: store.comments.vote(comment, who, chance.choice(list(Vote))),
-        lambda: store.comments.edit(comment, who, "another text"),
+        lambda: store.comments.edit(comment, who, f"another text, @{PEOPLE[number % 4]}"),
         lambda: store.comments.delete(comment, who),
     ]
     await chance.choice(actions)()

@@ -431,9 +431,9 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
     p = store.site.home_of_article(article)
     last = (await read_log(store.site, p, START, 100))[-1].id
     parent = await commented(store, article, "bob", text="a text")
-    reply = (await store.comments.post(article, parent.number, "alice", "@carol", None, ["Carol", "alice"])).comment
+    reply = (await store.comments.post(article, parent.number, "alice", "@Carol and @alice")).comment
     await store.comments.vote(parent.number, "carol", Vote.DOWN)
-    await store.comments.edit(reply.number, "alice", "@dave", ["dave", "carol"])
+    await store.comments.edit(reply.number, "alice", "@dave and @carol")
     await store.comments.delete(parent.number, "bob")
 
     entries = [entry for entry in await read_log(store.site, p, last, 100) if entry.subject.startswith("comment")]
@@ -444,19 +444,19 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
         ("comment_deleted", "bob", parent.id),
     ]  # the first one went with the text
     home = str(article)
-    notified = f"reply:bob:{keys.slot('bob')} mention:carol:{keys.slot('carol')}"
+    notified = f"reply:bob:{keys.slot('bob')}:{clock.now} mention:carol:{keys.slot('carol')}:{clock.now}"
     assert entries[0].values == {
-        "article": home, "parent": str(parent.number), "depth": "1", "content": "@carol", "time": str(clock.now),
-        "up": "1", "down": "0", "notified": notified,
+        "article": home, "parent": str(parent.number), "depth": "1", "content": "@Carol and @alice",
+        "time": str(clock.now), "up": "1", "down": "0", "notified": notified,
     }  # fmt: skip
     assert entries[1].values == {
         "article": home, "value": "-1", "up": "1", "down": "1", "poster": "bob", "karma": "-1"
     }  # fmt: skip
-    assert entries[2].values["notified"] == f"mention:dave:{keys.slot('dave')}"
+    assert entries[2].values["notified"] == f"mention:dave:{keys.slot('dave')}:{clock.now}"
     assert entries[3].values == {
         "article": home, "parent": "", "depth": "0", "time": str(parent.posted_at), "up": "1", "down": "1",
         "poster": "bob", "karma": "1", "stub": "1", "removed": "", "entries": entries[3].values["entries"],
-        "notified": f"reply:alice:{keys.slot('alice')}",
+        "notified": f"reply:alice:{keys.slot('alice')}:{clock.now}",
     }  # fmt: skip
 
 

@@ -131,6 +131,7 @@ async def test_events_of_comments_name_the_article_and_if_they_change_its_activi
 
     events_of_it = [event for message in published() if (event := Event.read(message)).number == number]
     assert [(event.kind, event.poster, event.article, event.groups) for event in events_of_it] == [
+        (EventKind.NOTIFIED, "Alice", 0, ()),
         (EventKind.COMMENTED, "bob", article, ("ask", "show")),
         (EventKind.COMMENT_VOTED, "bob", article, ()),
         (EventKind.COMMENT_EDITED, "bob", article, ()),
@@ -151,7 +152,7 @@ async def test_missed_events_of_comments_are_those_that_were_published(
     second = (await store.comments.post(article, first, alice, "a text")).comment.number
     await store.comments.edit(second, alice, "another")
     await store.comments.delete(first, bob)
-    expected = [Event.read(message) for message in published()]
+    expected = [event for message in published() if (event := Event.read(message)).kind in events.OF_COMMENTS]
     await disconnection.finish(store, received)
 
     missed = [event for event in seen if event.kind in events.OF_COMMENTS]
@@ -262,6 +263,35 @@ async def test_missed_events_are_dispatched_once_and_in_order(
     assert Counter(event.groups for event in missed if event.kind not in are_of_now) == Counter(
         event.groups for event in lost if event.kind not in are_of_now
     )
+
+
+async def test_notifications_are_events_of_those_who_are_notified(store, alice, bob, received, disconnection):  # C8
+    """Those that were missed come again, once at least."""
+    article = await post(store, alice)
+    await receive_all(store, received)
+    with received.mailbox(events.of_inbox("ALICE")) as own, received.mailbox(events.of_inbox("bob")) as other:
+        first = (await store.comments.post(article.number, None, bob, "a text")).comment
+        assert as_tuple(await anext(own)) == (EventKind.NOTIFIED, first.number, "Alice", ())
+
+        await disconnection.begin()
+        second = (await store.comments.post(article.number, first.number, alice, "a text")).comment
+        third = (await store.comments.post(article.number, None, bob, "another text")).comment
+        await disconnection.finish(store, received)
+        assert [(await anext(own)).number, (await anext(other)).number] == [third.number, second.number]
+
+
+async def test_notification_is_no_position_in_the_log(store, alice, bob, received, disconnection):
+    """It has no entry: what came before it is not dispatched again."""
+    article = await post(store, alice)
+    seen = all_of(received)
+    await store.comments.post(article.number, None, bob, "a text")
+    await receive_all(store, received)
+    await store.site.redis.run(("PUBLISH", keys.events(0), f"notified {article.number} bob"))
+    await disconnection.begin()
+    await disconnection.finish(store, received)
+
+    assert [event.kind for event in seen if event.number == article.number] in ([EventKind.POSTED], [])
+    assert EventKind.MISSED not in {event.kind for event in seen}
 
 
 async def test_more_events_than_one_read_are_all_dispatched(store, alice, received, disconnection, monkeypatch, redis):

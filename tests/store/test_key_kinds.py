@@ -29,6 +29,7 @@ NEVER_EXPIRING = (
     "log",
     "logged",
     "replies",
+    "inbox",
     "tree",
     "stubs",
     "comments",

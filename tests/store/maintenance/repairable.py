@@ -325,6 +325,48 @@ def list_of_comments_with_somebody_elses(scene: Scene) -> list[Expected]:
     return [(f"{own} {member}", "5", NOTHING)]
 
 
+def notification_lost(scene: Scene) -> list[Expected]:
+    inbox, member = (
+        keys.inbox(scene.store.site.home_of_user("dave"), "dave"),
+        f"{keys.member(scene.comment)} mention comment",
+    )
+    at = scene.redis.zscore(inbox, member)
+    scene.redis.delete(inbox)
+    return [(f"{inbox} {member}", NOTHING, f"{at:.0f}")]
+
+
+def notification_too_early(scene: Scene) -> list[Expected]:
+    inbox, member = (
+        keys.inbox(scene.store.site.home_of_user("carol"), "carol"),
+        f"{keys.member(scene.answer)} reply comment",
+    )
+    at = scene.redis.zscore(inbox, member)
+    scene.redis.zadd(inbox, {member: 5})
+    return [(f"{inbox} {member}", "5", f"{at:.0f}")]
+
+
+def notifications_of_nothing(scene: Scene) -> list[Expected]:
+    inbox = scene.inbox("carol")
+    members = [
+        f"{keys.member(scene.answer)} mention comment",
+        f"{keys.member(scene.comment)} reply comment",
+        f"{keys.member(scene.open.number)} mention article",
+        f"{keys.member(scene.ghost)} reply comment",
+        "odd",
+    ]
+    scene.redis.zadd(inbox, dict.fromkeys(members, 5))
+    return [(f"{inbox} {member}", "5", NOTHING) for member in members]
+
+
+def inbox_of_nobody(scene: Scene) -> list[Expected]:
+    inbox, member = (
+        keys.inbox(scene.store.site.home_of_user("nobody"), "nobody"),
+        f"{keys.member(scene.comment)} mention comment",
+    )
+    scene.redis.zadd(inbox, {member: 5})
+    return [(f"{inbox} {member}", "5", NOTHING)]
+
+
 REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     votes_of_another_time,
     votes_lost_while_open,
@@ -370,5 +412,9 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     deleted_comments_without_replies,
     karma_of_comments_wrong,
     list_of_comments_with_somebody_elses,
+    notification_lost,
+    notification_too_early,
+    notifications_of_nothing,
+    inbox_of_nobody,
     store_made_with_another_policy,
 ]

@@ -1,0 +1,104 @@
+"""
+Inboxes: what notifies a user. Scripts and effects write them with the texts that notify; here they are read, and marked
+as seen. An inbox has at most 1,000 notifications, the newest.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from store import keys, records
+from store.errors import Unauthenticated
+from store.listings import Window
+from store.queries import Read
+from store.records import Notification, NotificationKind, Position
+from store.scripts.registry import FIND_NOTIFICATIONS, INBOX_PAGE, MARK_INBOX_SEEN
+from store.sessions import Actor, Sessions, actor_slot
+from store.site import Site
+
+CAUSES = (("reply", "comment"), ("mention", "comment"), ("mention", "article"))  # kinds and types of notifications
+
+
+class InboxPage(NamedTuple):
+    """
+    Some notifications, newest first. `above` counts those before them and `total` all, or all unseen ones if only these
+    were asked for. `seen` is the newest position that is marked as seen.
+    """
+
+    notifications: tuple[Notification, ...]
+    above: int
+    total: int
+    unseen: int
+    seen: Position | None
+
+
+class Inboxes:
+    def __init__(self, site: Site, sessions: Sessions) -> None:
+        self._site = site
+        self._sessions = sessions
+
+    async def mark_seen(self, viewer: Actor, position: Position) -> str:
+        """
+        Mark an inbox as seen up to a position, and return the viewer's username. One round trip.
+
+        The mark never moves back, and never beyond the newest notification: what comes later is unseen.
+
+        Raises:
+            Unauthenticated: the session has ended.
+        """
+        p = actor_slot(viewer) % self._site.partitions
+        mark = (repr(position.value), position.member)
+        status, *reply = await self._sessions.run(MARK_INBOX_SEEN, p, viewer, self._site.partitions, *mark)
+        if status == "unauthenticated":
+            raise Unauthenticated
+        username: str = reply[0]
+        return username
+
+
+def page(site: Site, username: str, window: Window, *, unseen_only: bool = False) -> Read[InboxPage]:
+    """The read of a page of an inbox. One round trip; the same cost at any position."""
+    beyond = window.beyond
+    command = INBOX_PAGE.command(
+        _keys(site, username),
+        window.count,
+        "up" if window.upwards else "down",
+        repr(beyond.value) if beyond else "",
+        beyond.member if beyond else "",
+        "unseen" if unseen_only else "",
+    )
+    return Read(command, _page, (username,))
+
+
+def find(site: Site, username: str, numbers: Sequence[int]) -> Read[dict[int, Notification]]:
+    """The read of a user's notifications by number; without those that do not exist. One round trip."""
+    members = [records.notification_member(number, *cause) for number in numbers for cause in CAUSES]
+    return Read(FIND_NOTIFICATIONS.command(_keys(site, username), *members), _found, (username, tuple(members)))
+
+
+def _keys(site: Site, username: str) -> list[str]:
+    p = site.home_of_user(username)
+    return [keys.inbox(p, username), keys.user(p, username)]
+
+
+def _page(username: str, reply: list[str]) -> InboxPage:
+    total, above, unseen, mark, *flat = reply
+    seen = records.parse_seen_mark(mark)
+    pairs = zip(flat[::2], flat[1::2], strict=True)
+    found = tuple(_notification(username, member, float(value), seen) for member, value in pairs)
+    return InboxPage(found, int(above), int(total), int(unseen), seen)
+
+
+def _found(username: str, members: Sequence[str], reply: list[str | None]) -> dict[int, Notification]:
+    mark, *values = reply
+    seen = records.parse_seen_mark(mark or "")
+    found = [
+        _notification(username, member, float(value), seen)
+        for member, value in zip(members, values, strict=True)
+        if value is not None
+    ]
+    return {each.number: each for each in found}
+
+
+def _notification(username: str, member: str, value: float, seen: Position | None) -> Notification:
+    number, kind, type = member.split()
+    is_seen = seen is not None and Position(value, number) <= seen
+    return Notification(username, int(number), NotificationKind(kind), type, int(value), is_seen)

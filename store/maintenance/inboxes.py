@@ -1,0 +1,95 @@
+"""
+Finds and repairs inboxes that are not what articles and comments say whom they have notified. These are in other
+partitions, so they cannot be compared in one step. Pending effects have to be applied before.
+"""
+
+from collections.abc import Sequence
+
+from store import effects, keys, records
+from store.key_kinds import Key
+from store.maintenance.comment_karma import Wrong
+from store.records import Notified
+from store.site import Site
+
+SIZE = 1_000  # of an inbox; see notify.lua
+
+
+async def find(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> list[Wrong]:
+    """What is wrong in some inboxes, and what is missing in any that some articles and comments have notified."""
+    first = await _wrong(site, inboxes, causes)
+    if not first:
+        return []
+    await effects.complete(site)  # a change may have been under way
+    return [wrong for wrong in await _wrong(site, inboxes, causes) if wrong in first]
+
+
+async def settle(site: Site, inboxes: Sequence[Key]) -> None:
+    """
+    Remove what a restore has put into inboxes beyond what they had: notifications that were dropped before, or whose
+    article or comment was not restored, and the inboxes of no user. Nobody may write meanwhile.
+    """
+    accounts = [keys.user(key.p, key.suffix) for key in inboxes]
+    dropped = await site.redis.pipeline([("HGET", account, "inbox_dropped") for account in accounts])
+    pairs = zip(inboxes, dropped, strict=True)
+    await site.redis.pipeline([("ZREMRANGEBYSCORE", key.text, "-inf", time) for key, time in pairs if time])
+    for key in inboxes:
+        await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key)])
+
+
+async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> list[Wrong]:
+    return [
+        *[wrong for key in inboxes for wrong in await _unfounded(site, key)],
+        *await _missing(site, causes),
+    ]
+
+
+async def _unfounded(site: Site, key: Key) -> list[Wrong]:
+    """The notifications of an inbox that no article or comment says to have sent, or that are too early."""
+    found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
+    is_user, *notified = await site.redis.pipeline(
+        [("EXISTS", keys.user(key.p, key.suffix)), *(("HGET", _cause(site, member), "notified") for member, _ in found)]
+    )
+    wrong = []
+    for (member, value), text in zip(found, notified, strict=True):
+        words = [each for each in records.notified(text or "") if _is_of(each, key.suffix, member)] if is_user else []
+        if not words:
+            wrong.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", None, ("ZREM", key.text, member)))
+        elif float(value) < words[0].at:
+            change = ("ZADD", key.text, words[0].at, member)
+            wrong.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", str(words[0].at), change))
+    return wrong
+
+
+async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
+    """The notifications of some articles and comments that are in no inbox."""
+    texts = await site.redis.pipeline([("HGET", key.text, "notified") for key in causes])
+    expected = [
+        (keys.inbox(q := site.home_of_user(each.username), each.username), keys.user(q, each.username),
+         records.notification_member(int(key.suffix), each.kind, key.name), each.at)
+        for key, text in zip(causes, texts, strict=True)
+        for each in records.notified(text or "")
+    ]  # fmt: skip
+    replies = await site.redis.pipeline(
+        [
+            command
+            for inbox, account, member, _ in expected
+            for command in (("ZSCORE", inbox, member), ("HMGET", account, "name", "inbox_dropped"))
+        ]
+    )
+    return [
+        Wrong(f"{inbox} {member}", None, str(at), ("ZADD", inbox, at, member))
+        for (inbox, _, member, at), value, (name, dropped) in zip(expected, replies[::2], replies[1::2], strict=True)
+        if value is None and name and at > int(dropped or 0)
+    ]
+
+
+def _cause(site: Site, member: str) -> str:
+    """The hash that a member of an inbox is about. Other programs may have written the member."""
+    number, _, rest = member.partition(" ")
+    key_of = keys.article if rest.endswith(" article") else keys.comment
+    is_number = number.isascii() and number.isdigit()
+    return key_of(site.home_of_article(int(number)), int(number)) if is_number else key_of(0, 0)
+
+
+def _is_of(each: Notified, username: str, member: str) -> bool:
+    return each.username == username and member.split(" ")[1:2] == [each.kind]

@@ -1,0 +1,79 @@
+-- Functions that notify users, here and in other partitions. Stands after prelude.lua and notify.lua.
+-- KEYS  see prelude.lua; the last two: effects:{p}   inbox:{p}: (see `keys.comment_keys`)
+-- ARGV  1-6 see prelude.lua   7 number of partitions
+local EFFECTS, INBOX = KEYS[#KEYS - 1], KEYS[#KEYS]
+local partitions, here = tonumber(ARGV[7]), tonumber(string.match(EFFECTS, "{(%d+)}"))
+local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
+
+-- Whether users of a slot have their home in this partition.
+local function is_here(slot)
+  return slot % partitions == here
+end
+
+-- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any, its
+-- number and the id of the entry before that has an effect there, or "".
+local function note_effects(id, slots)
+  local noted, known = {}, {[here] = true}
+  for _, slot in ipairs(slots) do
+    local target = slot % partitions
+    if not known[target] then
+      known[target] = true
+      noted[#noted + 1] = target
+      noted[#noted + 1] = redis.call("HGET", EFFECTS, target) or ""
+      redis.call("HSET", EFFECTS, target, id)
+    end
+  end
+  return noted
+end
+
+-- Whom a text notifies that its earlier versions (`before`) have not: those in ARGV from `first` on, each as username in
+-- lower case, then slot, up to `most` with those before; and the poster of what it answers, {poster, slot}, if given.
+local function newly_notified(poster, before, answered, most, first)
+  local known, words, mentions = {[string.lower(poster)] = true}, {}, 0
+  local function add(kind, name, slot)
+    if known[name] then return end
+    known[name] = true
+    words[#words + 1] = string.format("%s:%s:%s:%.0f", kind, name, slot, now)
+    if kind == "mention" then mentions = mentions + 1 end
+  end
+  for kind, name in string.gmatch(before or "", NOTIFIED) do
+    known[name] = true
+    if kind == "mention" then mentions = mentions + 1 end
+  end
+  if answered then add("reply", string.lower(answered.poster), answered.slot) end
+  for i = first, #ARGV, 2 do
+    if mentions < tonumber(most) then add("mention", ARGV[i], ARGV[i + 1]) end
+  end
+  return table.concat(words, " ")
+end
+
+-- The slots of the users in `notified`, and others.
+local function slots_of(notified, ...)
+  local slots = {...}
+  for _, _, slot in string.gmatch(notified or "", NOTIFIED) do slots[#slots + 1] = slot end
+  return slots
+end
+
+-- The fields and values of an entry about an article, with those whom it notifies if there are any.
+local function with_notified(notified, ...)
+  if (notified or "") == "" then return ... end
+  return "notified", notified, ...
+end
+
+local function notification(number, kind, type)
+  return string.format("%016.0f %s %s", tonumber(number), kind, type)
+end
+
+-- Notifies the users in `notified` who have their home here of a text: "article" or "comment" with a number.
+local function notify_here(notified, type, number)
+  for kind, name, slot, at in string.gmatch(notified, NOTIFIED) do
+    if is_here(slot) then notify(USER .. name, INBOX .. name, EVENTS, notification(number, kind, type), at) end
+  end
+end
+
+-- Takes a deleted text out of the inboxes here.
+local function forget_here(notified, type, number)
+  for kind, name, slot in string.gmatch(notified or "", NOTIFIED) do
+    if is_here(slot) then redis.call("ZREM", INBOX .. name, notification(number, kind, type)) end
+  end
+end

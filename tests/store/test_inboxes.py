@@ -1,0 +1,277 @@
+import random
+
+import pytest
+
+from store import archiving, comments, effects, keys
+from store.articles import Draft
+from store.errors import Unauthenticated
+from store.listings import Window
+from store.log import START
+from store.log import read as read_log
+from store.maintenance.import_stories import Story, import_batch
+from store.records import NotificationKind, Position
+from store.sessions import parse_token
+from store.store import Store
+from tests.conftest import registered
+from tests.store.discussions import commented
+from tests.store.inbox_model import MOST_MENTIONS, PEOPLE, InboxModel, act, check, kinds_of, page_of
+from tests.store.reading import everything, post, verified
+
+pytestmark = pytest.mark.routed
+REPLY, MENTION = NotificationKind.REPLY, NotificationKind.MENTION
+
+
+@pytest.fixture
+async def people(store) -> None:
+    for name in PEOPLE:
+        await registered(store, name)
+
+
+@pytest.fixture
+async def article(store, people) -> int:
+    return (await post(store, "Alice")).number
+
+
+async def inbox(store, name: str) -> list[tuple[NotificationKind, int]]:
+    return kinds_of(await page_of(store, name))
+
+
+async def test_answer_notifies_the_poster_of_what_it_answers(store, article, clock):  # C8
+    first = await commented(store, article, "bob")
+    clock.advance(1)
+    second = await commented(store, article, "Carol", first)
+
+    (notification,) = (await page_of(store, "bob")).notifications
+    assert (notification.number, notification.type, notification.at) == (second.number, "comment", clock.now)
+    assert notification.id == f"notification:bob:{second.number}"
+    assert not notification.is_seen
+    assert await inbox(store, "alice") == [(REPLY, first.number)]
+    assert await inbox(store, "carol") == []
+
+
+async def test_mentions_notify_each_user_once(store, article, clock):  # C8
+    first = await commented(store, article, "bob", text="@ALICE and @carol, @carol: @nobody")
+    clock.advance(1)
+    other = (await store.articles.post("dave", Draft("@bob", "", "@bob and @carol"))).article
+
+    assert await inbox(store, "Alice") == [(REPLY, first.number)]
+    assert await inbox(store, "Carol") == [(MENTION, other.number), (MENTION, first.number)]
+    assert await inbox(store, "bob") == [(MENTION, other.number)]
+    assert [each.type for each in (await page_of(store, "carol")).notifications] == ["article", "comment"]
+
+
+async def test_nobody_is_notified_of_their_own_doings(store, article):  # C8
+    first = await commented(store, article, "Alice", text="@alice")
+    await commented(store, article, "alice", first, "@ALICE")
+
+    assert await inbox(store, "alice") == []
+
+
+async def test_names_of_nobody_leave_nothing(store, article, redis):
+    await commented(store, article, "bob", text="@nobody")
+    await store.articles.edit(article, "Alice", {"content": "@nobody"})
+
+    assert not redis.exists(keys.inbox(store.site.home_of_user("nobody"), "nobody"))
+    await registered(store, "nobody")
+    assert await inbox(store, "nobody") == []
+
+
+async def test_edit_notifies_those_who_are_new_in_it(store, article, clock):  # C8
+    first = await commented(store, article, "bob", text="@carol")
+    clock.advance(60)
+    await store.comments.edit(first.number, "bob", "@carol and @dave and @alice")
+    await store.comments.edit(first.number, "bob", "@dave and @carol")
+    await store.articles.edit(article, "Alice", {"content": "@dave"})
+    await store.articles.edit(article, "Alice", {"title": "@bob", "content": "@dave, still"})
+
+    assert await inbox(store, "Alice") == [(REPLY, first.number)]
+    assert await inbox(store, "Carol") == [(MENTION, first.number)]
+    found = (await page_of(store, "dave")).notifications
+    assert [(each.number, each.at) for each in found] == [(first.number, clock.now), (article, clock.now)]
+    assert await inbox(store, "bob") == []
+
+
+async def test_mentions_of_a_text_have_a_limit_over_all_edits(redis_url, store, people, partitions, clock):  # C8
+    strict = await Store.open(redis_url, None, partitions, clock=clock, max_mentions=2)
+    article = (await strict.articles.post("Alice", Draft("a title", "", "@bob @carol @dave"))).article
+    await strict.articles.edit(article.number, "Alice", {"content": "@dave"})
+    first = (await strict.comments.post(article.number, None, "bob", "@carol")).comment
+    await strict.comments.edit(first.number, "bob", "@dave")
+    await strict.comments.edit(first.number, "bob", "@erin")
+    await registered(store, "erin")
+    await strict.comments.edit(first.number, "bob", "now @erin")
+    await strict.close()
+
+    assert await inbox(store, "Carol") == [(MENTION, first.number), (MENTION, article.number)]
+    assert await inbox(store, "dave") == [(MENTION, first.number)]
+    assert await inbox(store, "erin") == []
+
+
+async def test_replay_notifies_once(store, article, clock):  # C8, C9
+    for _ in range(2):
+        await store.comments.post(article, None, "bob", "@carol", "a key")
+        await store.articles.post("bob", Draft("a title", "", "@dave"), "a key")
+        clock.advance(1)
+
+    assert [len(await inbox(store, name)) for name in PEOPLE] == [1, 0, 1, 1]
+
+
+async def test_deleted_comment_leaves_the_inboxes(store, article):  # C8
+    first = await commented(store, article, "bob", text="@carol")
+    second = await commented(store, article, "dave", first, "@carol")
+    await store.comments.delete(first.number, "bob")  # a stub stays
+
+    assert [await inbox(store, name) for name in ("alice", "carol")] == [[], [(MENTION, second.number)]]
+    await store.comments.delete(second.number, "dave")
+    assert [await inbox(store, name) for name in PEOPLE] == [[], [], [], []]
+
+
+async def test_deleted_article_leaves_the_inboxes_with_its_thread(store, article):  # C8
+    await store.articles.edit(article, "Alice", {"content": "@dave"})
+    first = await commented(store, article, "bob", text="@carol")
+    await commented(store, article, "carol", first, "@dave")
+    await store.articles.delete(article, "Alice")
+    await comments.remove_threads(store.site, store.site.home_of_article(article))
+
+    assert [await inbox(store, name) for name in PEOPLE] == [[], [], [], []]
+    assert await effects.pending(store.site) == []
+
+
+async def test_imported_stories_notify_nobody(store, people, clock):
+    await import_batch(store, [Story("1", "@bob", "https://example.com/@bob", "Alice", clock.now - 5, 9)])
+
+    assert await inbox(store, "bob") == []
+
+
+async def test_mark_moves_forward_only(store, article, clock):
+    numbers = []
+    for _ in range(3):
+        clock.advance(1)
+        numbers.append((await commented(store, article, "bob")).number)
+    newest, middle, _ = (await page_of(store, "alice")).notifications
+    await store.inboxes.mark_seen("Alice", middle.position)
+    await store.inboxes.mark_seen("Alice", Position(1.0, keys.member(5)))
+
+    page = await page_of(store, "alice")
+    assert [each.is_seen for each in page.notifications] == [False, True, True]
+    assert (page.unseen, page.seen) == (1, middle.position)
+    unseen = await page_of(store, "alice", unseen_only=True)
+    assert (unseen.total, [each.number for each in unseen.notifications]) == (1, [newest.number])
+
+
+async def test_mark_does_not_go_beyond_the_newest(store, article, clock):
+    await store.inboxes.mark_seen("Alice", Position(9e15, keys.member(5)))
+    assert (await page_of(store, "alice")).seen is None
+
+    await commented(store, article, "bob")
+    await store.inboxes.mark_seen("Alice", Position(9e15, keys.member(5)))
+    await commented(store, article, "Carol")  # in the same millisecond
+
+    page = await page_of(store, "alice")
+    assert [each.is_seen for each in page.notifications] == [False, True]
+    assert page.seen == page.notifications[1].position
+
+
+async def test_mark_is_an_entry_of_the_log(store, article):
+    posted = await commented(store, article, "bob")
+    p = store.site.home_of_user("alice")
+    last = (await read_log(store.site, p, START, 100))[-1].id
+    for _ in range(2):
+        await store.inboxes.mark_seen("Alice", Position(9e15, keys.member(5)))
+
+    (entry,) = await read_log(store.site, p, last, 100)
+    assert (entry.kind, entry.actor, entry.subject) == ("inbox_seen", "Alice", "user:alice")
+    assert entry.values == {"inbox_seen": f"{posted.posted_at} {keys.member(posted.number)}"}
+
+
+async def test_ended_session_marks_nothing(store, article, clock, redis):
+    session = parse_token((await store.sessions.open("Alice")).token)
+    await commented(store, article, "bob")
+    clock.advance(2 * store.site.session_lifetime)
+    before = everything(redis)
+
+    with pytest.raises(Unauthenticated):
+        await store.inboxes.mark_seen(session, Position(1.0, keys.member(5)))
+    assert everything(redis) == before
+
+
+@pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
+async def test_late_notification_is_unseen(store, article, clock, monkeypatch):
+    """It is written by the effect of an earlier change, whose process died."""
+    name = next(name for name in PEOPLE if store.site.home_of_user(name) != store.site.home_of_article(article))
+    other = (await post(store, name)).number
+    with monkeypatch.context() as patched:
+        patched.setattr(effects, "apply", _nothing)
+        late = await commented(store, article, "erin", text=f"@{name}")
+    clock.advance(1)
+    await commented(store, other, "erin")
+    (newest,) = (await page_of(store, name)).notifications
+    await store.inboxes.mark_seen(name, newest.position)
+    await effects.complete(store.site)
+
+    first, second = (await page_of(store, name)).notifications
+    assert ((first.number, first.is_seen), second) == ((late.number, False), newest._replace(is_seen=True))
+    assert await verified(store) == []
+
+
+async def _nothing(*arguments: object) -> None:
+    pass
+
+
+async def test_effects_of_dead_processes_notify_once(store, article, redis, monkeypatch):  # C8
+    with monkeypatch.context() as patched:
+        patched.setattr(effects, "apply", _nothing)
+        first = await commented(store, article, "bob", text="@carol @dave")
+        gone = await commented(store, article, "bob", text="@carol @dave, again")
+        await store.comments.delete(gone.number, "bob")
+    for _ in range(2):
+        await effects.complete(store.site)
+        await effects.complete(store.site)
+
+    assert [await inbox(store, name) for name in ("carol", "dave")] == [[(MENTION, first.number)]] * 2
+    assert await inbox(store, "alice") == [(REPLY, first.number)]
+
+
+async def test_inbox_keeps_the_newest_thousand(store, article, redis, clock):
+    key, p = keys.inbox(store.site.home_of_user("alice"), "alice"), store.site.home_of_user("alice")
+    numbers = [1024 * (number + 1) for number in range(1_000)]
+    redis.zadd(key, {f"{keys.member(number)} reply comment": number for number in numbers})
+    posted = await commented(store, article, "bob")
+
+    page = await page_of(store, "alice", Window(2_000))
+    assert (page.total, len(page.notifications)) == (1_000, 1_000)
+    assert page.notifications[0].number == posted.number
+    assert page.notifications[-1].number == numbers[1]
+    assert redis.hget(keys.user(p, "alice"), "inbox_dropped") == str(numbers[0])
+
+
+async def test_dropped_notifications_are_not_missed(store, article, redis, clock):
+    p = store.site.home_of_user("alice")
+    first = await commented(store, article, "bob")
+    clock.advance(1)
+    await commented(store, article, "bob")
+    redis.hset(keys.user(p, "alice"), "inbox_dropped", first.posted_at)
+    redis.zrem(keys.inbox(p, "alice"), f"{keys.member(first.number)} reply comment")
+
+    assert await verified(store) == []
+
+
+async def test_article_that_mentions_is_not_archived(store, people):
+    article = (await store.articles.post("Alice", Draft("a title", "", "@bob"))).article
+    p = store.site.home_of_article(article.number)
+
+    assert await archiving.archivable(store.site, p, [article.number]) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_inboxes_are_those_of_a_plain_model(redis_url, store, people, partitions, clock, seed):  # C8
+    limited = await Store.open(redis_url, None, partitions, clock=clock, max_mentions=MOST_MENTIONS)
+    model, chance = InboxModel(), random.Random(seed)
+    for turn in range(240):
+        await act(limited, model, chance)
+        if turn % 60 == 59:
+            await check(limited, model)
+    await limited.close()
+
+    assert await effects.pending(store.site) == []
+    assert [finding for finding in await verified(store) if not finding.where.endswith(" TTL")] == []  # the clock jumps
