@@ -355,6 +355,21 @@ async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch
     assert redis.zrange(keys.pins(p, article), 0, -1) == [f"votes:{start.moves + 1}"]
 
 
+@pytest.mark.one_server
+async def test_store_that_takes_no_writes_refuses_pins(store, article, redis):
+    some = await commented(store, article, "alice")
+    redis.config_set("min-replicas-to-write", 1)
+    try:
+        assert await threads.pin(store.site, article, CommentOrder.VOTES) is None
+        by_time = await pinned(store, article, CommentOrder.OLDEST)
+    finally:
+        redis.config_set("min-replicas-to-write", 0)
+
+    assert await commented(store, article, "bob")
+    page = await thread(store, article, CommentOrder.OLDEST, ThreadWindow(5, beyond=by_time))
+    assert (page.is_pinned, [place.number for place in page.places]) == (True, [some.number])
+
+
 async def test_missing_article_has_no_pin(store, redis):
     for order in (CommentOrder.BEST, CommentOrder.VOTES):
         assert await threads.pin(store.site, 1024, order) is None
