@@ -30,7 +30,7 @@ from server.http_limits.slow_clients import SlowClients
 from server.settings import PREFIX, Settings
 from store import key_kinds, users
 from store.ranking.formulas import FRONT_PAGE_SIZE, PAGE_SIZE, Order
-from store.threads import MAX_PLACES
+from store.threads import MAX_PLACES, CommentOrder
 
 ROOT = Path(__file__).parents[1]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
@@ -166,6 +166,12 @@ def test_orders_and_subscriptions_are_complete():
     shown = {re.match(r"`(\w+)", row[0])[1] for row in table("live.md", "Live", "subscription")}
     assert subscriptions is not None
     assert shown == subscriptions.fields.keys()
+
+
+def test_orders_of_comments_are_complete():
+    rows = table("comments.md", "Orders", "`order`")
+
+    assert [row[0].strip("`") for row in rows] == [order.name for order in CommentOrder]
 
 
 def test_codes_of_refused_mutations_are_complete():
