@@ -105,7 +105,7 @@ SHAPES: dict[str, Callable[[int, random.Random], Conversation]] = {
 }
 
 
-def items(stories: int, comments: int, seed: int) -> Iterator[Item]:
+def items(stories: int, comments: int, seed: int, first_id: int = 1) -> Iterator[Item]:
     """
     Stories with conversations as on Hacker News, as items of its API, in the order of their ids. Some comments are
     deleted or dead, some have markup. The same seed gives the same items.
@@ -120,7 +120,7 @@ def items(stories: int, comments: int, seed: int) -> Iterator[Item]:
         made.append({"type": "story", "by": _person(chance), "time": at, "descendants": size, **about, **place})
         made += _discussion(made[-1], like_hacker_news(size, chance), chance)
     made.sort(key=lambda item: item["time"])
-    for id, item in enumerate(made, 1):
+    for id, item in enumerate(made, first_id):
         item["id"] = id
     for item in made:
         if parent := item.get("parent"):

@@ -1,10 +1,11 @@
 """
-Measures an import: prints the summary of the import, and the peak memory of the process.
+Measures imports: prints the summary of each, its CPU time, and the peak memory of the process.
 
     python -m bench.import_stories [FILE] [options of import]
 
-Without a file, 20 052 random stories, with hosts, authors and points as skewed as on a real site. The settings
-are those of the environment, except for the data directory, which is new.
+Without a file, 20 052 random stories, with hosts, authors and points as skewed as on a real site, and then 3 000 others
+with 20 000 comments as on Hacker News. The settings are those of the environment, except for the data directory, which
+is new.
 """
 
 import csv
@@ -16,9 +17,11 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bench import conversations
 from server.cli.main import main
 
 STORIES = 20_052
+DISCUSSED = (3_000, 20_000)  # stories and comments
 AUTHORS = 15_000  # of whom some 9 000 post
 HOSTS = 9_000
 WORDS = ["a", "the", "of", "river", "lamp", "clock", "tram", "choir", "kettle", "moth", "harbour", "queue", "bridge"]
@@ -29,9 +32,17 @@ YEAR_MINUTES = 366 * 24 * 60
 def run(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["UPVOTE_DATA_DIR"] = f"{folder}/data"
+        files = arguments[:1]
         if not arguments or arguments[0].startswith("-"):
-            arguments = [str(random_stories(Path(folder) / "stories.csv")), *arguments]
-        main(["import", *arguments])
+            discussed = conversations.write(
+                Path(folder) / "items.jsonl", conversations.items(*DISCUSSED, seed=1, first_id=STORIES)
+            )
+            files, arguments = [str(random_stories(Path(folder) / "stories.csv")), str(discussed)], ["", *arguments]
+        for file in files:
+            before = os.times()
+            main(["import", file, *arguments[1:]])
+            own, _, of_valkey, _, _ = [now - then for now, then in zip(os.times(), before, strict=True)]
+            print(f"CPU time {own:.1f} seconds, of Valkey {of_valkey:.1f} seconds")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # Linux counts in KiB
     print(f"peak memory {peak} MiB, without Valkey")
 

@@ -159,9 +159,13 @@ async def apply(site: Site, entries: Sequence[NewEntry]) -> None:
         replies = await site.redis.pipeline(
             [_command(entry, q, _commands(site, entry, q), before) for entry, q, before in entries]
         )
-        for (entry, q, _), (status,) in zip(entries, replies, strict=True):
-            if status == "behind":
-                await apply_missing(site, entry.p, q, entry.id)
+        behind = {
+            (entry.p, q): entry.id
+            for (entry, q, _), (status,) in zip(entries, replies, strict=True)
+            if status == "behind"
+        }
+        for (p, q), last in behind.items():
+            await apply_missing(site, p, q, last)
 
 
 async def apply_missing(site: Site, p: int, q: int, last: str) -> None:

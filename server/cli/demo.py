@@ -11,6 +11,7 @@ from server.settings import read_settings
 from server.trusted import LOCAL_ORIGINS
 
 SAMPLE = Path(__file__).parents[1] / "sample.csv"
+SAMPLE_COMMENTS = SAMPLE.with_name("sample_comments.jsonl")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,5 +25,5 @@ def run(arguments: Namespace) -> int:
         origins = {"allowed_origins": settings.allowed_origins or LOCAL_ORIGINS}
         temporary = settings.model_copy(update=own | origins)
         with session.running_store(temporary) as opened:
-            import_stories(opened, SAMPLE, Options(shift_to_now=True, with_voters=True))
+            import_stories(opened, [SAMPLE, SAMPLE_COMMENTS], Options(shift_to_now=True, with_voters=True))
             return serve(opened, listener)

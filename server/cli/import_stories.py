@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 from resolvers import archive
 from server.cli import hacker_news, session, story_file
-from server.cli.hacker_news import Conversations, Skipped
+from server.cli.hacker_news import Conversations
 from server.cli.progress import bars
 from server.cli.story_file import BadLine, Notes, NotStories
 from server.settings import Settings, read_settings
@@ -25,10 +25,12 @@ from store.records import Article
 from store.site import unix_milliseconds
 from store.store import Store
 
-BATCH = 500  # stories or comments in one round trip, fewer stories if they have many votes: a vote may have a voter
+BATCH = 500  # stories in one round trip, fewer if they have many votes: each vote may bring the name of a voter
 BATCH_VOTES = 50_000
+COMMENTS_AT_ONCE = 100  # in one round trip: their scripts take some 20 ms
 SHOWN = 20  # bad lines, and comments without what they answer
 MOST_FOLLOWED = 10_000
+Place = tuple[int, int]  # file, from 0 on, and line
 REFUSED = {Status.MISSING: "was not imported", Status.GONE: "was deleted"}
 
 
@@ -40,7 +42,7 @@ class Options:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="stories as CSV or JSON lines, or items of Hacker News")
+    parser.add_argument("files", type=Path, nargs="+", metavar="file", help="CSV, JSON lines, or items of Hacker News")
     parser.add_argument("--shift-to-now", action="store_true", help="move all times so that the newest is now")
     parser.add_argument("--with-voters", action="store_true", help="create voters for stories still open to votes")
     parser.add_argument("--follow", type=_count, default=0, metavar="N", help="let each author follow N others")
@@ -48,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     options = Options(arguments.shift_to_now, arguments.with_voters, arguments.follow)
-    return import_stories(read_settings(), arguments.file, options)
+    return import_stories(read_settings(), arguments.files, options)
 
 
 @dataclass(slots=True)
@@ -95,27 +97,30 @@ class ImportCounts:
 
 @dataclass(frozen=True, slots=True)
 class FileContents:
-    """Stories in order, without groups; comments; the ids of items that are not imported; the line of each id."""
+    """
+    Names of files; stories in order, without groups; comments; the ids of items that are not imported; and the place of
+    each id.
+    """
 
-    file: Path
+    names: Sequence[str]
     stories: Sequence[Story]
     comments: Sequence[StoryComment]
     skipped: frozenset[str]
-    lines: Mapping[str, int]
+    places: Mapping[str, Place]
 
 
-def import_stories(settings: Settings, file: Path, options: Options) -> int:
+def import_stories(settings: Settings, files: Sequence[Path], options: Options) -> int:
     """
-    Import what a file has and the store has not. If it is interrupted, the same command continues.
+    Import what some files have and the store has not. If it is interrupted, the same command continues.
 
     Raises:
-        OSError, NotStories: the file cannot be read, or has comments only, which cannot be shifted to now.
+        OSError, NotStories: a file cannot be read, or all have comments only, which cannot be shifted to now.
     """
     counts = ImportCounts()
     with bars() as progress:
-        found = read(file, counts, progress)
+        found = read(files, counts, progress)
         if options.shift_to_now and found.comments and not found.stories:
-            raise NotStories("--shift-to-now needs stories and comments in one file: this one has comments only")
+            raise NotStories("--shift-to-now needs the stories of comments: name their file, too")
         with session.running_store(settings, join=True) as opened:
             try:
                 session.run(opened, lambda store: Import(store, opened, options, counts, progress).run(found))
@@ -125,28 +130,37 @@ def import_stories(settings: Settings, file: Path, options: Options) -> int:
     return 0
 
 
-def read(file: Path, counts: ImportCounts, progress: Progress) -> FileContents:
+def read(files: Sequence[Path], counts: ImportCounts, progress: Progress) -> FileContents:
     """
-    What a file has. Bad lines are counted, and the first of them printed.
+    What some files have. Bad lines are counted, and the first of them printed.
 
     Raises:
-        OSError, NotStories: the file cannot be read.
+        OSError, NotStories: a file cannot be read.
     """
-    notes, bad = Notes(), list[BadLine]()
+    places, faults = dict[str, Place](), list[str]()
     stories, comments, skipped = list[Story](), list[StoryComment](), set[str]()
-    for found in progress.track(story_file.read(file, unix_milliseconds(), notes), description="read"):
-        if isinstance(found, Story):
-            stories.append(found)
-        elif isinstance(found, StoryComment):
-            comments.append(found)
-        elif isinstance(found, Skipped):
-            skipped.add(found.id)
-        else:
-            bad.append(found)
-    _print_faults([f"{file.name}, line {line.number}: {line.reason}" for line in bad], "bad lines")
-    counts.bad, counts.cleaned, counts.cut = len(bad), notes.cleaned, notes.cut
-    counts.left_out = len(skipped)
-    return FileContents(file, story_file.in_order(stories), comments, frozenset(skipped), notes.lines)
+    for number, file in enumerate(files):
+        notes = Notes()
+        for found in progress.track(story_file.read(file, unix_milliseconds(), notes), description="read"):
+            if isinstance(found, BadLine):
+                faults.append(f"{file.name}, line {found.number}: {found.reason}")
+                continue
+            line = notes.lines[found.id]
+            other, _ = places.setdefault(found.id, (number, line))
+            if other != number:
+                faults.append(f"{file.name}, line {line}: {files[other].name} has the same id")
+            elif isinstance(found, Story):
+                stories.append(found)
+            elif isinstance(found, StoryComment):
+                comments.append(found)
+            else:
+                skipped.add(found.id)
+        counts.cleaned += notes.cleaned
+        counts.cut += notes.cut
+    _print_faults(faults, "bad lines")
+    counts.bad, counts.left_out = len(faults), len(skipped)
+    names = [file.name for file in files]
+    return FileContents(names, story_file.in_order(stories), comments, frozenset(skipped), places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +242,8 @@ class Import:
             return refused
         task = self.progress.add_task("comments", total=len(placed))
         await effects.complete(self.store.site)  # of an import that was interrupted
-        for start in range(0, len(placed), BATCH):
-            batch = placed[start : start + BATCH]
+        for start in range(0, len(placed), COMMENTS_AT_ONCE):
+            batch = placed[start : start + COMMENTS_AT_ONCE]
             results = await self._import_batch(batch, names)
             self.counts.comments += sum(each.status is Status.IMPORTED for each in results)
             self.counts.known_comments += sum(each.status is Status.KNOWN for each in results)
@@ -262,10 +276,10 @@ class Import:
 
     def _report(self, found: FileContents, orphans: Sequence[tuple[StoryComment, str]]) -> None:
         self.counts.orphans = len(orphans)
-        lines = sorted((found.lines[comment.id], comment, reason) for comment, reason in orphans)
+        placed = sorted((found.places[comment.id], comment.id, comment.parent, reason) for comment, reason in orphans)
         faults = [
-            f"{found.file.name}, line {line}: comment {comment.id} answers {comment.parent}, which {reason}"
-            for line, comment, reason in lines
+            f"{found.names[file]}, line {line}: comment {id} answers {parent}, which {reason}"
+            for (file, line), id, parent, reason in placed
         ]
         _print_faults(faults, "comments without what they answer")
 

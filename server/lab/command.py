@@ -95,7 +95,7 @@ def compare(file: Path, options: Options) -> int:
     counts = ImportCounts()
     window = Policy().voting_window
     with bars() as progress:
-        stories = import_stories.read(file, counts, progress).stories
+        stories = import_stories.read([file], counts, progress).stories
         histories = [arrivals(story, options.half_life, window, options.seed) for story in stories]
         samples = instants(histories, options.step * HOUR // 60)
         plan = Plan(variants, options.top, options.colluders, samples, 60 // options.step)

@@ -322,7 +322,7 @@ async def test_an_import_continues_with_the_shift_of_an_archived_story(
     file = tmp_path / "stories.jsonl"
     file.write_text("".join(json.dumps(story_line(id, at)) + "\n" for id, at in (("7", time), ("8", time + 60_000))))
 
-    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), file, Options(shift_to_now=True))
+    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), [file], Options(shift_to_now=True))
 
     posted_at = int(redis.hget(keys.article(0, redis.hget(keys.imported(0), "8") or ""), "time") or 0)
     if is_deleted:
@@ -344,7 +344,7 @@ async def test_an_imported_comment_brings_its_archived_article_back(
     file = tmp_path / "items.jsonl"
     file.write_text(f"{json.dumps(item)}\n{json.dumps(answer)}\n")
 
-    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), file, Options())
+    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), [file], Options())
 
     assert redis.hmget(keys.article(0, number), "title", "comments") == ["A story", "2"]
 

@@ -122,7 +122,7 @@ def filled(tmp_path: Path, redis_url: str) -> Settings:
     stories = tmp_path / "stories.csv"
     stories.write_text(HEADER + "".join(map(line, range(300))))
     settings = Settings(redis_url=redis_url, partitions=8)
-    import_stories(settings, stories, Options(shift_to_now=True, with_voters=True, follow=3))
+    import_stories(settings, [stories], Options(shift_to_now=True, with_voters=True, follow=3))
     return settings
 
 

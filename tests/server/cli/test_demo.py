@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from server.cli.demo import SAMPLE
+from server.cli.demo import SAMPLE, SAMPLE_COMMENTS
+from server.cli.hacker_news import arranged
 from server.cli.story_file import read, with_groups
 from store.site import unix_milliseconds
 from tests.server.conftest import POST, REGISTER, ROOT, Live, environment
@@ -14,10 +15,17 @@ from tests.server.conftest import POST, REGISTER, ROOT, Live, environment
 FIELDS = """{
   articles(first: 100, order: TIME) {
     totalCount
-    nodes { title upvotes isVotingOpen voters(first: 1) { totalCount } }
+    nodes { title upvotes commentCount isVotingOpen voters(first: 1) { totalCount } }
   }
   frontPage { totalCount }
   groups { nodes { name } }
+}"""
+
+
+THREAD = """{
+  articles(first: 1, order: TIME) {
+    nodes { commentCount thread(first: 100) { edges { node { depth content votes } } } }
+  }
 }"""
 
 
@@ -39,9 +47,9 @@ def demo(tmp_path, heeds_interrupts) -> Iterator[Live]:
         text=True,
     )
     assert process.stdout is not None
-    printed = [process.stdout.readline().rstrip("\n") for _ in range(4)]
+    printed = [process.stdout.readline().rstrip("\n") for _ in range(5)]
     try:
-        url = printed[1].split()[-1].rstrip("/")
+        url = printed[2].split()[-1].rstrip("/")
         httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
         yield Live(process, url, printed, tmp_path)
     finally:
@@ -61,6 +69,18 @@ def test_demo_serves_the_sample_with_voting_open(demo):
     assert opened == answer["articles"]["nodes"][: len(opened)]
     assert 0 < len(opened) < 60
     assert all(article["voters"]["totalCount"] == article["upvotes"] for article in opened)
+
+
+def test_demo_has_conversations(demo):
+    """The explorer's examples ask for the newest article."""
+    answer = demo.ask(THREAD)["data"]["articles"]["nodes"][0]
+    places = [edge["node"] for edge in answer["thread"]["edges"]]
+
+    assert demo.printed[1].startswith("comments imported 37, already known 0, without what they answer 0; ")
+    assert (answer["commentCount"], len(places)) == (15, 16)
+    assert {place["depth"] for place in places} == {0, 1, 2, 3, 4}
+    assert [place["content"] is None for place in places].count(True) == 1
+    assert any("```" in (place["content"] or "") for place in places)
 
 
 def test_demo_answers_pages_of_a_development_server(demo):
@@ -90,3 +110,12 @@ def test_sample_has_no_bad_line_and_some_of_everything():
     assert len(stories) == 60
     assert {group for story in stories for group in story.groups} == {"ask", "show", "notes-example"}
     assert all(not story.link or ".example/" in story.link for story in stories)
+
+
+def test_sample_comments_are_about_the_sample():
+    stories = {story.id: 0 for story in read(SAMPLE, unix_milliseconds())}
+    comments = list(read(SAMPLE_COMMENTS, unix_milliseconds()))
+    conversations = arranged(comments, stories, ())
+
+    assert len(conversations.placed) == 37
+    assert (len(conversations.skipped), conversations.orphans) == (1, [])

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def written(tmp_path: Path, *items: Item | str, name: str = "some.jsonl") -> Pat
 
 
 def test_thread_is_the_conversation_that_was_imported(settings, items, file):  # C3, C4
-    import_stories(settings, file, Options())
+    import_stories(settings, [file], Options())
 
     wanted = expected(items)
     assert threads_of(settings) == wanted
@@ -120,11 +121,11 @@ def test_thread_is_the_conversation_that_was_imported(settings, items, file):  #
 
 @pytest.mark.parametrize("options", [Options(), Options(shift_to_now=True, with_voters=True)])
 def test_repeat_changes_nothing(settings, file, redis, capsys, options):
-    import_stories(settings, file, options)
+    import_stories(settings, [file], options)
     before = everything(redis)
     first = capsys.readouterr().out.splitlines()[1]
 
-    import_stories(settings, file, options)
+    import_stories(settings, [file], options)
     assert everything(redis) == before
     second = capsys.readouterr().out.splitlines()[1]
     number = first.split()[2]
@@ -140,14 +141,27 @@ def test_interrupted_import_continues(settings, items, file, monkeypatch):
             raise KeyboardInterrupt
         return await import_comments(*arguments)
 
-    monkeypatch.setattr(command, "BATCH", 40)
+    monkeypatch.setattr(command, "COMMENTS_AT_ONCE", 40)
     options = Options(shift_to_now=True)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(command.importing_comments, "import_comments", interrupted)
-        import_stories(settings, file, options)
+        import_stories(settings, [file], options)
     assert sum(map(len, threads_of(settings).values())) == 120
 
-    import_stories(settings, file, options)
+    import_stories(settings, [file], options)
+    assert threads_of(settings) == expected(items)
+    assert with_store(settings, verified) == []
+
+
+def test_effects_of_an_interrupted_import_are_completed(settings, items, file, monkeypatch):  # C7
+    async def interrupted(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+        patched.setattr("store.maintenance.import_comments.effects.apply", interrupted)
+        import_stories(settings, [file], Options())
+
+    import_stories(settings, [file], Options())
     assert threads_of(settings) == expected(items)
     assert with_store(settings, verified) == []
 
@@ -155,16 +169,16 @@ def test_interrupted_import_continues(settings, items, file, monkeypatch):
 def test_comments_of_a_second_file_find_their_stories(settings, items, tmp_path):
     stories = [item for item in items if item["type"] == "story"]
     early = [item for item in items if item["type"] == "comment" and item["id"] % 2 and item["parent"] < 200]
-    import_stories(settings, written(tmp_path, *stories), Options())
-    import_stories(settings, written(tmp_path, *early), Options())
-    import_stories(settings, written(tmp_path, *items), Options())
+    import_stories(settings, [written(tmp_path, *stories)], Options())
+    import_stories(settings, [written(tmp_path, *early)], Options())
+    import_stories(settings, [written(tmp_path, *items)], Options())
 
     assert threads_of(settings) == expected(items)
 
 
 def test_newest_item_is_now_and_all_keep_their_distance(settings, file, items, redis):
     before = unix_milliseconds()
-    import_stories(settings, file, Options(shift_to_now=True))
+    import_stories(settings, [file], Options(shift_to_now=True))
 
     found = [redis.hgetall(key) for prefix in ("article", "comment") for key in redis.scan_iter(f"{prefix}:*")]
     times = sorted(int(each["time"]) for each in found)
@@ -175,15 +189,25 @@ def test_newest_item_is_now_and_all_keep_their_distance(settings, file, items, r
 
 
 def test_comments_alone_are_not_shifted(settings, tmp_path, redis):
-    with pytest.raises(NotStories, match="this one has comments only"):
-        import_stories(settings, written(tmp_path, COMMENT), Options(shift_to_now=True))
+    with pytest.raises(NotStories, match="needs the stories of comments"):
+        import_stories(settings, [written(tmp_path, COMMENT)], Options(shift_to_now=True))
     assert redis.dbsize() == 0
+
+
+def test_several_files_are_imported_as_one(settings, items, tmp_path, capsys):
+    stories = [item for item in items if item["type"] == "story"]
+    comments = [item for item in items if item["type"] == "comment"]
+    files = [written(tmp_path, *comments, name="comments.jsonl"), written(tmp_path, *stories, comments[0])]
+    import_stories(settings, files, Options(shift_to_now=True))
+
+    assert threads_of(settings) == expected(items)
+    assert capsys.readouterr().err == f"some.jsonl, line {STORIES + 1}: comments.jsonl has the same id\n"
 
 
 def test_what_cannot_be_imported_is_reported_with_its_line(settings, tmp_path, capsys):
     orphan, answer = COMMENT | {"id": 5, "parent": 99}, COMMENT | {"id": 6, "parent": 5}
     bad, deleted = COMMENT | {"id": 7, "text": ""}, DELETED | {"id": 8}
-    import_stories(settings, written(tmp_path, orphan, STORY, "{", COMMENT, answer, bad, deleted), Options())
+    import_stories(settings, [written(tmp_path, orphan, STORY, "{", COMMENT, answer, bad, deleted)], Options())
 
     printed = capsys.readouterr()
     not_json, *others = printed.err.splitlines()
@@ -200,7 +224,7 @@ def test_what_cannot_be_imported_is_reported_with_its_line(settings, tmp_path, c
 
 
 def test_comment_on_a_deleted_article_is_reported(settings, tmp_path, capsys):
-    import_stories(settings, written(tmp_path, STORY, COMMENT), Options())
+    import_stories(settings, [written(tmp_path, STORY, COMMENT)], Options())
 
     async def delete(store: Store) -> None:
         p = store.site.home_of_user("Marlow")
@@ -208,12 +232,12 @@ def test_comment_on_a_deleted_article_is_reported(settings, tmp_path, capsys):
 
     with_store(settings, delete)
     capsys.readouterr()
-    import_stories(settings, written(tmp_path, STORY, COMMENT, COMMENT | {"id": 9}), Options())
+    import_stories(settings, [written(tmp_path, STORY, COMMENT, COMMENT | {"id": 9})], Options())
     assert capsys.readouterr().err == "some.jsonl, line 3: comment 9 answers 1, which was deleted\n"
 
 
 def test_text_of_a_story_is_imported(settings, tmp_path, redis):
-    import_stories(settings, written(tmp_path, STORY | {"text": "<i>Why</i>?"}), Options())
+    import_stories(settings, [written(tmp_path, STORY | {"text": "<i>Why</i>?"})], Options())
 
     (key,) = redis.scan_iter("article:*")
     assert redis.hget(key, "content") == "*Why*?"
@@ -221,7 +245,7 @@ def test_text_of_a_story_is_imported(settings, tmp_path, redis):
 
 def test_poster_joins_with_the_first_comment_or_story(settings, tmp_path, redis):
     own_story = STORY | {"id": 9, "by": "Pim", "time": STORY["time"] + 5_000}
-    import_stories(settings, written(tmp_path, STORY, own_story, COMMENT), Options())
+    import_stories(settings, [written(tmp_path, STORY, own_story, COMMENT)], Options())
 
     (key,) = redis.scan_iter("user:*:pim")
     assert redis.hget(key, "joined") == str(COMMENT["time"] * 1000)

@@ -3,13 +3,14 @@ import re
 from html import unescape
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bench.conversations import text as text_of
 from server.cli.markdown import CUT, markdown
 from store.errors import Invalid
+from tests.examples import examples
 
 RENDERED = MarkdownIt("gfm-like", {"linkify": False})
 TAG = re.compile("<[^>]*>")
@@ -54,6 +55,7 @@ def test_html_of_hacker_news_becomes_markdown(html, expected):
     assert converted(html) == expected
 
 
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.text(SPECIAL, max_size=30), min_size=1, max_size=4))
 def test_plain_text_is_shown_as_it_was_written(paragraphs):
     escaped = [part.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for part in paragraphs]
