@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
+from operator import attrgetter
 
 from redis import Redis
 
@@ -143,8 +144,10 @@ async def fill_other_kinds(scene: Scene) -> None:
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
     listing = listings.whole(site, Order.SCORE)
+    moved = (await scene.store.comments.post(scene.open.number, None, "carol", "a text that is voted on")).comment
+    assert moved is not None
     await threads.pin(site, scene.open.number, threads.CommentOrder.VOTES)
-    await scene.store.comments.vote(scene.answer, "bob", Vote.UP)
+    await scene.store.comments.vote(moved.number, "bob", Vote.UP)
     await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(scene.store, listing))
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
     await scene.store.server_keys.create("shop")
@@ -219,6 +222,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     trees = [
         key async for found in scan.known_keys(store.site, lambda count: None) for key in found if key.name == "tree"
     ]
+    trees.sort(key=attrgetter("text"))  # the same seed chooses the same one
     tree = chance.choice(trees) if trees else None
     members = await store.site.redis.run(("ZRANGE", tree.text, 0, -1)) if tree else []
     comment = int(chance.choice(members).split()[1]) if members else other

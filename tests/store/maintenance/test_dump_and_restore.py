@@ -72,9 +72,10 @@ async def restored(place: str, scene: Scene, records: list[dump.Record], partiti
 
 def kept(redis: "Redis") -> dict[str, object]:
     """
-    All keys that backups have, and those that are derived from them, without idempotency keys of deleted comments.
+    All keys that backups have, and those that are derived from them, without idempotency keys of what was deleted.
 
-    Branch paths depend on the order of the changes, and a user who never commented has no karma of comments.
+    Branch paths depend on the order of the changes. What never was above 0 is not stored: the number of comments or
+    replies, and the karma of a user who never commented.
     """
     found = {key: value for key, value in contents(redis).items() if backup_of(key) in (Backup.COPIED, Backup.DERIVED)}
     for key, value in found.items():
@@ -82,12 +83,18 @@ def kept(redis: "Redis") -> dict[str, object]:
         if kind in ("tree", "stubs"):
             found[key] = {member.split()[1] for member, _ in value}
         if kind == "comment":
-            found[key] = {name: each for name, each in value.items() if name not in ("path", "moves")}
+            found[key] = {"replies": "0"} | {
+                name: each for name, each in value.items() if name not in ("path", "moves")
+            }
+        if kind == "article":
+            found[key] = {"comments": "0"} | value
         if kind == "user":
             found[key] = {"comment_karma": "0"} | value
-    numbers = {key.split(":")[2] for key in found if key.startswith("comment:")}
+    numbers = {key.split(":")[2] for key in found if key.startswith(("article:", "comment:"))}
     return {
-        key: value for key, value in found.items() if not key.startswith("commented:") or value.split()[0] in numbers
+        key: value
+        for key, value in found.items()
+        if not key.startswith(("posted:", "commented:")) or value.split()[0] in numbers
     }
 
 
