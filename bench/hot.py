@@ -48,11 +48,11 @@ async def main(sizes: list[int], hot: int, parent: str | None) -> None:
         for larger in sizes:
             added = larger - size
             await fill(store, database, islice(stored, added))
-            beyond, most = await used(store) - empty, added + min(size, hot)
+            full, most = await used(store) - empty, added + min(size, hot)
             size = larger
             cpu = await archive(store, database, hot)
             left = await used(store) - empty
-            row = [f"{size:,}", f"{most:,}", f"{beyond / 1e6:.1f}", f"{left / 1e6:.1f}", f"{cpu:.2f}"]
+            row = [f"{size:,}", f"{most:,}", f"{full / 1e6:.1f}", f"{left / 1e6:.1f}", f"{cpu:.2f}"]
             print(f"| {' | '.join(row)} |", flush=True)
         await database.close()
         await store.close()

@@ -1,4 +1,4 @@
-"""What commands of maintenance read of the archive: the records of a dump, and what `verify` compares."""
+"""What maintenance commands read from the archive: the records of a dump, and the sums that `verify` compares."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ async def records_of(site: Site, database: Database, *, with_returned: bool = Tr
     The records of a dump of all archived articles, some at a time, and of those that came back to Redis meanwhile.
 
     Raises:
-        DatabaseUnavailable: the database does not answer, or has not the archive of this store.
+        DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
     """
     after = 0
     await database.run(archiver.check_identity, site.rankings.archive or "")
@@ -43,7 +43,7 @@ async def tally_of(site: Site, database: Database) -> Tally:
     The sums of all archived articles, of a moment in which none leaves Redis or comes back.
 
     Raises:
-        DatabaseUnavailable: the database does not answer, or has not the archive of this store.
+        DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
     """
     while True:
         before = await archiving.serials(site)
@@ -56,7 +56,7 @@ async def tally_of(site: Site, database: Database) -> Tally:
 
 
 async def verify_places(site: Site, database: Database, report: Callable[[Finding], None], *, repair: bool) -> None:
-    """Report archived articles whose places are not as their records say, and with `repair` write these again."""
+    """Report archived articles whose places differ from their records; with `repair`, write the places again."""
     if repair:
         await archiver.renew_listings(site, database)
     after = 0
@@ -73,7 +73,7 @@ async def verify_places(site: Site, database: Database, report: Callable[[Findin
 
 
 async def states_of(site: Site, numbers: Sequence[int]) -> dict[int, State]:
-    """Where articles are that the database has as archived. One round trip."""
+    """Whether articles that the database has as archived are in Redis. One round trip."""
     reads = archive.states(site, numbers)
     replies = await site.redis.pipeline([read.command for read in reads])
     return {

@@ -1,4 +1,4 @@
-"""The documentation: the site builds, its links lead somewhere, and its tables agree with the code."""
+"""The documentation: the site builds, its links lead to existing pages, and its tables agree with the code."""
 
 import inspect
 import os
@@ -40,7 +40,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)")
 FIRST_TABLE = re.compile(r"^\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 LOADED = re.compile(r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?([^"'\s>]+)|<link\b([^>]*)>""")
 FAR = re.compile(r"https?:|//")
-NAMES = {
+NAMES = {  # how the table of keys shows the parameters of a key
     "p": "p",
     "number": "N",
     "order": "ORDER",

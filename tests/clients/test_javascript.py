@@ -1,6 +1,7 @@
 """
 The clients of front ends, generated from the contract that a running server serves, compiled under a strict TypeScript
-and run against that server. All tell one story: somebody posts, another logs in, pages, listens, votes and is refused.
+and run against that server. All programs do the same: post as one user, then log in as another, read pages, subscribe,
+vote, and edit an article of the first user, which is refused.
 """
 
 import json
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.timeout(900)  # the first run on a machine installs the
 
 @pytest.fixture(scope="session")
 def project(live, tmp_path_factory):
-    """A front end: the files and commands of docs/frontend.md, and our programs besides."""
+    """A front end: the files and commands of docs/frontend.md, and the programs of these tests."""
     folder, modules = tmp_path_factory.mktemp("javascript"), programs.node_modules(SOURCES)
     shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True)
     (folder / "node_modules").symlink_to(modules)
@@ -63,11 +64,7 @@ def project(live, tmp_path_factory):
     ],
 )
 def test_client_pages_votes_listens_and_is_refused(live, project, client, program, expected):
-    node = (
-        programs.node(),
-        "--no-warnings",
-        "--experimental-websocket",
-    )  # Node 20 has what browsers have, but hides it
+    node = (programs.node(), "--no-warnings", "--experimental-websocket")  # Node 20 has WebSocket only as an option
 
     story = json_of(*node, program, f"{live.url}/graphql", client, CLOSED, cwd=project)
 

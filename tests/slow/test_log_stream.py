@@ -1,4 +1,7 @@
-"""A log that cannot be written, or that nobody reads: the server answers as ever, and says so elsewhere."""
+"""
+A log that cannot be written, or that nobody reads: requests are answered as usual, and `/readyz` and the metrics
+report it.
+"""
 
 import fcntl
 import os
@@ -97,15 +100,15 @@ def test_log_that_cannot_be_written_changes_no_answer(tmp_path, unwritable, work
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_log_that_nobody_reads_stops_nothing_and_is_written_later(tmp_path, workers):
+def test_log_that_nobody_reads_delays_no_answer_and_is_written_later(tmp_path, workers):
     with pipe() as (reader, writer):
         fill(writer)
         with serving(tmp_path, stderr=writer, workers=workers) as live:
             os.close(writer)
             pages = [live.post({"query": PAGE}, {"x-request-id": f"unread-{n}"}) for n in range(30)]
             ready = httpx.get(f"{live.url}/readyz")
-            thread = threading.Thread(target=lambda: written.append(read_all(reader)))
             written: list[bytes] = []
+            thread = threading.Thread(target=lambda: written.append(read_all(reader)))
             thread.start()
             assert live.stop() == 0
             thread.join()
@@ -125,7 +128,7 @@ def test_server_that_stops_does_not_wait_for_a_reader(tmp_path):
             assert live.stop() == 0
 
 
-def test_addresses_that_cannot_be_printed_stop_no_start(tmp_path):
+def test_server_starts_although_its_addresses_cannot_be_printed(tmp_path):
     port = free_port()
     with full() as unwritable, (tmp_path / "log").open("wb") as log:
         settings = environment(port=port, data_dir=tmp_path)
@@ -209,11 +212,11 @@ def test_other_users_of_the_same_pipe_still_block():
         assert os.get_blocking(writer)
 
 
-def test_line_after_a_torn_one_begins_anew(tmp_path):
+def test_line_after_an_incomplete_one_begins_on_a_new_line(tmp_path):
     file = tmp_path / "log"
     with file.open("wb") as log:
         stream = LogStream(log.fileno())
-        real, stream._write_now = stream._write_now, _torn(stream)
+        real, stream._write_now = stream._write_now, _disk_full_after_three_bytes(stream)
         stream.write("a line\n")
         stream._write_now = real
         stream.write("another\n")
@@ -222,8 +225,7 @@ def test_line_after_a_torn_one_begins_anew(tmp_path):
     assert stream.dropped == 1
 
 
-def _torn(stream: LogStream):
-    """Writes three bytes, and then finds the disk full."""
+def _disk_full_after_three_bytes(stream: LogStream):
     pieces = iter([3])
 
     def write(data: bytes) -> int:
@@ -234,15 +236,15 @@ def _torn(stream: LogStream):
     return write
 
 
-def test_whatever_python_writes_itself_is_dropped_as_well():
+def test_lines_of_python_itself_are_dropped_likewise():
     with full() as descriptor:
         failing = subprocess.run([sys.executable, "-c", FAILING], stderr=descriptor, timeout=60)
 
     assert failing.returncode == 1
 
 
-def test_closed_standard_error_is_no_file_of_ours(tmp_path):
-    """Where descriptor 2 is free, the next file opened would have it."""
+def test_closed_standard_error_is_replaced_by_the_null_device(tmp_path):
+    """Otherwise the next file that is opened would get descriptor 2, and the log with it."""
     program = f"import os; os.close(2); os.execv({sys.executable!r}, [{sys.executable!r}, '-c', {CLOSED!r}])"
     closed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 

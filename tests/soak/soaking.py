@@ -14,7 +14,7 @@ from tests.soak.worlds import BEGINNING, World, replay
 OPERATIONS = 4_000  # of one world
 SHRINKING = 240  # seconds
 SHOWN = 1_500  # characters of an answer
-MOST_REFUSED = 0.05  # share of the operations, because of their cost
+MAX_REFUSED = 0.05  # share of the operations that may be refused because of their cost
 
 
 @dataclass
@@ -31,7 +31,7 @@ class SoakResult:
 
     def missing(self) -> list[str]:
         missing = self.reached.missing()
-        if self.refused > MOST_REFUSED * self.reached["operations"]:
+        if self.refused > MAX_REFUSED * self.reached["operations"]:
             missing.append(f"{self.refused} operations were refused because of their cost")
         return missing
 

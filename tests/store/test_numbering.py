@@ -63,15 +63,15 @@ async def test_order_is_by_value_then_posting_time_then_number(store, clock, see
             )
             expected = [Position(value, keys.member(number)) for value, _, number in ranked]
             await assert_pages(store, listing_of(store, order, group), expected, random.Random(seed))
-    assert [each for each in await verified(store) if not each.where.endswith("TTL")] == []  # of Valkey's own clock
+    assert [each for each in await verified(store) if not each.where.endswith("TTL")] == []  # Valkey has its own clock
 
 
 async def history(store: Store, chance: random.Random) -> list[Article]:
     """
     Articles of few different votes, posted and imported in mixed order, some deleted.
 
-    In one partition at most one is posted in a millisecond, and one imported of a second: of more the others count as
-    of the milliseconds that follow.
+    In one partition at most one is posted in a millisecond, and at most one imported with a time of the same second: the
+    number of a second one would contain a later time than its own.
     """
     clock, found, seconds = store.site.clock, [], random.Random(0).sample(range(100_000), 1_000)
     for name in PEOPLE:

@@ -1,3 +1,5 @@
+"""Server keys: creating and revoking them, and what the store keeps of them."""
+
 import pytest
 
 from store import keys
