@@ -246,7 +246,7 @@ def request_id_of(headers: Headers) -> str:
     given = headers.get(b"x-request-id", b"")
     if given and VALID_REQUEST_ID.fullmatch(given):
         return given.decode()
-    return f"{getrandbits(64):016x}"
+    return getrandbits(64).to_bytes(8).hex()
 
 
 def client_of(

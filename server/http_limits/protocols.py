@@ -129,7 +129,19 @@ class LimitedHttp(HttpToolsProtocol):
         self._check_head()
         parser = self.parser
         version, method = parser.get_http_version(), parser.get_method()
-        self.scope = scope = self._new_scope(method.decode("ascii"), version)  # type: ignore[assignment]  # a dict
+        scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": ASGI,
+            "http_version": version,
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "method": method.decode("ascii"),
+            "root_path": "",
+            "headers": self.headers,
+            "state": self.app_state.copy(),
+        }
+        self.scope = scope  # type: ignore[assignment]  # it has what uvicorn reads of it
         self._is_upgrade = parser.should_upgrade() and (method != b"CONNECT" or self._should_upgrade())
         if self._is_upgrade:
             return
@@ -145,20 +157,6 @@ class LimitedHttp(HttpToolsProtocol):
         self._headers = len(self.headers)
         if not self._limiter.is_small_head(max_bytes, self._headers):
             self._limiter.check_head(self.url, self.headers)
-
-    def _new_scope(self, method: str, version: str) -> dict[str, Any]:
-        return {
-            "type": "http",
-            "asgi": ASGI,
-            "http_version": version,
-            "server": self.server,
-            "client": self.client,
-            "scheme": self.scheme,
-            "method": method,
-            "root_path": "",
-            "headers": self.headers,
-            "state": self.app_state.copy(),
-        }
 
     def _start_cycle(self, cycle: Cycle) -> None:
         earlier, self.cycle = self.cycle, cycle

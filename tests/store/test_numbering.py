@@ -70,8 +70,8 @@ async def history(store: Store, chance: random.Random) -> list[Article]:
     """
     Articles of few different votes, posted and imported in mixed order, some deleted.
 
-    In one partition at most one is posted in a millisecond, and at most one imported with a time of the same second: the
-    number of a second one would contain a later time than its own.
+    In one partition at most one is posted in a millisecond, and at most one imported with a time of the same second:
+    the number of a second one would contain a later time than its own.
     """
     clock, found, seconds = store.site.clock, [], random.Random(0).sample(range(100_000), 1_000)
     for name in PEOPLE:
