@@ -72,7 +72,9 @@ async def read(site: Site, p: int, after: str, count: int) -> list[Entry]:
 
 
 def deleted_comment(site: Site, number: int, id: str) -> Read[Comment | None]:
-    """The read of a comment that is gone, from the entry of its deletion; None if that was removed."""
+    """
+    The read of a comment that is gone, from the entry of its deletion; None if that was removed, or is about a stub.
+    """
     p = site.home_of_article(number)
     return Read(("XRANGE", keys.log(p), id, id), _deleted_comment, (p, number))
 
@@ -271,7 +273,8 @@ def _range(p: int, after: str, count: int) -> Command:
 
 def _deleted_comment(p: int, number: int, reply: Sequence[Any]) -> Comment | None:
     entries = [_entry(p, id, flat) for id, flat in reply]
-    return records.deleted_comment(number, entries[0].values) if entries else None
+    is_known = entries and entries[0].values["poster"]
+    return records.deleted_comment(number, entries[0].values) if is_known else None
 
 
 def _entry(p: int, id: str, flat: list[str]) -> Entry:

@@ -121,6 +121,21 @@ async def test_a_comment_brings_an_archived_article_back(calm: Pair) -> None:
     assert not calm.archived
 
 
+async def test_an_article_whose_comments_were_deleted_has_the_place_of_its_posting_time(calm: Pair) -> None:
+    first, second, third = [await posted(calm) for _ in range(3)]
+    for world in calm.worlds:
+        comment = (await world.store.comments.post(first, None, "Bob", "A text.")).comment
+        assert comment
+        await world.store.comments.delete(comment.number, "Bob")
+    await calm.archive_all()
+    page = await calm.ask("{ articles(order: ACTIVE) { nodes { id } } }", None)
+    await calm.mutate("comment", "Bob", articleId=f"article:{second}", content="A text.")
+    moved = await calm.ask("{ articles(order: ACTIVE) { nodes { id } } }", None)
+
+    ids = [[int(node["id"].split(":")[1]) for node in each["data"]["articles"]["nodes"]] for each in (page, moved)]
+    assert ids == [[third, second, first], [second, third, first]]
+
+
 async def test_a_replayed_post_gives_the_archived_article(calm: Pair) -> None:
     number = await posted(calm, idempotencyKey="one")
     await calm.archive_all()
