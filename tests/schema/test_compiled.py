@@ -212,7 +212,7 @@ async def test_every_execution_answers_as_strawberry_does(store, text, viewer):
     token = await filled(store)
     token = token if viewer == "somebody" else None
     paths = set()
-    for variables in VARIABLES:
+    for variables in VARIABLES if "$" in text else VARIABLES[:1]:
         path, (right, by_core, *by_plan) = await all_answers(store, token, text, variables)
         assert by_core == right
         assert by_plan == [right] * 3
