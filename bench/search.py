@@ -1,16 +1,17 @@
 """
 Measures searches at the database, without the server.
 
-    python -m bench.search FILE [DATABASE_URL]
+    python -m bench.search FILE [DATABASE_URL] [--comments 0]
 
-FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file. A query is
-one to four words that follow one another in the title of a random story, so that frequent words are searched as often
-as they are written. Times are of `database.search.find`, which finds all matches in their order; the CPU time is that
-of this process, without the server of PostgreSQL.
+FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file, and so
+many comments on them, each of the titles of five random stories. A query is one to four words that follow one another
+in the title of a random story, so that frequent words are searched as often as they are written. Times are of
+`database.search.find`, which finds all matches in their order; the CPU time is that of this process, without the server
+of PostgreSQL.
 """
 
+import argparse
 import random
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,8 +23,9 @@ from sqlalchemy import Connection, insert
 from bench.tables import markdown
 from database import search
 from database.engines import Engines
-from database.search import Search, SearchOrder
-from database.tables import ARTICLE_GROUPS, ARTICLES, USERS
+from database.rows import slices
+from database.search import Search, SearchKind, SearchOrder
+from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import parse
 from server.app import collect_garbage_less_often
 from server.cli import story_file
@@ -43,14 +45,15 @@ class Sample(NamedTuple):
     found: int
 
 
-def run(file: Path, url: str) -> None:
+def run(file: Path, url: str, comments: int) -> None:
     stories = [each for each in story_file.read(file, unix_milliseconds()) if isinstance(each, Story)]
     stories = story_file.with_groups(story_file.in_order(stories))
     engines = Engines.open(url)
     collect_garbage_less_often()  # as the server does
     started = process_time()
     engines.write(fill, stories)
-    print(f"{len(stories)} stories indexed in {process_time() - started:.1f} s of CPU time\n")
+    engines.write(comment, stories, comments)
+    print(f"{len(stories)} stories and {comments} comments indexed in {process_time() - started:.1f} s of CPU time\n")
     print(markdown(["search", "matches p50", "p95", "ms p50", "p95", "p99", "CPU ms p95"], rows(engines, stories)))
     engines.close()
 
@@ -77,6 +80,22 @@ def fill(connection: Connection, stories: Sequence[Story]) -> None:
     search.index(connection, numbers, users)
 
 
+def comment(connection: Connection, stories: Sequence[Story], count: int) -> None:
+    """Write comments, and index them."""
+    rng, kept = random.Random(2), {"parent": None, "depth": 0, "down": 0, "imported_votes": 0, "state": "VISIBLE"}
+    rows = [
+        {
+            "number": 1024 * (len(stories) + place), "article": 1024 * rng.randrange(1, len(stories) + 1),
+            "poster": rng.choice(stories).poster, "content": " ".join(each.title for each in rng.sample(stories, 5)),
+            "posted_ms": rng.choice(stories).time, "up": rng.randrange(1, 50), **kept,
+        }
+        for place in range(1, count + 1)
+    ]  # fmt: skip
+    for some in slices(rows):
+        connection.execute(insert(COMMENTS), some)
+    search.index(connection, comments=[row["number"] for row in rows])
+
+
 def rows(engines: Engines, stories: Sequence[Story]) -> list[list[str]]:
     """The figures of each kind of search."""
     rng = random.Random(1)
@@ -91,6 +110,8 @@ def rows(engines: Engines, stories: Sequence[Story]) -> list[list[str]]:
     searches["... NEWEST"] = [Search(each.phrases, order=SearchOrder.NEWEST) for each in mixed]
     searches["... VOTES"] = [Search(each.phrases, order=SearchOrder.VOTES) for each in mixed]
     searches["... in the largest group"] = [Search(each.phrases, group=largest_group(stories)) for each in mixed]
+    for kind in (SearchKind.ARTICLE, SearchKind.COMMENT):
+        searches[f"... of kind {kind.name}"] = [Search(each.phrases, frozenset({kind})) for each in mixed]
     return [[name, *figures(engines, each)] for name, each in searches.items()]
 
 
@@ -126,5 +147,10 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file", type=Path)
+    parser.add_argument("url", nargs="?")
+    parser.add_argument("--comments", type=int, default=0)
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        run(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else f"sqlite:///{folder}/upvote.db")
+        run(chosen.file, chosen.url or f"sqlite:///{folder}/upvote.db", chosen.comments)
