@@ -11,15 +11,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from database.database import Database
 from resolvers.archive import ArchiveReads
-from store import archive, feeds, listings, log, queries, threads
+from store import archive, feeds, inboxes, listings, log, queries, threads
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
+from store.inboxes import InboxPage
 from store.listings import Listing, Page, Window
 from store.queries import Read, RecordType
 from store.ranking import snapshots, standings
 from store.ranking.standings import Rank
-from store.records import Article, Comment, Position, Profile, Vote
+from store.records import Article, Comment, Notification, Position, Profile, Vote
 from store.sessions import Login
 from store.store import Store
 from store.threads import CommentOrder, ThreadPage, ThreadWindow
@@ -219,6 +220,14 @@ class Reads:
         """The mark in a user's feed."""
         (profile,) = await self.profiles([username])
         return profile.seen if profile else None
+
+    async def inbox(self, username: str, window: Window, unseen_only: bool = False) -> InboxPage:
+        """A page of a user's inbox. One round trip."""
+        return await self._load_one(inboxes.page(self._store.site, username, window, unseen_only=unseen_only))
+
+    async def notifications(self, username: str, numbers: Sequence[int]) -> dict[int, Notification]:
+        """A user's notifications by number, without those that do not exist. One round trip."""
+        return await self._load_one(inboxes.find(self._store.site, username, numbers)) if numbers else {}
 
     async def last_post(self, username: str) -> float | None:
         """The time of a user's newest article."""

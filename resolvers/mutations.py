@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeVar
 
-from resolvers import archive, feeds
+from resolvers import archive, feeds, inboxes
 from resolvers.arguments import BadInput
 from resolvers.context import Context
 from store import articles, comments, listings, records, validation
@@ -15,7 +15,7 @@ from store.errors import Invalid, NotFound, VotingClosed
 from store.follows import Followed
 from store.listings import Window
 from store.rate_limits import SlidingWindow
-from store.records import Article, Comment, Feed, User, Vote
+from store.records import Article, Comment, Feed, Inbox, User, Vote
 from store.sessions import NewSession, Session
 from store.validation import Faults
 
@@ -173,6 +173,18 @@ async def mark_feed_seen(context: Context, through: str) -> Feed:
         raise Invalid(str(error), "through") from error
     await context.write(context.store.follows.mark_seen(username, position))
     return feed
+
+
+async def mark_inbox_seen(context: Context, through: str) -> Inbox:
+    """Two round trips: the cursor has to belong to the viewer's inbox, so the username is read first."""
+    username = await context.store.sessions.username(context.actor())
+    inbox = Inbox(username)
+    try:
+        position = inboxes.cursor_position(inbox, through)
+    except BadInput as error:
+        raise Invalid(str(error), "through") from error
+    await context.write(context.store.inboxes.mark_seen(username, position))
+    return inbox
 
 
 def _article_number(article_id: str) -> int:

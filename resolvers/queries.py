@@ -11,12 +11,12 @@ from resolvers.rate_limits import RateLimit
 from store import listings, records, validation
 from store.errors import Invalid
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
-from store.records import Article, Comment, Feed, Group, User
+from store.records import Article, Comment, Feed, Group, Inbox, Notification, User
 from store.sessions import Login
 
 MAX_NODES = 100
 
-Node = Article | Comment | User | Group | Feed
+Node = Article | Comment | User | Group | Feed | Inbox | Notification
 
 
 async def node(context: Context, id: str) -> Node | BadInput | None:
@@ -24,13 +24,21 @@ async def node(context: Context, id: str) -> Node | BadInput | None:
 
 
 async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | None]:
-    """One round trip for all of them; one more for the articles of comments. A malformed id has its own error."""
+    """
+    One round trip for all of them; one more for the articles of comments, and for notifications. A malformed id has its
+    own error.
+    """
     if len(ids) > MAX_NODES:
         raise BadInput(f"at most {MAX_NODES} ids at once, not {len(ids)}")
-    articles, comments, users, feeds = await gather(
-        _articles(context, ids), _comments(context, ids), _users(context, ids), _feeds(context, ids)
+    articles, comments, users, feeds, inboxes, notifications = await gather(
+        _articles(context, ids),
+        _comments(context, ids),
+        _users(context, ids),
+        _feeds(context, ids),
+        _inboxes(context, ids),
+        _notifications(context, ids),
     )
-    found = {**articles, **comments, **users, **feeds, **_groups(ids)}
+    found = {**articles, **comments, **users, **feeds, **inboxes, **notifications, **_groups(ids)}
     return [found[id] if id in found else BadInput(f"this is not a valid id: {id[:100]}") for id in ids]
 
 
@@ -50,6 +58,11 @@ async def rate_limit(context: Context) -> RateLimit | None:
 async def feed(context: Context) -> Feed | None:
     username = await context.viewer()
     return Feed(username) if username else None
+
+
+async def inbox(context: Context) -> Inbox | None:
+    username = await context.viewer()
+    return Inbox(username) if username else None
 
 
 async def article(context: Context, id: str) -> Article | None:
@@ -140,6 +153,22 @@ async def _feeds(context: Context, ids: Sequence[str]) -> dict[str, Feed | None]
     owned = [id for id in ids if records.feed_owner(id)]
     own = await feed(context) if owned else None
     return {id: own if own and own.id == id.lower() else None for id in owned}
+
+
+async def _inboxes(context: Context, ids: Sequence[str]) -> dict[str, Inbox | None]:
+    """The viewer's inbox by its id; None for ids of other users' inboxes."""
+    owned = [id for id in ids if records.inbox_owner(id)]
+    own = await inbox(context) if owned else None
+    return {id: own if own and own.id == id.lower() else None for id in owned}
+
+
+async def _notifications(context: Context, ids: Sequence[str]) -> dict[str, Notification | None]:
+    """The viewer's notifications by id; None for those of others."""
+    parts = {id: each for id in ids if (each := records.notification_parts(id))}
+    viewer = await context.viewer() if parts else None
+    own = {id: number for id, (name, number) in parts.items() if viewer and name.lower() == viewer.lower()}
+    found = await context.reads.notifications(viewer, list(own.values())) if viewer else {}
+    return {id: found.get(own[id]) if id in own else None for id in parts}
 
 
 def _groups(ids: Sequence[str]) -> dict[str, Group]:

@@ -24,12 +24,14 @@ from store.events import (
     article_of,
     of_article,
     of_comment_changes,
+    of_inbox,
     of_new_comments,
     of_posts,
 )
+from store.inboxes import SIZE as INBOX_SIZE
 from store.listings import Listing, Page, Window
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article, Comment, ContentState, Position
+from store.records import Article, Comment, ContentState, Notification, Position
 
 PAGE = 100  # articles that are read at once from the listing by time
 CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
@@ -84,6 +86,19 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
             if await context.viewer() is None:
                 raise context.unauthenticated()
             yield article
+
+
+async def notification(context: Context) -> AsyncGenerator[Notification, None]:
+    """For each notification, the session is read again."""
+    viewer = await context.viewer()
+    if viewer is None:
+        raise context.unauthenticated()
+    async with aclosing(_notifications(context, viewer)) as notifications:
+        async for each in notifications:
+            context.clear()
+            if await context.viewer() is None:
+                raise context.unauthenticated()
+            yield each
 
 
 async def comment_posted(context: Context, article_id: str, under: str | None = None) -> AsyncGenerator[Comment, None]:
@@ -187,9 +202,9 @@ async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
 
 class SentPosts:
     """
-    The articles that a subscriber was sent.
+    The articles, or notifications, that a subscriber was sent.
 
-    `newest` are the last articles before the subscription began. Articles below `floor` in the listing by time need not
+    `newest` are the last `PAGE` ones before the subscription began. Those below `floor` in the listing by time need not
     be read again.
     """
 
@@ -205,12 +220,12 @@ class SentPosts:
     def unsent(self, numbers: Iterable[int]) -> list[int]:
         return [number for number in numbers if number not in self._sent and number not in self._older]
 
-    def add(self, article: Article, now: int) -> bool:
+    def add(self, number: int, posted_at: int, now: int) -> bool:
         """Remember that an article is sent. Return False if it was sent before."""
-        if article.number in self._sent:
+        if number in self._sent:
             return False
-        self._sent[article.number] = article.posted_at
-        self.floor = max(self.floor, _below(min(article.posted_at, now) - CLOCK_SKEW))
+        self._sent[number] = posted_at
+        self.floor = max(self.floor, _below(min(posted_at, now) - CLOCK_SKEW))
         while len(self._sent) > REMEMBERED and self._sent[oldest := next(iter(self._sent))] < self.floor.value:
             del self._sent[oldest]
         return True
@@ -240,7 +255,7 @@ async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Ev
                 if position:
                     numbers, position = await _missed(context, listing, position, sent, event)
                 for article in await live.read_after(event, partial(_articles, numbers)):
-                    if sent.add(article, site.clock()):
+                    if sent.add(article.number, article.posted_at, site.clock()):
                         yield event, article
                 if position is None:
                     break
@@ -261,6 +276,31 @@ async def _missed(
 async def _page_above(listing: Listing, position: Position, reads: Reads) -> Page:
     (page,) = await reads.pages([(listing, Window(PAGE, upwards=True, beyond=position))])
     return page
+
+
+async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notification, None]:
+    """Each new notification of a user, once. After an event MISSED, those that are not sent are read from the inbox."""
+    with context.live.events.mailbox(of_inbox(viewer)) as mailbox:
+        newest = (await context.reads.inbox(viewer, Window(PAGE))).notifications
+        sent = SentPosts([each.position for each in newest])
+        async for event in mailbox:
+            found = await context.live.read_after(event, partial(_new_notifications, viewer, event, sent))
+            for each in found:
+                if sent.add(each.number, each.at, context.store.site.clock()):
+                    yield each
+
+
+async def _new_notifications(viewer: str, event: Event, sent: SentPosts, reads: Reads) -> list[Notification]:
+    """
+    The unsent notifications that an event is about, oldest first. None if its effect is not applied yet: then it is
+    published again.
+    """
+    if event.kind is EventKind.MISSED:
+        window = Window(INBOX_SIZE, upwards=True, beyond=sent.floor)
+        found = {each.number: each for each in (await reads.inbox(viewer, window)).notifications[::-1]}
+    else:
+        found = await reads.notifications(viewer, [event.number])
+    return [found[number] for number in sent.unsent(found)]
 
 
 async def _articles(numbers: Sequence[int], reads: Reads) -> list[Article]:

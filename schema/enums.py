@@ -6,10 +6,19 @@ import strawberry
 
 from resolvers.search import SearchKind, SearchOrder
 from store.ranking.formulas import Order
-from store.records import ContentState, Vote
+from store.records import ContentState, NotificationKind, Vote
 from store.threads import CommentOrder
 
-__all__ = ["CommentOrder", "ContentState", "Order", "SearchKind", "SearchOrder", "UserErrorCode", "Vote"]
+__all__ = [
+    "CommentOrder",
+    "ContentState",
+    "NotificationKind",
+    "Order",
+    "SearchKind",
+    "SearchOrder",
+    "UserErrorCode",
+    "Vote",
+]
 
 
 class UserErrorCode(Enum):
@@ -53,6 +62,14 @@ describe(
     UP="An upvote.",
     DOWN="A downvote.",
     NONE="No vote; removes an earlier one.",
+)
+describe(
+    NotificationKind,
+    "NotificationKind",
+    "Why a user is notified.",
+    REPLY="A reply to an article or a comment of the user.",
+    MENTION="A text that mentions the user, as `@alice`.",
+    MODERATION="What a moderator did. There is none yet.",
 )
 describe(
     CommentOrder,

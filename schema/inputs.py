@@ -89,6 +89,13 @@ class MarkFeedSeenInput:
     )
 
 
+@strawberry.input(description="The new mark in the viewer's inbox.")
+class MarkInboxSeenInput:
+    through: str = strawberry.field(
+        description="The cursor of the newest notification that the viewer has seen, from the inbox."
+    )
+
+
 @strawberry.input(description="Groups to add one of the viewer's articles to, and then groups to remove it from.")
 class RegroupArticleInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)

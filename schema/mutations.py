@@ -13,7 +13,7 @@ from schema.errors import UserError, user_error
 from schema.fields import command_field, field_of
 from schema.queries import Query
 from schema.scalars import DateTime
-from schema.types import Article, Comment, Feed, User
+from schema.types import Article, Comment, Feed, Inbox, User
 from store import records
 from store.articles import Posted, Voted
 from store.comments import Commented, VotedOnComment
@@ -192,6 +192,15 @@ class MarkFeedSeenPayload(Payload):
         return cls.of_records(feed=feed)
 
 
+@strawberry.type(description="An inbox whose mark was moved.")
+class MarkInboxSeenPayload(Payload):
+    inbox: Inbox | None = nullable("The viewer's inbox.")
+
+    @classmethod
+    def of(cls, inbox: records.Inbox) -> Self:
+        return cls.of_records(inbox=inbox)
+
+
 def mutation(resolver: Callable[..., Awaitable[Any]], payload: type[Any], input: type | None, description: str) -> Any:
     """The field of a resolver whose result or refusal becomes a payload."""
 
@@ -279,4 +288,10 @@ class Mutation:
         MarkFeedSeenPayload,
         inputs.MarkFeedSeenInput,
         "Move the mark in the viewer's feed forward. It never moves back.",
+    )
+    mark_inbox_seen: MarkInboxSeenPayload | None = mutation(
+        mutations.mark_inbox_seen,
+        MarkInboxSeenPayload,
+        inputs.MarkInboxSeenInput,
+        "Move the mark in the viewer's inbox forward. It never moves back, and never beyond the newest notification.",
     )

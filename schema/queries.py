@@ -11,6 +11,7 @@ from schema.types import (
     Connection,
     Feed,
     Group,
+    Inbox,
     Node,
     RateLimit,
     SearchConnection,
@@ -64,6 +65,7 @@ class Query:
         "The group with this name. A group without articles is empty; null only if no group can have this name.",
     )
     feed: Feed | None = root_field(queries.feed, "The viewer's feed; null if nobody is logged in.")
+    inbox: Inbox | None = root_field(queries.inbox, "The viewer's inbox; null if nobody is logged in.")
     rate_limit: RateLimit | None = root_field(
         queries.rate_limit, "What is left of the cost points of this client; null without rate limits."
     )

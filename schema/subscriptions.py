@@ -5,7 +5,7 @@ import strawberry
 from resolvers import changes, subscriptions
 from schema.fields import NEW_COMMENT_ARGUMENTS, subscription_field
 from schema.scalars import DateTime
-from schema.types import Article, Change, Comment
+from schema.types import Article, Change, Comment, Notification
 
 
 @strawberry.type(description="A move of an article within a ranking. Places count from 1.")
@@ -52,6 +52,9 @@ class Subscription:
         subscriptions.comment_changed,
         "Each comment of an article after a vote, an edit or its deletion. A deleted comment has no content, and is "
         "sent whether it stays for its replies or is gone. Completes when the article is deleted.",
+    )
+    notification: Notification = subscription_field(
+        subscriptions.notification, "Each new notification of the viewer. None is missed while the server reconnects."
     )
     changes: Change = subscription_field(
         changes.subscribe,

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import strawberry
 
-from resolvers import articles, comments, feeds, rate_limits, search, threads, users
+from resolvers import articles, comments, feeds, inboxes, rate_limits, search, threads, users
 from resolvers.pagination import total_count
-from schema.enums import ContentState, Order, Vote
-from schema.fields import THREAD_ARGUMENTS, field_of
+from schema.enums import ContentState, NotificationKind, Order, Vote
+from schema.fields import INBOX_ARGUMENTS, THREAD_ARGUMENTS, field_of
 from schema.scalars import DateTime, Link
 from store import records
 
@@ -167,6 +167,36 @@ class Feed(Node):
     )
     seen_through: DateTime | None = field_of(
         feeds.seen_through, "The posting time of the article at the mark; null if the viewer has not set a mark."
+    )
+
+
+@strawberry.type(description="A reply to the viewer, or a mention of them.")
+class Notification(Node):
+    is_type_of = instances_of(records.Notification)
+
+    kind: NotificationKind = strawberry.field(description="Why the viewer is notified.")
+    at: DateTime = strawberry.field(description="When the viewer was notified.")
+    subject: Node | None = field_of(
+        inboxes.subject, "The comment or article that notifies the viewer; null if it was deleted."
+    )
+    actor: "User | None" = field_of(
+        inboxes.actor, "The user who wrote it; null for what a moderator did, or if it was deleted."
+    )
+    is_seen: bool = strawberry.field(description="Whether it is not newer than the mark.")
+
+
+@strawberry.type(description="What concerns the viewer: replies to their articles and comments, and mentions of them.")
+class Inbox(Node):
+    is_type_of = instances_of(records.Inbox)
+
+    notifications: "Connection[Notification]" = field_of(
+        inboxes.notifications,
+        "The notifications, newest first: the last 1,000. Those of deleted comments and articles are gone.",
+        arguments=INBOX_ARGUMENTS,
+    )
+    unseen_count: int = field_of(inboxes.unseen_count, "The number of notifications that are newer than the mark.")
+    seen_through: DateTime | None = field_of(
+        inboxes.seen_through, "The time of the notification at the mark; null if the viewer has not set a mark."
     )
 
 

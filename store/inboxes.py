@@ -15,6 +15,7 @@ from store.scripts.registry import FIND_NOTIFICATIONS, INBOX_PAGE, MARK_INBOX_SE
 from store.sessions import Actor, Sessions, actor_slot
 from store.site import Site
 
+SIZE = 1_000  # of an inbox; see notify.lua
 CAUSES = (("reply", "comment"), ("mention", "comment"), ("mention", "article"))  # kinds and types of notifications
 
 

@@ -11,8 +11,6 @@ from store.maintenance.comment_karma import Wrong
 from store.records import Notified
 from store.site import Site
 
-SIZE = 1_000  # of an inbox; see notify.lua
-
 
 async def find(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> list[Wrong]:
     """What is wrong in some inboxes, and what is missing in any that some articles and comments have notified."""

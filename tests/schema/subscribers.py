@@ -20,6 +20,8 @@ COMMENTED = """subscription($id: ID!, $under: ID) { commentPosted(articleId: $id
   id content depth parent { id } poster { username } viewerVote article { commentCount } } }"""
 COMMENT_CHANGED = """subscription($id: ID!) { commentChanged(articleId: $id) {
   id content state votes viewerVote poster { username } editedAt parent { id } } }"""
+NOTIFIED = """subscription { notification {
+  id kind isSeen actor { username } subject { id ... on Comment { content } ... on Article { title } } } }"""
 FED_IDS = "subscription { feedArticle { id } }"
 FED = "subscription { feedArticle { poster { username } } }"
 RANKING = """subscription($order: ArticleOrder, $group: String, $first: Int) {
