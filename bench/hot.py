@@ -12,18 +12,21 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from bench.tables import markdown
 from database.archiver import Archiver, Limits
 from database.database import Database
 from database.mirror import Mirror
 from server.managed_valkey import server
-from store import keys, log
+from store import archiving, keys, log
 from store.background import running
+from store.errors import StoreUnavailable
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import DAY
 from store.site import unix_milliseconds
@@ -34,6 +37,7 @@ USERS, GROUPS = 500, ("ask", "show", "tell", "news", "video")
 MINUTE = 60_000  # milliseconds
 NO_LIMIT = 10**9
 SETTLING = 3.0  # seconds
+T = TypeVar("T")
 
 
 async def main(sizes: list[int], hot: int, parent: str | None) -> None:
@@ -41,13 +45,13 @@ async def main(sizes: list[int], hot: int, parent: str | None) -> None:
         store = await Store.open(redis_url)
         database = Database(f"sqlite:///{folder}/upvote.db")
         await database.open()
-        empty, stored = await used(store), stories(random.Random(1), max(sizes))
+        empty, remaining = await used(store), stories(random.Random(1), max(sizes))
         head = ["articles", "most in Valkey", "MB", f"{hot:,} in Valkey, MB", "ms of CPU for an archived article"]
         print(markdown(head, []), flush=True)
-        size = left = 0
+        size = 0
         for larger in sizes:
             added = larger - size
-            await fill(store, database, islice(stored, added))
+            await fill(store, database, islice(remaining, added))
             full, most = await used(store) - empty, added + min(size, hot)
             size = larger
             cpu = await archive(store, database, hot)
@@ -62,21 +66,32 @@ async def fill(store: Store, database: Database, added: Iterator[Story]) -> None
     mirror = Mirror(store.site, database)
     while batch := list(islice(added, BATCH * BATCHES)):
         for start in range(0, len(batch), BATCH):
-            await import_batch(store, batch[start : start + BATCH])
-        await mirror.catch_up()
-        await leave_as_posts(store)
+            await repeated(partial(import_batch, store, batch[start : start + BATCH]))
+        await repeated(mirror.catch_up)
+        await repeated(partial(leave_as_posts, store))
+
+
+async def repeated(work: Callable[[], Awaitable[T]]) -> T:
+    """Do what can be repeated, again if Valkey does not answer in time on a busy machine."""
+    while True:
+        with suppress(StoreUnavailable):
+            return await work()
 
 
 async def archive(store: Store, database: Database, hot: int) -> float:
     """Archive what is beyond `hot`. Returns the milliseconds of CPU of the process for an article."""
     archiver = Archiver(store.site, database, Limits(hot, NO_LIMIT), notice=0)
     async with running(follow(Mirror(store.site, database))):
-        started = time.process_time()
-        moved = await archiver.move()
+        started, before = time.process_time(), await articles(store)
+        await repeated(archiver.move)
         cpu = time.process_time() - started
-    await archiver.close()
+    await repeated(archiver.close)
     await log.trim(store.site, 0, NO_LIMIT)
-    return cpu * 1000 / max(moved, 1)
+    return cpu * 1000 / max(before - await articles(store), 1)
+
+
+async def articles(store: Store) -> int:
+    return await archiving.count(store.site, 0)
 
 
 def stories(chance: random.Random, size: int) -> Iterator[Story]:
@@ -95,7 +110,7 @@ async def leave_as_posts(store: Store) -> None:
 
 async def follow(mirror: Mirror) -> NoReturn:
     while True:
-        await mirror.catch_up()
+        await repeated(mirror.catch_up)
         await asyncio.sleep(0.05)
 
 
