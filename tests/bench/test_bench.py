@@ -39,10 +39,11 @@ async def test_fallback_query_is_not_compiled(store: Store):
 
 async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
     monkeypatch.setattr(hot, "SETTLING", 0)
-    await hot.main([60], 20)
+    await hot.main([40, 60], 20, None)
 
-    *_, row = capsys.readouterr().out.splitlines()
-    assert row.startswith("| 60 | ")
+    *_, first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("| 40 | 40 | ")
+    assert second.startswith("| 60 | 40 | ")
 
 
 def test_searches_are_measured(tmp_path, monkeypatch, capsys):
