@@ -48,11 +48,11 @@ async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
 
 def test_searches_are_measured(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(search, "SEARCHES", 5)
-    search.run(ROOT / "server" / "sample.csv", f"sqlite:///{tmp_path}/upvote.db")
+    search.run(ROOT / "server" / "sample.csv", f"sqlite:///{tmp_path}/upvote.db", comments=20)
 
     first, _, *table = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"[0-9]+ stories indexed in [0-9.]+ s of CPU time", first)
-    assert len(table) == 2 + 9
+    assert re.fullmatch(r"[0-9]+ stories and 20 comments indexed in [0-9.]+ s of CPU time", first)
+    assert len(table) == 2 + 11
     assert {line.count("|") for line in table} == {8}
 
 
