@@ -29,8 +29,9 @@ from graphql import (
 )
 
 from tests.soak.fields import OBJECT_FIELDS, Feed
-from tests.soak.model import Article, BadInput, User
+from tests.soak.model import BadInput
 from tests.soak.mutations import PAYLOAD_FIELDS, mutate
+from tests.soak.records import Article, Comment, User
 from tests.soak.requests import SCHEMA, Request, SessionEnd, instant
 
 FIELDS: dict[str, dict[str, Callable[..., Any]]] = {**OBJECT_FIELDS, **PAYLOAD_FIELDS}
@@ -209,7 +210,7 @@ def _applies(condition: str, type_name: str) -> bool:
 
 def _type_name(declared: str, value: Any) -> str:
     if declared == "Node":
-        return {Article: "Article", User: "User", str: "Group", Feed: "Feed"}[type(value)]
+        return {Article: "Article", Comment: "Comment", User: "User", str: "Group", Feed: "Feed"}[type(value)]
     if declared == "UserError":
         return "VotingClosed" if value.code == "VOTING_CLOSED" else "Refusal"
     return declared

@@ -16,28 +16,35 @@ from tests.soak.requests import SCHEMA
 
 DEPTH = 7
 ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY", "ACTIVE")
+COMMENT_ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")
+DEPTHS = (0, 0, 1, 2, 3, 10, 40)
 SINCE_ORDERS = ("VOTES",) * 12 + ("TIME",) * 4 + ("SCORE", "GRAVITY")  # the last two are refused
 SIZES = ("first", "last")
-WRONG_SIZES = (0, -1, 101)
+WRONG_SIZES = (0, -1, 101, 501)  # a thread has pages of 500
 USUAL_SIZES = {"frontPage": 50}
 MOST_ALIASES, MOST_DIRECTIVES, MOST_COST = 25, 20, 1_500
 MUTATIONS = {  # by name, how often relative to the others
     "vote": 34,
+    "voteOnComment": 30,
+    "comment": 28,
     "post": 24,
     "followUser": 8,
     "markFeedSeen": 8,
     "regroupArticle": 8,
+    "deleteComment": 7,
     "deleteArticle": 6,
     "editArticle": 5,
+    "editComment": 3,
     "unfollowUser": 4,
     "logOut": 0.7,
     "logIn": 1,
     "register": 0.3,
     "changePassword": 0.2,
 }
+OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
 HASHING = ("register", "logIn", "changePassword")  # once in a document at most
-NOT_MODELLED = ("search", "comment", "comments", "thread")  # fields that the soak leaves out
-NODE_TYPES = ("Article", "User", "Group", "Feed")
+NOT_MODELLED = ("search", "inbox")  # fields that the soak leaves out, as it does pinned threads
+NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed")
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,8 @@ class DocumentGenerator:
 
     def plain_mutation(self, name: str) -> Document:
         """A mutation whose payload does not depend on the order in which it and others are executed."""
-        fields = {"post": "article { id }", "vote": "changed", "followUser": "changed", "unfollowUser": "changed"}
+        changes = ("vote", "voteOnComment", "followUser", "unfollowUser")
+        fields = {"post": "article { id }", "comment": "comment { id }"} | dict.fromkeys(changes, "changed")
         selected = f"{{ {fields.get(name, '__typename')} userErrors {{ code field }} }}"
         return self._document("mutation", f"m0: {name}{self._input(name, 'm0')} {selected}", (("m0", name),))
 
@@ -102,13 +110,13 @@ class DocumentGenerator:
     def _default(self, slot: Slot) -> str:
         if slot.kind == "size" and slot.is_optional and self.random.random() < 0.3:
             return f" = {self.random.randint(1, 5)}"
-        if slot.kind == "order" and self.random.random() < 0.3:
-            return f" = {self.random.choice(ORDERS)}"
+        if slot.kind in ("order", "commentOrder") and self.random.random() < 0.3:
+            return f" = {self.random.choice(ORDERS if slot.kind == 'order' else COMMENT_ORDERS)}"
         return ""
 
     def _root(self) -> str:
         weights = {
-            "articles": 10, "feed": 9, "user": 7, "article": 7, "group": 5, "groups": 3, "frontPage": 4,
+            "articles": 10, "feed": 9, "user": 7, "article": 17, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
@@ -122,7 +130,8 @@ class DocumentGenerator:
         return f"(input: $i_{key})"
 
     def _payload(self, name: str) -> str:
-        needed = {"post": "article { id }", "register": "token", "logIn": "token"}.get(name, "")
+        shown = {"post": "article { id }", "comment": "comment { id }", "register": "token", "logIn": "token"}
+        needed = shown.get(name, "")
         fields = SCHEMA.mutation_type.fields[name].type.fields  # type: ignore[union-attr]
         parts = [needed, "userErrors { code field message ... on VotingClosed { closedAt } }"]
         for each in fields:
@@ -163,6 +172,8 @@ class DocumentGenerator:
         parts = [self._leaf(name) for name in names] or ["__typename"]
         if depth < DEPTH:
             chance = 0.85 if type_name == "Feed" and depth < 4 else 0.5 if depth < 3 else 0.25
+            if type_name == "Article" and depth < 3:
+                chance = 1.2
             chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
             if type_name in ("Query", "Feed", "Group") and not chosen and others:
                 chosen = [self.random.choice(others)]
@@ -186,7 +197,7 @@ class DocumentGenerator:
         return f" @{self.random.choice(('include', 'skip'))}(if: {condition})"
 
     def _connection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
-        node = type_name.removesuffix("Connection")
+        node = "Comment" if type_name == "ThreadConnection" else type_name.removesuffix("Connection")
         size = within.get("size", 25)
         parts = []
         if self.random.random() < 0.7:
@@ -197,7 +208,8 @@ class DocumentGenerator:
         if self.random.random() < 0.1 and parts:
             return parts
         below = self._selection(node, depth + 1, times * size, {}) if depth < DEPTH else "{ id }"
-        parts.append(f"edges {{ cursor node {below} }}" if self.random.random() < 0.65 else f"nodes {below}")
+        hidden = "hiddenReplyCount " if type_name == "ThreadConnection" else ""
+        parts.append(f"edges {{ {hidden}cursor node {below} }}" if self.random.random() < 0.65 else f"nodes {below}")
         return parts
 
     def _node(self, depth: int, times: float, within: Mapping[str, Any]) -> str:
@@ -232,9 +244,10 @@ class DocumentGenerator:
         known = definition.args
         given: dict[str, str] = {}
         about: dict[str, Any] = {"parent": parent, "field": name}
-        for argument, kind in (("id", "nodeId"), ("ids", "nodeIds"), ("username", "username"), ("name", "group")):
+        kinds = {"id": "nodeId", "ids": "nodeIds", "username": "username", "name": "group"}
+        for argument, kind in kinds.items():
             if argument in known:
-                kind = "articleId" if (parent, name) == ("Query", "article") else kind
+                kind = f"{name}Id" if (parent, name) in (("Query", "article"), ("Query", "comment")) else kind
                 given[argument] = f"${self._slot(str(known[argument].type), kind)}"
         if "link" in known:
             given["link"] = about["link"] = f"${self._slot(str(known['link'].type), 'link')}"
@@ -243,7 +256,15 @@ class DocumentGenerator:
             given["order"] = about["order"] = self.random.choice(SINCE_ORDERS)
             self.cost += 25 * times
         elif "order" in known and self.random.random() < 0.75:
-            given["order"], about["order"] = self._written("ArticleOrder", "order", self.random.choice(ORDERS))
+            type_, kind, orders = ("ArticleOrder", "order", ORDERS)
+            if str(known["order"].type) == "CommentOrder":
+                type_, kind, orders = ("CommentOrder", "commentOrder", COMMENT_ORDERS)
+            given["order"], about["order"] = self._written(type_, kind, self.random.choice(orders))
+        if "under" in known and self.random.random() < 0.35:
+            given["under"] = about["under"] = f"${self._slot('ID', 'under')}"
+        if "maxDepth" in known and self.random.random() < 0.5:
+            depth = str(self.random.choice(DEPTHS))
+            given["maxDepth"], about["maxDepth"] = self._written("Int", "maxDepth", depth)
         if "group" in known and self.random.random() < 0.4:
             given["group"] = f"${self._slot('String', 'group')}"
             about["group"] = given["group"]
@@ -252,7 +273,7 @@ class DocumentGenerator:
             about["date"] = given["date"]
         if "unseenOnly" in known and self.random.random() < 0.4:
             given["unseenOnly"], _ = self._written("Boolean", "boolean", "true")
-        if "pinned" in known and self.random.random() < 0.2:
+        if "pinned" in known and name != "thread" and self.random.random() < 0.2:
             given["pinned"], about["pinned"] = "true", "true"
         if "first" in known:
             self._page(known, given, about, times, below)
@@ -282,7 +303,7 @@ class DocumentGenerator:
         below["size"] = most if given[size_argument].startswith("$") else size
         if "page" in known and size_argument == "first" and style > 0.9:
             given["page"], _ = self._written("Int", "page", str(self.random.randint(1, 4)))
-        elif self.random.random() < 0.65:
+        elif self.random.random() < (0.65 if times == 1 or about["field"] not in OF_COMMENTS else 0.1):
             cursor = "after" if size_argument == "first" else "before"
             given[cursor] = f"${self._slot('String', 'cursor', about=about)}"
 

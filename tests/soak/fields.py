@@ -6,8 +6,9 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from tests.soak import formulas
-from tests.soak.model import GROUP, USERNAME, Article, BadInput, NotAllowed, User, is_link
+from tests.soak.model import GROUP, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
+from tests.soak.records import Article, Comment, User
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
 
 
@@ -30,6 +31,7 @@ class Feed:
 
 
 NO_GROUP = "-"
+DEEPEST = 10  # levels below the first one that a thread shows by default
 
 
 def _changes(request: Request, parent: Any, **given: Any) -> None:
@@ -53,8 +55,11 @@ def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> 
 
 def _node(request: Request, parent: Any, id: str) -> Any:
     kind, _, name = id.partition(":")
-    if kind == "article" and name.isdecimal() and name.isascii() and name[0] != "0" and int(name) < 2**53:
+    if is_id("article", id):
         return request.model.articles.get(int(name))
+    if is_id("comment", id):
+        request.model.reached.count("comments of deleted articles", int(name) in request.model.orphans)
+        return request.model.comments.get(int(name))
     if kind in ("user", "feed") and USERNAME.fullmatch(name):
         user = request.model.users.get(name.lower())
         if kind == "user":
@@ -83,6 +88,26 @@ def _article(request: Request, parent: Any, id: str) -> Article | None:
         raise BadInput
     article: Article | None = _node(request, None, id)
     return article
+
+
+def _comment(request: Request, parent: Any, id: str) -> Comment | None:
+    if not id.startswith("comment:"):
+        raise BadInput
+    comment: Comment | None = _node(request, None, id)
+    return comment
+
+
+def _thread(request: Request, article: Article, **given: Any) -> Page:
+    under, deepest = given.get("under"), given.get("maxDepth")
+    if (under is not None and not is_id("comment", under)) or (deepest is not None and deepest < 0):
+        raise BadInput
+    above = None if under is None else int(under.partition(":")[2])
+    depth = DEEPEST if deepest is None else deepest
+    return request.threads.page(article, given.get("order") or "BEST", above, depth, request.paging(given))
+
+
+def _replies(request: Request, parent: Article | Comment, **given: Any) -> Page:
+    return request.threads.siblings(parent, given.get("order") or "BEST", request.paging(given))
 
 
 def _user(request: Request, parent: Any, username: str) -> User | None:
@@ -118,11 +143,11 @@ def _feed(request: Request, parent: Any) -> Feed | None:
     return Feed(user) if user else None
 
 
-def _viewer_vote(request: Request, article: Article) -> str | None:
+def _viewer_vote(request: Request, subject: Article | Comment) -> str | None:
     viewer = request.viewer()
-    if viewer is None or not request.model.is_open(article):
+    if viewer is None or not request.model.is_open(subject):
         return None
-    return "UP" if viewer in article.up else "DOWN" if viewer in article.down else "NONE"
+    return "UP" if viewer in subject.up else "DOWN" if viewer in subject.down else "NONE"
 
 
 def _voters(request: Request, article: Article, **given: Any) -> Page | None:
@@ -222,6 +247,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "viewer": lambda request, parent: request.viewer(),
         "session": _session,
         "article": _article,
+        "comment": _comment,
         "articles": _root_articles,
         "articlesByLink": _by_link,
         "frontPage": _front_page,
@@ -250,10 +276,38 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "viewerVote": _viewer_vote,
         "state": lambda request, article: "VISIBLE",
         "isLocked": lambda request, article: False,
-        "commentCount": lambda request, article: 0,
+        "commentCount": lambda request, article: request.model.comment_count(article),
+        "comments": _replies,
+        "thread": _thread,
         "groups": lambda request, article: sorted(article.groups),
         "voters": _voters,
         "standing": _standing,
+    },
+    "Comment": {
+        "id": lambda request, comment: f"comment:{comment.number}",
+        "article": lambda request, comment: comment.article,
+        "parent": lambda request, comment: comment.parent,
+        "ancestors": lambda request, comment: comment.ancestors,
+        "depth": lambda request, comment: len(comment.ancestors),
+        "poster": lambda request, comment: comment.poster,
+        "content": lambda request, comment: comment.content,
+        "state": lambda request, comment: "DELETED" if comment.is_stub else "VISIBLE",
+        "postedAt": lambda request, comment: comment.posted_at,
+        "editedAt": lambda request, comment: comment.edited_at,
+        "votes": lambda request, comment: comment.votes,
+        "upvotes": lambda request, comment: len(comment.up),
+        "downvotes": lambda request, comment: len(comment.down),
+        "isVotingOpen": lambda request, comment: request.model.is_open(comment),
+        "votingClosesAt": lambda request, comment: request.model.closes_at(comment),
+        "viewerVote": _viewer_vote,
+        "replyCount": lambda request, comment: sum(not each.is_stub for each in request.threads.replies(comment)),
+        "descendantCount": lambda request, comment: request.threads.visible_descendants(comment),
+        "replies": _replies,
+    },
+    "ThreadEdge": {
+        "cursor": lambda request, edge: edge.cursor,
+        "node": lambda request, edge: edge.node,
+        "hiddenReplyCount": lambda request, edge: edge.hidden,
     },
     "Standing": {
         "order": lambda request, standing: standing.order,
@@ -270,6 +324,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "joinedAt": lambda request, user: user.joined_at,
         "karma": lambda request, user: request.model.karma(user),
         "articles": _timeline,
+        "comments": lambda request, user, **given: request.threads.of_user(user, request.paging(given)),
         "followers": lambda request, user, **given: request.listings.people("followers", user, request.paging(given)),
         "following": lambda request, user, **given: request.listings.people("following", user, request.paging(given)),
         "viewerIsFollowing": lambda request, user: (
@@ -293,7 +348,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "startCursor": lambda request, page: page.ends[0].cursor if page.ends else None,
         "endCursor": lambda request, page: page.ends[-1].cursor if page.ends else None,
     },
-    **{f"{kind}Connection": CONNECTION for kind in ("Article", "User", "Group")},
-    **{f"{kind}Edge": EDGE for kind in ("Article", "User", "Group")},
+    **{f"{kind}Connection": CONNECTION for kind in ("Article", "User", "Group", "Comment", "Thread")},
+    **{f"{kind}Edge": EDGE for kind in ("Article", "User", "Group", "Comment")},
     **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited"), ERROR),
 }

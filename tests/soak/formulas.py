@@ -24,15 +24,11 @@ class Policy:
 
 
 def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:
-    """
-    The sort value of an order. SCORE, TIME and ACTIVE are in milliseconds, as in cursors.
-
-    The model has no comments, so an article is as active as it is new.
-    """
+    """The sort value of an order that depends on nothing else. SCORE and TIME are in milliseconds, as in cursors."""
     match order:
         case "SCORE":
             return posted_at + policy.vote_score * 1000 * (up - down)
-        case "TIME" | "ACTIVE":
+        case "TIME":
             return posted_at
         case "VOTES":
             return up - down

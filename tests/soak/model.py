@@ -6,12 +6,13 @@ orders are computed from the votes when they are read. `version` counts the chan
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from tests.soak.formulas import Policy
 from tests.soak.reached import Reached
+from tests.soak.records import Article, Comment, Key, User
 
 DAY = 86_400_000  # milliseconds
 REPEAT = 10_000
@@ -19,7 +20,7 @@ DUPLICATE_WINDOW = 30 * DAY
 GROUPS_OF_AN_ARTICLE = 10
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
-ARTICLE_ID = re.compile(r"article:([1-9][0-9]{0,15})")
+NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 
 
 class Refused(Exception):
@@ -45,53 +46,6 @@ class NotAllowed(BadInput):
     code = "FORBIDDEN"
 
 
-class Key(NamedTuple):
-    """The sort key of an article: by value, then by posting time and number."""
-
-    value: float
-    posted_at: int
-    number: int
-
-
-@dataclass(eq=False, repr=False)
-class User:
-    name: str
-    password: str
-    joined_at: int
-    following: dict["User", int] = field(default_factory=dict)  # by followee, when the follow began
-    mark: Key | None = None  # the newest article seen in the feed
-    posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key
-    recent: dict[Any, tuple[int, "Article"]] = field(default_factory=dict)  # posts without a key, by input
-
-    def __repr__(self) -> str:
-        return self.name
-
-    @property
-    def lower(self) -> str:
-        return self.name.lower()
-
-
-@dataclass(eq=False, repr=False)
-class Article:
-    number: int
-    title: str
-    link: str | None
-    content: str | None
-    poster: User
-    posted_at: int
-    groups: set[str]
-    edited_at: int | None = None
-    up: set[User] = field(default_factory=set)
-    down: set[User] = field(default_factory=set)
-
-    def __repr__(self) -> str:
-        return f"article:{self.number}"
-
-    @property
-    def votes(self) -> int:
-        return len(self.up) - len(self.down)
-
-
 class Model:
     def __init__(self, policy: Policy, partitions: int) -> None:
         self.policy, self.partitions = policy, partitions
@@ -99,19 +53,30 @@ class Model:
         self.version = 0
         self.users: dict[str, User] = {}  # by name in lower case
         self.articles: dict[int, Article] = {}  # that exist
-        self.numbers: set[int] = set()  # of all articles, also deleted ones
+        self.comments: dict[int, Comment] = {}  # that exist, also stubs
+        self.numbers: set[int] = set()  # of all articles and comments, also deleted ones
+        self.orphans: set[int] = set()  # numbers of the comments of deleted articles
+        self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
         self.sessions: dict[str, User] = {}  # by token
         self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
         self.reached = Reached()
 
-    def is_open(self, article: Article) -> bool:
-        return self.now <= self.closes_at(article)
+    def is_open(self, subject: Article | Comment) -> bool:
+        return subject.poster is not None and self.now <= self.closes_at(subject)
 
-    def closes_at(self, article: Article) -> int:
-        return article.posted_at + self.policy.voting_window * 1000
+    def closes_at(self, subject: Article | Comment) -> int:
+        return subject.posted_at + self.policy.voting_window * 1000
 
     def karma(self, user: User) -> int:
-        return sum(article.votes - 1 for article in self.articles.values() if article.poster is user)
+        subjects: list[Article | Comment] = [*self.articles.values(), *self.comments.values()]
+        return sum(subject.votes - 1 for subject in subjects if subject.poster is user)
+
+    def comment_count(self, article: Article) -> int:
+        return sum(each.article is article and not each.is_stub for each in self.comments.values())
+
+    def active_at(self, article: Article) -> int:
+        """The time of the newest comment, also of a deleted one, as long as there is any comment."""
+        return max(article.posted_at, article.commented_at if self.comment_count(article) else 0)
 
     def timeline(self, user: User) -> list[Article]:
         return [article for article in self.articles.values() if article.poster is user]
@@ -137,7 +102,11 @@ class Model:
         return None if is_late else newest
 
     def partition(self, article: Article) -> int:
-        return article.number % 1024 % self.partitions
+        return self.home(article.number)
+
+    def home(self, number: int) -> int:
+        """The partition of an article, and of its comments, whose numbers have the same slot."""
+        return number % 1024 % self.partitions
 
     def actor(self, token: str | None) -> User:
         if token is None or token not in self.sessions:
@@ -208,11 +177,8 @@ class Model:
             if self.now - at <= REPEAT and first.number in self.articles:
                 self.reached.count("double clicks")
                 return first, True
-        number = number_of_new(poster)
+        number = self.new_number(number_of_new(poster))
         article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
-        if number in self.numbers:
-            raise AssertionError(f"number {number} was given out twice")
-        self.numbers.add(number)
         self.articles[number] = article
         if key is not None:
             poster.posted[key] = (self.now, post_input, article)
@@ -220,6 +186,13 @@ class Model:
             poster.recent[post_input] = (self.now, article)
         self.version += 1
         return article, False
+
+    def new_number(self, number: int) -> int:
+        """The number that the server has given to a new article or comment."""
+        if number in self.numbers:
+            raise AssertionError(f"number {number} was given out twice")
+        self.numbers.add(number)
+        return number
 
     def _replayed(self, at: int, known: Any, article: Article, post_input: Any) -> tuple[Article | None, bool]:
         if known != post_input:
@@ -231,22 +204,26 @@ class Model:
 
     def vote(self, token: str | None, id: str, value: str) -> tuple[Article, bool]:
         article, voter = self._found(token, id)
-        if not self.is_open(article):
+        return article, self.cast(article, voter, value, "articleId")
+
+    def cast(self, subject: Article | Comment, voter: User, value: str, field: str) -> bool:
+        """Set a vote, and return whether it has changed."""
+        if not self.is_open(subject):
             self.reached.count("votes after the window")
-            raise Refused("VOTING_CLOSED", "articleId", closedAt=self.closes_at(article))
-        if self.now == self.closes_at(article):
+            raise Refused("VOTING_CLOSED", field, closedAt=self.closes_at(subject))
+        if self.now == self.closes_at(subject):
             self.reached.count("votes at the last instant")
-        before = "UP" if voter in article.up else "DOWN" if voter in article.down else "NONE"
+        before = "UP" if voter in subject.up else "DOWN" if voter in subject.down else "NONE"
         if value == before:
-            return article, False
-        if voter is article.poster:
+            return False
+        if voter is subject.poster:
             raise Refused("FORBIDDEN", "value")
-        article.up.discard(voter)
-        article.down.discard(voter)
+        subject.up.discard(voter)
+        subject.down.discard(voter)
         if value != "NONE":
-            (article.up if value == "UP" else article.down).add(voter)
+            (subject.up if value == "UP" else subject.down).add(voter)
         self.version += 1
-        return article, True
+        return True
 
     def edit(self, token: str | None, given: Mapping[str, Any]) -> Article:
         """Fields that are left out keep their values; null removes a link or content."""
@@ -256,7 +233,7 @@ class Model:
         if "title" in changes:
             changes["title"] = (changes["title"] or "").strip()
         check_all(
-            (is_article_id(given["articleId"]), "articleId"),
+            (is_id("article", given["articleId"]), "articleId"),
             ("title" not in changes or 1 <= len(changes["title"]) <= 300, "title"),
             (not changes.get("link") or is_link(changes["link"]), "link"),
         )
@@ -276,6 +253,10 @@ class Model:
     def delete(self, token: str | None, id: str) -> str:
         article = self._own(token, id)
         del self.articles[article.number]
+        orphans = {number for number, comment in self.comments.items() if comment.article is article}
+        self.orphans |= orphans
+        self.comments = {number: each for number, each in self.comments.items() if number not in orphans}
+        self.reached.count("articles deleted with comments", bool(orphans))
         self.version += 1
         return f"article:{article.number}"
 
@@ -285,7 +266,7 @@ class Model:
             raise Refused("UNAUTHENTICATED")
         add, wrong_adds = group_names(given.get("add"), "add")
         remove, wrong_removes = group_names(given.get("remove"), "remove")
-        check_all((is_article_id(given["articleId"]), "articleId"), *wrong_adds, *wrong_removes)
+        check_all((is_id("article", given["articleId"]), "articleId"), *wrong_adds, *wrong_removes)
         article = self._own(token, given["articleId"])
         after = (article.groups | set(add)) - set(remove)
         check(len(after) <= GROUPS_OF_AN_ARTICLE, "add")
@@ -351,13 +332,14 @@ def check_all(*values: tuple[Any, str]) -> None:
         raise wrong[0]
 
 
-def is_article_id(id: str) -> bool:
-    found = ARTICLE_ID.fullmatch(id)
-    return found is not None and int(found[1]) < 2**53
+def is_id(kind: str, id: str) -> bool:
+    """Whether this is an id of an article or a comment."""
+    found, _, number = id.partition(":")
+    return found == kind and NUMBER.fullmatch(number) is not None and int(number) < 2**53
 
 
-def number_of(id: str) -> int:
-    check(is_article_id(id), "articleId")
+def number_of(id: str, kind: str = "article") -> int:
+    check(is_id(kind, id), f"{kind}Id")
     return int(id.partition(":")[2])
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from graphql import get_named_type
 
+from tests.soak import comments
 from tests.soak.fields import Feed
 from tests.soak.model import Model, Refused
 from tests.soak.pages import Position
@@ -67,6 +68,25 @@ def _vote(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     return {"article": article, "changed": changed}
 
 
+def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
+    comment, replayed = comments.post(request.model, request.token, given, number)
+    return {"comment": comment, "replayed": replayed}
+
+
+def _edit_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"comment": comments.edit(request.model, request.token, given)}
+
+
+def _delete_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"deletedCommentId": comments.delete(request.model, request.token, given["commentId"])}
+
+
+def _vote_on_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    value = given.get("value") or "UP"
+    comment, changed = comments.vote(request.model, request.token, given["commentId"], value)
+    return {"comment": comment, "changed": changed}
+
+
 def _regroup(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     return {"article": request.model.regroup(request.token, given)}
 
@@ -98,6 +118,10 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "editArticle": _edit,
     "deleteArticle": _delete,
     "vote": _vote,
+    "comment": _comment,
+    "editComment": _edit_comment,
+    "deleteComment": _delete_comment,
+    "voteOnComment": _vote_on_comment,
     "regroupArticle": _regroup,
     "followUser": _follow,
     "unfollowUser": _unfollow,

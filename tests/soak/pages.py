@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tests.soak import formulas
-from tests.soak.model import Article, BadInput, Key, Model, User, canonical
+from tests.soak.model import BadInput, Model, canonical
+from tests.soak.records import Article, Key, User
 
 PIN_MS = 1_000  # pins are shared by all who begin to read within this time
 PINNED = 1_000  # entries of a pin, at most
@@ -31,11 +32,11 @@ class PageArguments(NamedTuple):
     before: Any = None
     page: int | None = None
 
-    def check(self) -> None:
+    def check(self, most: int = 100) -> None:
         first, after, last, before, page = self
         wrong = (
-            (first is not None and not 1 <= first <= 100)
-            or (last is not None and not 1 <= last <= 100)
+            (first is not None and not 1 <= first <= most)
+            or (last is not None and not 1 <= last <= most)
             or (first is not None and last is not None)
             or (after is not None and last is not None)
             or (before is not None and last is None)
@@ -126,7 +127,10 @@ class Listings:
 
     def key(self, order: str, article: Article, at: int) -> Key:
         up, down = len(article.up), len(article.down)
-        value = formulas.value(self._model.policy, order, article.posted_at, up, down, at)
+        if order == "ACTIVE":
+            value: float = self._model.active_at(article)
+        else:
+            value = formulas.value(self._model.policy, order, article.posted_at, up, down, at)
         return Key(value, article.posted_at, article.number)
 
     def page(

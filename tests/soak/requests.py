@@ -8,8 +8,10 @@ from typing import Any
 
 from graphql import build_schema
 
-from tests.soak.model import Model, User
+from tests.soak.model import Model
 from tests.soak.pages import Listings, PageArguments
+from tests.soak.records import User
+from tests.soak.threads import Threads
 
 SCHEMA = build_schema((Path(__file__).parents[2] / "schema" / "schema.graphql").read_text())
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -24,6 +26,7 @@ class Request:
 
     model: Model
     listings: Listings
+    threads: Threads
     token: str | None
     variables: Mapping[str, Any]
     cursor: Callable[[str], Any]

@@ -1,6 +1,7 @@
 """Runs the steps of a history on the server and the model, and compares every answer."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -9,13 +10,16 @@ from tests.soak.answers import Answer, answer
 from tests.soak.comparing import difference, is_between
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step, resolved
-from tests.soak.model import Model, User, number_of
+from tests.soak.model import Model, number_of
 from tests.soak.pages import Listings, Position
+from tests.soak.records import User
 from tests.soak.requests import Request
 from tests.soak.server import Server
+from tests.soak.threads import Threads
 from tests.soak.variables import KnownValues
 
 SMALL = 3_000  # characters of an answer that is shown
+POSTED = {"post": "article", "comment": "comment"}  # what a mutation posts
 TOO_MUCH = {"COST_LIMIT_EXCEEDED", "ANSWER_TOO_LARGE"}
 
 
@@ -38,15 +42,14 @@ class Run:
     def __init__(self, server: Server, policy: Policy, partitions: int) -> None:
         self.server = server
         self.model = Model(policy, partitions)
-        self.listings = Listings(self.model)
+        self.listings, self.threads = Listings(self.model), Threads(self.model)
         self.known = KnownValues()
         self.texts: dict[Ref, str] = {}
         self.positions: dict[str, Position] = {}
         self.users: dict[str, str] = {}  # by token, ended or not
         self.refused = 0
-        self._hidden: dict[
-            tuple[int, str], list[int]
-        ] = {}  # by operation, articles that it posted without showing their ids
+        # By operation, kind and user, articles or comments that it posted without showing their ids.
+        self._hidden: dict[tuple[int, str, str], list[int]] = {}
 
     async def step(self, step: Step) -> None:
         """
@@ -107,11 +110,13 @@ class Run:
             self._compare_either(step, operation, old, first)
 
     async def _note_numbers(self, operation: Operation, answered: dict[str, Any]) -> None:
-        """Find the numbers of articles whose payload became null because of an error."""
+        """Find the numbers of articles and comments whose payload became null because of an error."""
         data = answered.get("data") or {}
-        posts = [key for key, name in operation.mutations if name == "post"]
-        hidden = [key for key in posts if not (data.get(key) or {}).get("article")]
-        if not hidden or not answered.get("errors"):
+        kinds = {
+            POSTED[name] for key, name in operation.mutations
+            if name in POSTED and not (data.get(key) or {}).get(POSTED[name])
+        }  # fmt: skip
+        if not kinds or not answered.get("errors"):
             return
         variables = resolved(operation.variables, self.texts)
         posters = {self.users.get(resolved(operation.token, self.texts) or "")} | {
@@ -119,11 +124,14 @@ class Run:
             for key, name in operation.mutations
             if name in ("register", "logIn")  # what follows is done by this user
         }
-        text = "query($name: String!) { user(username: $name) { articles(first: 9) { nodes { id } } } }"
+        fields = "articles(first: 9) { nodes { id } } comments(first: 9) { nodes { id } }"
+        text = f"query($name: String!) {{ user(username: $name) {{ {fields} }} }}"
         for poster in filter(None, posters):
             found = await self.server.connections[0].ask(text, {"name": poster}, None)
-            nodes = found["data"]["user"]["articles"]["nodes"] if found["data"]["user"] else []
-            self._hidden[operation.number, poster] = sorted(number_of(each["id"]) for each in nodes)
+            for kind in kinds if found["data"]["user"] else ():
+                nodes = found["data"]["user"][f"{kind}s"]["nodes"]
+                numbers = sorted(number_of(each["id"], kind) for each in nodes)
+                self._hidden[operation.number, kind, poster] = numbers
 
     def _compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
         after = self._expected(operation, {})
@@ -172,6 +180,7 @@ class Run:
         request = Request(
             self.model,
             self.listings,
+            self.threads,
             token if token in self.users else None,
             variables,
             lambda text: self.positions.get(text, text),
@@ -185,13 +194,9 @@ class Run:
         hints: dict[str, Any] = {}
         for key, name in operation.mutations:
             payload = data.get(key) or {}
-            ref = Ref(operation.number, (key, "article", "id"))
-            if name == "post" and payload.get("article"):
-                id = payload["article"]["id"]
-                hints[key] = partial(lambda number, poster: number, number_of(id))
-                self._note_article(ref, id, number_of(id))
-            elif name == "post":
-                hints[key] = partial(self._take_hidden, operation, ref)
+            if name in POSTED:
+                ref = Ref(operation.number, (key, POSTED[name], "id"))
+                hints[key] = self._posted(operation, ref, payload.get(POSTED[name]))
             elif name in ("register", "logIn") and payload.get("token"):
                 hints[key] = payload["token"]
                 self._note_session(operation, key, payload["token"])
@@ -199,19 +204,26 @@ class Run:
                 self._note_deleted(resolved(operation.variables, self.texts)[f"i_{key}"]["articleId"])
         return hints
 
-    def _take_hidden(self, operation: Operation, ref: Ref, poster: User) -> int:
-        """The number of the next article that an operation posted without showing its id. The model refuses some."""
-        posted = self._hidden.get((operation.number, poster.lower), ())
-        numbers = [number for number in posted if number not in self.model.numbers]
-        assert numbers, "the server did not post an article"
-        number = numbers[0]
-        self._note_article(ref, f"article:{number}", number)
-        return number
+    def _posted(self, operation: Operation, ref: Ref, shown: dict[str, Any] | None) -> Callable[[User], int]:
+        """Gives the number of a new article or comment, which is `shown` or hidden."""
+        if shown is None:
+            return partial(self._take_hidden, operation, ref)
+        kind, _, number = shown["id"].partition(":")
+        self._note_posted(ref, kind, int(number))
+        return lambda poster: int(number)
 
-    def _note_article(self, ref: Ref, id: str, number: int) -> None:
-        if number not in self.known.articles:
-            self.known.articles[number] = ref
-        self.texts[ref] = id
+    def _take_hidden(self, operation: Operation, ref: Ref, poster: User) -> int:
+        """The number of the next one that an operation posted without showing its id. The model refuses some."""
+        kind = str(ref.path[1])
+        posted = self._hidden.get((operation.number, kind, poster.lower), ())
+        numbers = [number for number in posted if number not in self.model.numbers]
+        assert numbers, f"the server did not post this {kind}"
+        self._note_posted(ref, kind, numbers[0])
+        return numbers[0]
+
+    def _note_posted(self, ref: Ref, kind: str, number: int) -> None:
+        (self.known.articles if kind == "article" else self.known.comments).setdefault(number, ref)
+        self.texts[ref] = f"{kind}:{number}"
 
     def _note_deleted(self, id: str) -> None:
         number = id.partition(":")[2]

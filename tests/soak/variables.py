@@ -1,26 +1,25 @@
-"""Random values for the variables of documents: mostly existing ids and names, sometimes deleted or invalid ones."""
+"""Random values for the variables of queries: mostly existing ids and names, sometimes deleted or invalid ones."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from random import Random
 from typing import Any
 
-from tests.soak.documents import ORDERS, Document, Slot
+from tests.soak.documents import COMMENT_ORDERS, DEPTHS, OF_COMMENTS, ORDERS, Document, Slot
 from tests.soak.history import Ref
-from tests.soak.model import Article, Model, User, canonical
+from tests.soak.model import Model, canonical
 from tests.soak.pages import Position
+from tests.soak.records import Article, Comment, User
 from tests.soak.requests import EPOCH, instant, milliseconds
 
 GROUPS = ("ask", "show", "lua", "go-lang", "a_1")
 FORGED = ("", "x", "é", "b64=", "c2NvcmV8MQ==", "Zm9vfDF8Mg", "A" * 600, "bnVsbA==", "fHx8")
-WRONG_IDS = ("article:0", "article:x", "article:9007199254740993", "user:", "odd", "group:-", ":", "article")
+WRONG_IDS = ("article:0", "article:x", "article:9007199254740993", "comment:01", "user:", "odd", "group:-", ":")
 WRONG_NAMES = ("a", "a b", "x" * 21, "é1")
 WRONG_GROUPS = ("", "-a", "a b", "g" * 51)
 WRONG_LINKS = ("javascript:alert(1)", "https://", "https://a b.example/", "ftp://a.example/")
 LINK_TAILS = ("", "", "", "", "#part", "?utm_source=soak", "?b=1", "?utm_medium=x&b=1#y")
-TITLES = ("Redis in Action", "Ask: why?", "<b>", "  spaces  ", "日本語", "emoji 🎉", "quote \" \\ ' ` $ {", "a" * 300)
-PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
 
 class KnownValues:
@@ -28,11 +27,13 @@ class KnownValues:
 
     def __init__(self) -> None:
         self.articles: dict[int, Ref] = {}
+        self.comments: dict[int, Ref] = {}  # also deleted ones
         self.sessions: dict[str, list[tuple[str, Ref]]] = defaultdict(list)  # by user
         self.cursors: dict[Any, deque[tuple[Ref, Position]]] = defaultdict(lambda: deque(maxlen=60))
         self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))  # listings, by kind
         self.deleted: deque[Ref] = deque(maxlen=20)
         self.posts: dict[str, dict[str, Any]] = {}  # the input of the last post, by user
+        self.answers: dict[str, dict[str, Any]] = {}  # the input of the last comment, by user
 
     def add_cursor(self, ref: Ref, position: Position) -> None:
         listing = position.listing
@@ -41,8 +42,11 @@ class KnownValues:
         self.cursors[listing].append((ref, position))
 
 
-class VariableGenerator:
-    """Chooses the variables of one operation, most of them for the same user and group."""
+class ValueGenerator:
+    """
+    Chooses the variables of one operation, most of them for the same user, group, article and comment: those of a
+    listing of comments that was read before, if the document has a cursor of such a listing.
+    """
 
     def __init__(self, random: Random, model: Model, known: KnownValues, viewer: User | None) -> None:
         self.random, self.model, self.known, self.viewer = random, model, known, viewer
@@ -50,8 +54,12 @@ class VariableGenerator:
         self.user = viewer if viewer and random.random() < 0.3 else random.choice(users) if users else None
         self.group = random.choice(GROUPS)
         self.day = model.now // 86_400_000 * 86_400_000
+        self.listing: tuple[Any, ...] | None = None
+        self.article: Article | None = None
+        self.comment: Comment | None = None
 
     def variables(self, document: Document) -> dict[str, Any]:
+        self._focus(document)
         values: dict[str, Any] = {}
         for slot in document.slots:
             if slot.is_optional and self.random.random() < 0.04:
@@ -60,6 +68,25 @@ class VariableGenerator:
                 continue
             values[slot.name] = self._value(slot, values)
         return values
+
+    def _focus(self, document: Document) -> None:
+        """Choose the listing of comments, the article and the comment."""
+        paged = [slot.about for slot in document.slots if slot.kind == "cursor" and _is_of_comments(slot.about)]
+        if paged:
+            kinds = self.known.kinds["thread" if paged[0]["field"] == "thread" else "replies"]
+            fitting = [listing for listing in kinds if _fits(listing, paged[0])]
+            self.listing = self.random.choice(fitting[-8:]) if fitting else None
+        if self.listing is not None:
+            of_thread = self.listing[0] == "thread"
+            self.article = self.model.articles.get(self.listing[1])
+            self.comment = self.model.comments.get((self.listing[3] or 0) if of_thread else self.listing[1])
+        comments = list(self.model.comments.values())
+        if self.article and not self.comment:
+            comments = [each for each in comments if each.article is self.article]
+        if not self.comment and comments:
+            self.comment = self.random.choice(comments[-20:] if self.random.random() < 0.6 else comments)
+        if self.comment:
+            self.article = self.comment.article
 
     def _value(self, slot: Slot, values: dict[str, Any]) -> Any:
         generate: Callable[[Slot, dict[str, Any]], Any] = getattr(self, f"_{slot.kind}")
@@ -78,6 +105,21 @@ class VariableGenerator:
 
     def _order(self, slot: Slot, values: dict[str, Any]) -> str:
         return self.random.choice(ORDERS)
+
+    def _commentOrder(self, slot: Slot, values: dict[str, Any]) -> str:  # named after the kind of the slot
+        if self.listing and self.random.random() < 0.9:
+            return str(self.listing[2])
+        return self.random.choice(COMMENT_ORDERS)
+
+    def _maxDepth(self, slot: Slot, values: dict[str, Any]) -> int:
+        if self._chance(0.02):
+            return -1
+        if self.listing and self.listing[0] == "thread" and self.random.random() < 0.9:
+            return int(self.listing[4])
+        return self.random.choice(DEPTHS)
+
+    def _under(self, slot: Slot, values: dict[str, Any]) -> Any:
+        return self._commentId(slot, values)
 
     def _boolean(self, slot: Slot, values: dict[str, Any]) -> bool:
         return self.random.random() < 0.5
@@ -118,13 +160,26 @@ class VariableGenerator:
             return self.random.choice(WRONG_IDS)
         if self._chance(0.04) and self.known.deleted:
             return self.random.choice(self.known.deleted)
+        if slot is not SLOT and self.article and self.random.random() < (0.9 if self.listing else 0.5):
+            return self._id(self.article)
         return self._article(list(self.model.articles.values()))
+
+    def _commentId(self, slot: Slot, values: dict[str, Any]) -> Any:
+        if self._chance(0.02):
+            return self.random.choice(WRONG_IDS)
+        if self._chance(0.04) and self.known.comments:
+            return self.random.choice(list(self.known.comments.values()))
+        if slot is not SLOT and self.comment and self.random.random() < (0.9 if self.listing else 0.6):
+            return self._id(self.comment)
+        return self._comment(list(self.model.comments.values()))
 
     def _nodeId(self, slot: Slot, values: dict[str, Any]) -> Any:
         kind = self.random.random()
         if kind < 0.03:
             return self.random.choice(WRONG_IDS)
-        if kind < 0.5:
+        if kind < 0.3:
+            return self._commentId(slot, values)
+        if kind < 0.55:
             return self._article(list(self.model.articles.values()))
         name = self._username(slot, values) if self.random.random() < 0.98 else "nobody"
         if kind < 0.75:
@@ -139,7 +194,16 @@ class VariableGenerator:
             return "article:1773"
         newest = articles[-8:]
         article = self.random.choice(newest if self.random.random() < 0.6 else articles)
-        return self.known.articles[article.number]
+        return self._id(article)
+
+    def _comment(self, comments: list[Comment]) -> Any:
+        if not comments:
+            return "comment:1773"
+        return self._id(self.random.choice(comments[-12:] if self.random.random() < 0.6 else comments))
+
+    def _id(self, subject: Article | Comment) -> Ref:
+        known = self.known.articles if isinstance(subject, Article) else self.known.comments
+        return known[subject.number]
 
     def _cursor(self, slot: Slot, values: dict[str, Any]) -> Any:
         """Mostly a cursor of the listing, sometimes of another listing of its kind; seldom a forged one or None."""
@@ -167,6 +231,8 @@ class VariableGenerator:
 
         name = self.user.lower if self.user else "nobody"
         match about["parent"], about["field"]:
+            case "Article" | "Comment", field if field in OF_COMMENTS:
+                return self.listing or ("thread" if field == "thread" else "replies",)
             case "Query", "articles":
                 group = given("group", None)
                 return ("articles", given("order", "SCORE"), group.lower() if group else None, since())
@@ -187,107 +253,23 @@ class VariableGenerator:
             case _:
                 return self.random.choice(self.known.kinds["voters"] or [("voters", 0)])
 
-    def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
-        generate: Callable[[], dict[str, Any]] = getattr(self, f"_input_{slot.about['mutation'].lower()}")
-        return generate()
 
-    def _input_vote(self) -> dict[str, Any]:
-        values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]
-        given = {"articleId": self._articleId(SLOT, {}), "value": self.random.choice(values)}
-        if self._chance(0.05):
-            given["value"] = None
-        if self._chance(0.05):
-            del given["value"]
-        return given
+def _is_of_comments(about: Mapping[str, Any]) -> bool:
+    return about["field"] in OF_COMMENTS and about["parent"] != "User"
 
-    def _input_post(self) -> dict[str, Any]:
-        """Sometimes the viewer's last post again: a double click."""
-        name = self.viewer.lower if self.viewer else ""
-        if not self._chance(0.2) or name not in self.known.posts:
-            self.known.posts[name] = self._new_post()
-        return dict(self.known.posts[name])
 
-    def _new_post(self) -> dict[str, Any]:
-        given: dict[str, Any] = {"title": self.random.choice(TITLES)}
-        if self._chance(0.02):
-            given["title"] = self.random.choice(("", "   ", "x" * 301))
-        if self.random.random() < 0.6:
-            given["link"] = self._link(SLOT, {})
-        if self._chance(0.02):
-            given["link"] = self.random.choice(WRONG_LINKS)
-        if self.random.random() < 0.5 or "link" not in given:
-            given["content"] = self.random.choice(("text", "line\nbreak", "x" * 1_500, "日本" * 20))
-        if self._chance(0.02):
-            given.pop("link", None)
-            given.pop("content", None)
-        if self.random.random() < 0.6:
-            given["groups"] = self._groups()
-        if self._chance(0.02):  # several faults at once
-            given |= {"title": "", "groups": list(WRONG_GROUPS), "idempotencyKey": ""}
-        if self.random.random() < 0.35:
-            given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
-            if self.random.random() < 0.7:
-                given |= {"title": "the same again", "link": "https://example.com/again", "groups": ["ask"]}
-                given.pop("content", None)
-        return given
+def _fits(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:
+    """Whether a cursor of a listing may fit the arguments that a document has as literals."""
 
-    def _groups(self) -> list[str]:
-        names = self.random.sample(GROUPS, self.random.randint(0, 3))
-        return [*names, self.random.choice(WRONG_GROUPS)] if self._chance(0.02) else names
+    def fits(name: str, usual: Any, value: Any) -> bool:
+        text = about.get(name, str(usual))
+        return bool(text.startswith("$") or text == str(value))
 
-    def _input_editarticle(self) -> dict[str, Any]:
-        given: dict[str, Any] = {"articleId": self._own_article()}
-        if self.random.random() < 0.5:
-            given["title"] = self.random.choice((*TITLES, None, ""))
-        if self.random.random() < 0.4:
-            given["link"] = self.random.choice((None, "", "https://example.org/edited", *WRONG_LINKS[:1]))
-        if self.random.random() < 0.4:
-            given["content"] = self.random.choice((None, "edited", "y" * 5_000))
-        return given
-
-    def _input_deletearticle(self) -> dict[str, Any]:
-        return {"articleId": self._own_article()}
-
-    def _input_regrouparticle(self) -> dict[str, Any]:
-        given: dict[str, Any] = {"articleId": self._own_article()}
-        if self.random.random() < 0.8:
-            given["add"] = self._groups()
-        if self.random.random() < 0.5:
-            given["remove"] = self._groups()
-        if self._chance(0.04):
-            given["add"] = [f"many-{place}" for place in range(self.random.choice((9, 10, 11)))]
-        return given
-
-    def _own_article(self) -> Any:
-        own = [each for each in self.model.articles.values() if each.poster is self.viewer]
-        if not own or self._chance(0.08):
-            return self._articleId(SLOT, {})
-        return self._article(own)
-
-    def _input_followuser(self) -> dict[str, Any]:
-        return {"userId": self.random.choice(WRONG_IDS) if self._chance() else f"user:{self._username(SLOT, {})}"}
-
-    _input_unfollowuser = _input_followuser
-
-    def _input_markfeedseen(self) -> dict[str, Any]:
-        about = {"parent": "Feed", "field": "articles"}
-        found = self._cursor(Slot("", "", "", about), {})
-        return {"through": found if found is not None else "none"}
-
-    def _input_register(self) -> dict[str, Any]:
-        name = self.random.choice((f"user-{len(self.model.users)}", self._username(SLOT, {})))
-        return {"username": name, "password": self._password()}
-
-    def _input_login(self) -> dict[str, Any]:
-        password = self.user.password if self.user and not self._chance(0.2) else "wrong horse 9"
-        return {"username": self._username(SLOT, {}), "password": password}
-
-    def _input_changepassword(self) -> dict[str, Any]:
-        current = self.viewer.password if self.viewer and not self._chance(0.2) else "wrong horse 9"
-        return {"currentPassword": current, "newPassword": self._password()}
-
-    def _password(self) -> str:
-        return "short" if self._chance(0.1) else self.random.choice(PASSWORDS)
+    if not fits("order", "BEST", listing[2]):
+        return False
+    return listing[0] != "thread" or (
+        ("under" in about) == (listing[3] is not None) and fits("maxDepth", 10, listing[4])
+    )
 
 
 SLOT = Slot("", "", "")

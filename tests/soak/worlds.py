@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -11,20 +11,21 @@ from typing import Any
 from tests.soak.documents import Document, DocumentGenerator
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step
-from tests.soak.model import User
-from tests.soak.running import Difference, Run
+from tests.soak.inputs import VariableGenerator
+from tests.soak.records import Article, Comment, User
+from tests.soak.running import POSTED, Difference, Run
 from tests.soak.server import ROOT, Server
-from tests.soak.variables import VariableGenerator
 
 BEGINNING = 1_600_000_000_000  # unix milliseconds
 USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
 MOST_ARTICLES = 120
+MOST_COMMENTS = 180  # the deletion of an article waits for its first 200 to be removed
 READS, WRITES = 60, 60  # documents that are sent again with other variables
 NEW = 0.04  # share of new documents
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
 EVENTS = ("drop", "restart", "kill", "expire", "day")
 BETWEEN_EVENTS = 500  # operations
-INDEPENDENT = ("post", "vote", "followUser", "unfollowUser")
+INDEPENDENT = ("post", "comment", "vote", "followUser", "unfollowUser")
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ class World:
         """
         Advance the clock: mostly not at all or by whole seconds, so that many instants and values are equal.
 
-        It advances at least one millisecond for each article posted at the last instant, as the numbers of articles
+        It advances at least one millisecond for each article or comment posted at the last instant, as their numbers
         would otherwise run ahead of the clock.
         """
         step = self.random.choice((0, 0, 0, 0, 1, 1, 7, 200, 1000, 1000))
@@ -180,26 +181,29 @@ class World:
 
     def _write(self, *, alone: bool = False) -> Operation:
         model = self.run.model
-        if len(model.articles) > MOST_ARTICLES:
+        if len(model.articles) > MOST_ARTICLES or len(model.comments) > MOST_COMMENTS:
             document = self._generator().plain_mutation("deleteArticle")
         elif alone or self.random.random() < 0.1:
             document = self._generator().mutation(alone=alone)
         else:
             document = self._repeated(self._writing, WRITES, self._generator().mutation)
         viewer = self._viewer(0.96)
-        self._posts += sum(each == "post" for _, each in document.mutations)
+        self._posts += sum(each in POSTED for _, each in document.mutations)
         return self._with_variables(document, viewer)
 
     def _last_vote(self) -> Operation:
-        """A vote at the last instant at which an article can be voted on, or one millisecond later."""
-        model = self.run.model
-        article = min(
-            model.articles.values(), key=lambda each: (model.closes_at(each) < self._now, model.closes_at(each))
-        )
-        self._now = max(self._now + self._posts, model.closes_at(article) + self.random.choice((0, 0, 1)))
+        """A vote at the last instant at which an article or a comment takes votes, or one millisecond later."""
+        model, known = self.run.model, self.run.known
+        of_comment = bool(model.comments) and self.random.random() < 0.4
+        subjects: Iterable[Article | Comment] = (model.comments if of_comment else model.articles).values()
+        subject = min(subjects, key=lambda each: (model.closes_at(each) < self._now, model.closes_at(each)))
+        self._now = max(self._now + self._posts, model.closes_at(subject) + self.random.choice((0, 0, 1)))
         self._posts = 0
-        given = {"articleId": self.run.known.articles[article.number], "value": self.random.choice(("UP", "DOWN"))}
-        return self._operation(self._generator().plain_mutation("vote"), self._viewer(1), {"i_m0": given})
+        name, field, ids = "vote", "articleId", known.articles
+        if of_comment:
+            name, field, ids = "voteOnComment", "commentId", known.comments
+        given = {field: ids[subject.number], "value": self.random.choice(("UP", "DOWN"))}
+        return self._operation(self._generator().plain_mutation(name), self._viewer(1), {"i_m0": given})
 
     def _independent(self) -> list[Operation]:
         """Writes of different users at once. The payload of each is independent of the others."""
@@ -207,7 +211,7 @@ class World:
         operations = []
         for user in users:
             name = self.random.choice(INDEPENDENT)
-            self._posts += name == "post"
+            self._posts += name in POSTED
             operations.append(self._with_variables(self._generator().plain_mutation(name), user))
         return operations
 

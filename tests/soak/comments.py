@@ -1,0 +1,149 @@
+"""The commands on comments in the model, as the contract and docs/comments.md describe them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.soak.model import DAY, REPEAT, Model, Refused, check, check_all, is_id, number_of
+from tests.soak.records import Article, Comment, Move, User
+
+DEEP = 5
+MOST_MOVES = 4  # that a comment keeps apart
+LONGEST = 10_000  # characters
+
+
+def post(
+    model: Model, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[User], int]
+) -> tuple[Comment | None, bool]:
+    """The comment, None if it was deleted since, and whether this was a replay."""
+    if token is None:
+        raise Refused("UNAUTHENTICATED")
+    parent_id, content, key = given.get("parentId"), given["content"], given.get("idempotencyKey")
+    check_all(
+        (is_id("article", given["articleId"]), "articleId"),
+        (parent_id is None or is_id("comment", parent_id), "parentId"),
+        (is_content(content), "content"),
+        (key is None or 1 <= len(key) <= 200, "idempotencyKey"),
+    )
+    poster, number = model.actor(token), number_of(given["articleId"])
+    comment_input = (number, parent_id and number_of(parent_id, "comment"), content)
+    used = (model.home(number), key)  # keys are kept with the article
+    if key is not None and used in poster.commented and model.now - poster.commented[used][0] <= DAY:
+        return _replayed(model, *poster.commented[used], comment_input)
+    if key is None and comment_input in poster.recent_comments:
+        at, first = poster.recent_comments[comment_input]
+        if model.now - at <= REPEAT and is_there(model, first):
+            model.reached.count("double clicks on comments")
+            return first, True
+    article, parent = _answered(model, *comment_input[:2])
+    comment = _new(model, number_of_new, article, parent, poster, content)
+    if key is not None:
+        poster.commented[used] = (model.now, comment_input, comment)
+    else:
+        poster.recent_comments[comment_input] = (model.now, comment)
+    return comment, False
+
+
+def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> Comment:
+    if token is None:
+        raise Refused("UNAUTHENTICATED")
+    check_all((is_id("comment", given["commentId"]), "commentId"), (is_content(given["content"]), "content"))
+    comment, _ = _own(model, token, given["commentId"])
+    comment.content, comment.edited_at = given["content"], model.now
+    model.version += 1
+    return comment
+
+
+def delete(model: Model, token: str | None, id: str) -> str:
+    """A comment with replies becomes a stub. A stub goes with its last reply."""
+    comment, _ = _own(model, token, id)
+    comment.poster = comment.content = comment.edited_at = None
+    gone: Comment | None = comment
+    while gone and gone.is_stub and not any(each.parent is gone for each in model.comments.values()):
+        del model.comments[gone.number]
+        model.reached.count("stubs that vanish", gone is not comment)
+        gone = gone.parent
+    model.reached.count("stubs", comment.number in model.comments)
+    model.version += 1
+    return f"comment:{comment.number}"
+
+
+def vote(model: Model, token: str | None, id: str, value: str) -> tuple[Comment, bool]:
+    comment, voter = _found(model, token, id)
+    up, down = len(comment.up), len(comment.down)
+    changed = model.cast(comment, voter, value, "commentId")
+    if changed:
+        partition = model.partition(comment.article)
+        model.moves[partition] += 1
+        comment.moves.append(Move(model.moves[partition], up, up, down, down))
+        if len(comment.moves) > MOST_MOVES:
+            comment.moves[:2] = [_merged(*comment.moves[:2])]
+    return comment, changed
+
+
+def is_content(text: str) -> bool:
+    return len(text) <= LONGEST and bool(text.strip())
+
+
+def is_there(model: Model, comment: Comment) -> bool:
+    return comment.number in model.comments and not comment.is_stub
+
+
+def _new(
+    model: Model,
+    number_of_new: Callable[[User], int],
+    article: Article,
+    parent: Comment | None,
+    poster: User,
+    content: str,
+) -> Comment:
+    number = model.new_number(number_of_new(poster))
+    comment = model.comments[number] = Comment(number, article, parent, poster, content, model.now, up={poster})
+    article.commented_at = max(article.commented_at, model.now)
+    model.version += 1
+    model.reached.count("replies deep in a thread", len(comment.ancestors) >= DEEP)
+    return comment
+
+
+def _replayed(model: Model, at: int, known: Any, comment: Comment, comment_input: Any) -> tuple[Comment | None, bool]:
+    if known != comment_input:
+        model.reached.count("idempotency mismatches of comments")
+        raise Refused("IDEMPOTENCY_MISMATCH", "idempotencyKey")
+    model.reached.count("replays of comments" if is_there(model, comment) else "replays of deleted comments")
+    return comment if is_there(model, comment) else None, True
+
+
+def _answered(model: Model, number: int, parent_number: int | None) -> tuple[Article, Comment | None]:
+    """The article and the comment that a new comment answers."""
+    if number not in model.articles:
+        raise Refused("NOT_FOUND", "articleId")
+    article, parent = model.articles[number], model.comments.get(parent_number or 0)
+    if parent_number and (parent is None or parent.is_stub or parent.article is not article):
+        raise Refused("NOT_FOUND", "parentId")
+    return article, parent
+
+
+def _found(model: Model, token: str | None, id: str) -> tuple[Comment, User]:
+    if token is None:
+        raise Refused("UNAUTHENTICATED")
+    check(is_id("comment", id), "commentId")
+    actor, comment = model.actor(token), model.comments.get(number_of(id, "comment"))
+    if comment is None or comment.is_stub:
+        raise Refused("NOT_FOUND", "commentId")
+    return comment, actor
+
+
+def _own(model: Model, token: str | None, id: str) -> tuple[Comment, User]:
+    comment, actor = _found(model, token, id)
+    if comment.poster is not actor:
+        raise Refused("FORBIDDEN", "commentId")
+    return comment, actor
+
+
+def _merged(first: Move, second: Move) -> Move:
+    return Move(
+        second.number,
+        min(first.up_low, second.up_low),
+        max(first.up_high, second.up_high),
+        min(first.down_low, second.down_low),
+        max(first.down_high, second.down_high),
+    )

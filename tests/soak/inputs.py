@@ -1,0 +1,185 @@
+"""Random inputs of mutations: mostly valid ones, and sometimes the same one again."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from tests.soak.documents import Slot
+from tests.soak.records import Comment
+from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, WRONG_LINKS, ValueGenerator
+
+DEEPEST = 40  # ancestors of a comment that is answered; a cursor keeps 64
+TITLES = ("Redis in Action", "Ask: why?", "<b>", "  spaces  ", "日本語", "emoji 🎉", "quote \" \\ ' ` $ {", "a" * 300)
+PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
+
+
+class VariableGenerator(ValueGenerator):
+    """Chooses the variables of one operation, also the inputs of mutations."""
+
+    def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
+        generate: Callable[[], dict[str, Any]] = getattr(self, f"_input_{slot.about['mutation'].lower()}")
+        return generate()
+
+    def _input_vote(self) -> dict[str, Any]:
+        values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]
+        given = {"articleId": self._articleId(SLOT, {}), "value": self.random.choice(values)}
+        if self._chance(0.05):
+            given["value"] = None
+        if self._chance(0.05):
+            del given["value"]
+        return given
+
+    def _input_post(self) -> dict[str, Any]:
+        """Sometimes the viewer's last post again: a double click."""
+        name = self.viewer.lower if self.viewer else ""
+        if not self._chance(0.2) or name not in self.known.posts:
+            self.known.posts[name] = self._new_post()
+        return dict(self.known.posts[name])
+
+    def _new_post(self) -> dict[str, Any]:
+        given: dict[str, Any] = {"title": self.random.choice(TITLES)}
+        if self._chance(0.02):
+            given["title"] = self.random.choice(("", "   ", "x" * 301))
+        if self.random.random() < 0.6:
+            given["link"] = self._link(SLOT, {})
+        if self._chance(0.02):
+            given["link"] = self.random.choice(WRONG_LINKS)
+        if self.random.random() < 0.5 or "link" not in given:
+            given["content"] = self.random.choice(("text", "line\nbreak", "x" * 1_500, "日本" * 20))
+        if self._chance(0.02):
+            given.pop("link", None)
+            given.pop("content", None)
+        if self.random.random() < 0.6:
+            given["groups"] = self._groups()
+        if self._chance(0.02):  # several faults at once
+            given |= {"title": "", "groups": list(WRONG_GROUPS), "idempotencyKey": ""}
+        if self.random.random() < 0.35:
+            given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
+            if self.random.random() < 0.7:
+                given |= {"title": "the same again", "link": "https://example.com/again", "groups": ["ask"]}
+                given.pop("content", None)
+        return given
+
+    def _groups(self) -> list[str]:
+        names = self.random.sample(GROUPS, self.random.randint(0, 3))
+        return [*names, self.random.choice(WRONG_GROUPS)] if self._chance(0.02) else names
+
+    def _input_comment(self) -> dict[str, Any]:
+        """Sometimes the viewer's last comment again: a double click."""
+        name = self.viewer.lower if self.viewer else ""
+        if not self._chance(0.15) or name not in self.known.answers:
+            self.known.answers[name] = self._new_comment()
+        return dict(self.known.answers[name])
+
+    def _new_comment(self) -> dict[str, Any]:
+        given: dict[str, Any] = {"articleId": self._articleId(SLOT, {}), "content": self._content()}
+        comments = list(self.model.comments.values())
+        if comments and self.random.random() < 0.8:
+            newest = self.random.choice((3, 3, 15, 15, len(comments)))
+            parent = self.random.choice(comments[-newest:])
+            if len(parent.ancestors) < DEEPEST:
+                given |= {"articleId": self._id(parent.article), "parentId": self._id(parent)}
+        elif self._chance(0.3):
+            given["parentId"] = None
+        if self._chance(0.03):
+            given |= {"articleId": self._articleId(SLOT, {}), "parentId": self._commentId(SLOT, {})}
+        if self._chance(0.02):  # several faults at once
+            given |= {"articleId": "odd", "parentId": "odd", "content": "", "idempotencyKey": ""}
+        elif self.random.random() < 0.3:
+            given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
+        return given
+
+    def _content(self) -> str:
+        if self._chance(0.03):
+            return self.random.choice(("", "  \n", "x" * 10_001))
+        texts = ("I like the *last* one.", "日本語", "@bob: see above", "<b>no</b>\n\n- yes", "x" * 2_000)
+        return f"{self.random.choice(texts)} {self.random.randint(1, 999)}"
+
+    def _input_editcomment(self) -> dict[str, Any]:
+        return {"commentId": self._own_comment(), "content": self._content()}
+
+    def _input_deletecomment(self) -> dict[str, Any]:
+        return {"commentId": self._own_comment()}
+
+    def _input_voteoncomment(self) -> dict[str, Any]:
+        """Mostly a comment of a thread that is being read."""
+        given = self._input_vote()
+        del given["articleId"]
+        comments = self._being_read()
+        return {"commentId": self._comment(comments) if comments else self._commentId(SLOT, {}), **given}
+
+    def _being_read(self) -> list[Comment]:
+        """The comments of a thread that is being read, mostly."""
+        threads = self.known.kinds["thread"]
+        if not threads or self._chance(0.3):
+            return []
+        article = self.random.choice(list(threads)[-3:])[1]
+        return [each for each in self.model.comments.values() if each.article.number == article]
+
+    def _own_comment(self) -> Any:
+        """One of the viewer's comments, often one below a stub."""
+        own = [each for each in self.model.comments.values() if each.poster is self.viewer and self.viewer]
+        if not own or self._chance(0.08):
+            return self._commentId(SLOT, {})
+        below = [each for each in own if each.parent and each.parent.is_stub]
+        if below and self.random.random() < 0.4:
+            return self._comment(below)
+        return self._comment([each for each in self._being_read() if each.poster is self.viewer] or own)
+
+    def _input_editarticle(self) -> dict[str, Any]:
+        given: dict[str, Any] = {"articleId": self._own_article()}
+        if self.random.random() < 0.5:
+            given["title"] = self.random.choice((*TITLES, None, ""))
+        if self.random.random() < 0.4:
+            given["link"] = self.random.choice((None, "", "https://example.org/edited", *WRONG_LINKS[:1]))
+        if self.random.random() < 0.4:
+            given["content"] = self.random.choice((None, "edited", "y" * 5_000))
+        return given
+
+    def _input_deletearticle(self) -> dict[str, Any]:
+        """Sometimes the viewer's article that has the most comments."""
+        answered = Counter(each.article for each in self.model.comments.values() if each.article.poster is self.viewer)
+        if answered and self.random.random() < 0.3:
+            return {"articleId": self._id(answered.most_common(1)[0][0])}
+        return {"articleId": self._own_article()}
+
+    def _input_regrouparticle(self) -> dict[str, Any]:
+        given: dict[str, Any] = {"articleId": self._own_article()}
+        if self.random.random() < 0.8:
+            given["add"] = self._groups()
+        if self.random.random() < 0.5:
+            given["remove"] = self._groups()
+        if self._chance(0.04):
+            given["add"] = [f"many-{place}" for place in range(self.random.choice((9, 10, 11)))]
+        return given
+
+    def _own_article(self) -> Any:
+        own = [each for each in self.model.articles.values() if each.poster is self.viewer]
+        if not own or self._chance(0.08):
+            return self._articleId(SLOT, {})
+        return self._article(own)
+
+    def _input_followuser(self) -> dict[str, Any]:
+        return {"userId": self.random.choice(WRONG_IDS) if self._chance() else f"user:{self._username(SLOT, {})}"}
+
+    _input_unfollowuser = _input_followuser
+
+    def _input_markfeedseen(self) -> dict[str, Any]:
+        about = {"parent": "Feed", "field": "articles"}
+        found = self._cursor(Slot("", "", "", about), {})
+        return {"through": found if found is not None else "none"}
+
+    def _input_register(self) -> dict[str, Any]:
+        name = self.random.choice((f"user-{len(self.model.users)}", self._username(SLOT, {})))
+        return {"username": name, "password": self._password()}
+
+    def _input_login(self) -> dict[str, Any]:
+        password = self.user.password if self.user and not self._chance(0.2) else "wrong horse 9"
+        return {"username": self._username(SLOT, {}), "password": password}
+
+    def _input_changepassword(self) -> dict[str, Any]:
+        current = self.viewer.password if self.viewer and not self._chance(0.2) else "wrong horse 9"
+        return {"currentPassword": current, "newPassword": self._password()}
+
+    def _password(self) -> str:
+        return "short" if self._chance(0.1) else self.random.choice(PASSWORDS)
