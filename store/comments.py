@@ -226,8 +226,8 @@ async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
     for number in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
         while number and steps != 0:
             command = site.command(REMOVE_THREAD, p, site.partitions, number, REMOVED_AT_ONCE)
-            number, entry, noted = await site.redis.run(command)
-            for q in noted[::2]:
+            number, noted = await site.redis.run(command)
+            for q, entry in zip(noted[::2], noted[1::2], strict=True):
                 await effects.apply_missing(site, p, int(q), entry)
             steps = steps and steps - 1
 

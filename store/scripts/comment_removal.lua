@@ -60,8 +60,7 @@ local function log_removal(comment, deleter, stub, removed, groups)
   return id, note_effects(id, slots_of(comment.notified, comment.slot)), karma
 end
 
--- Logs the removal of a stub and of those above it, whose numbers are `removed`. It has no effects. Returns the id of the
--- entry.
+-- Logs the removal of a stub and of those above it, whose numbers are `removed`. It has no effects.
 local function log_stubs(lowest, removed)
   local id = append_log(
     "comment_deleted", "", "comment:" .. lowest.number, "article", lowest.article, "parent", lowest.parent or "",
@@ -69,5 +68,4 @@ local function log_stubs(lowest, removed)
     "removed", removed, "entries", "", "notified", ""
   )
   publish_comment("comment_deleted", lowest, id)
-  return id
 end

@@ -460,7 +460,7 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
     }  # fmt: skip
 
 
-async def test_deleting_an_article_takes_its_comments_with_it(store, article, redis):
+async def test_deleting_an_article_takes_its_comments_with_it(store, article, redis, caplog):
     made: list = []
     await discussions.discuss(store, article, random.Random(5), 400, made)
     await store.articles.delete(article, "alice")
@@ -478,6 +478,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
     assert not kinds & {"comment", "replies", "tree", "stubs", "voted", "downvoted", "removing", "comments", "logged"}
     assert [(await profile(store, name)).karma for name in PEOPLE] == [0] * 5
     assert await effects.pending(store.site) == []
+    assert "are lost" not in caplog.text
 
 
 async def test_comments_of_a_deleted_article_are_removed_by_another_process(
