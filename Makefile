@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = caches database engine store resolvers schema server tests bench
 
-.PHONY: serve demo install check format test test-slow test-cluster soak bench docs lock explorer
+.PHONY: serve demo install check lint routed-on-cluster format test test-slow test-cluster soak bench docs lock explorer
 
 serve: .venv/serve.stamp  ## start the server with a Valkey of its own, which stores data in ./data
 	$(BIN)/upvote serve
@@ -12,24 +12,30 @@ demo: .venv/serve.stamp  ## serve a small sample from a temporary store
 
 install: .venv/dev.stamp  ## install everything for serving, checking and testing
 
-check: .venv/dev.stamp  ## check format, lint and types, and that all tests can be imported
+check: lint  ## check format, lint and types, and that all tests can be imported
+	$(BIN)/pytest --collect-only
+
+lint: .venv/dev.stamp
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
-	$(BIN)/pytest --collect-only
 
 format: .venv/dev.stamp
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
-test: check  ## check first, then the tests against the real server, and those of the store on a cluster too
+test: .venv/dev.stamp  ## check format, lint and types, then run the tests against the real server, and routing on a cluster too
+	$(MAKE) --jobs 2 lint routed-on-cluster
 	EXAMPLES=few $(BIN)/pytest $(TWO_AT_ONCE) --ignore tests/soak --ignore tests/slow
-	EXAMPLES=few $(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 
-test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, all examples of properties, and what takes long
+routed-on-cluster: .venv/dev.stamp  # one process, as `lint` runs beside it
+	EXAMPLES=few $(BIN)/pytest --store cluster -m routed tests/store
+
+test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out
 	$(BIN)/pytest tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
-	$(BIN)/pytest $(TWO_AT_ONCE) -m hypothesis --ignore tests/soak
+	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed" --ignore tests/soak --ignore tests/slow
+	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster

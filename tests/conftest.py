@@ -1,8 +1,8 @@
 """
 Fixtures of all tests: a real Valkey, emptied for each test, a clock that tests set, and a store of 1 partition.
 
-Tests marked `routed` also run with 8 partitions. With `--store cluster`, tests run on a cluster, in stores of 16
-partitions.
+Tests marked `routed` run with 8 partitions, and outside of `make test` with 1 too. With `--store cluster`, tests run on
+a cluster, in stores of 16 partitions.
 """
 
 import gc
@@ -20,6 +20,7 @@ from store.maintenance.import_stories import user_creation
 from store.ranking.formulas import Policy
 from store.store import Store
 from tests import servers
+from tests.examples import TAKES_FEW
 
 settings.register_profile("ci", derandomize=True)  # outside of CI, every run tries other examples
 if os.environ.get("CI"):
@@ -46,10 +47,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = any("partitions" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     if "partitions" in metafunc.fixturenames and not chosen:
-        is_routed = metafunc.definition.get_closest_marker("routed") is not None
-        counts = [16] if is_on_cluster(metafunc.config) else [1, 8] if is_routed else [1]
+        counts = [16] if is_on_cluster(metafunc.config) else partition_counts(metafunc.definition)
         ids = [f"{count} partition{'s' * (count > 1)}" for count in counts]
         metafunc.parametrize("partitions", counts, ids=ids, indirect=True)
+
+
+def partition_counts(test: pytest.Item) -> list[int]:
+    if test.get_closest_marker("routed") is None:
+        return [1]
+    return [8] if TAKES_FEW else [1, 8]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

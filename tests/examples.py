@@ -1,4 +1,7 @@
-"""How many examples a property is tested with: a quarter in `make test`, which has five minutes, else all."""
+"""
+What `make test` leaves to `make test-slow`, because it has five minutes: it tests properties with a quarter of their
+examples, and routing with 8 partitions only.
+"""
 
 import os
 

@@ -23,7 +23,7 @@ import pytest
 from server.managed_valkey import server as valkey
 from tests import programs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(sh|graphql)\n(.*?)^```\n+(?:```json\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
