@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from store import effects, keys, records
 from store.key_kinds import Key
 from store.maintenance.comment_karma import Wrong
+from store.maintenance.record_checks import INSTANT
 from store.records import Notified
 from store.site import Site
 
@@ -23,13 +24,13 @@ async def find(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> lis
 
 async def settle(site: Site, inboxes: Sequence[Key]) -> None:
     """
-    Remove what a restore has put into inboxes beyond what they had: notifications that were dropped before, or whose
-    article or comment was not restored, and the inboxes of no user. Nobody may write meanwhile.
+    Remove what a restore has put into inboxes beyond what they had: notifications that were dropped before, whose user
+    joined later, or whose article or comment was not restored, and the inboxes of no user. Nobody may write meanwhile.
     """
     accounts = [keys.user(key.p, key.suffix) for key in inboxes]
-    dropped = await site.redis.pipeline([("HGET", account, "inbox_dropped") for account in accounts])
-    pairs = zip(inboxes, dropped, strict=True)
-    await site.redis.pipeline([("ZREMRANGEBYSCORE", key.text, "-inf", time) for key, time in pairs if time])
+    begins = await site.redis.pipeline([("HMGET", account, "joined", "inbox_dropped") for account in accounts])
+    pairs = zip(inboxes, begins, strict=True)
+    await site.redis.pipeline([("ZREMRANGEBYSCORE", key.text, "-inf", f"({_begin(*each)}") for key, each in pairs])
     for key in inboxes:
         await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key)])
 
@@ -71,14 +72,23 @@ async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
         [
             command
             for inbox, account, member, _ in expected
-            for command in (("ZSCORE", inbox, member), ("HMGET", account, "name", "inbox_dropped"))
+            for command in (("ZSCORE", inbox, member), ("HMGET", account, "name", "joined", "inbox_dropped"))
         ]
     )
     return [
         Wrong(f"{inbox} {member}", None, str(at), ("ZADD", inbox, at, member))
-        for (inbox, _, member, at), value, (name, dropped) in zip(expected, replies[::2], replies[1::2], strict=True)
-        if value is None and name and at > int(dropped or 0)
+        for (inbox, _, member, at), value, (name, *begin) in zip(expected, replies[::2], replies[1::2], strict=True)
+        if value is None and name and at >= _begin(*begin)
     ]
+
+
+def _begin(joined: str | None, dropped: str | None) -> int:
+    """
+    The time (unix milliseconds) before which an inbox has no notifications, given when its user joined and the time of
+    the newest notification that was dropped. Texts may mention a name before a user has it.
+    """
+    times = [(joined, 0), (dropped, 1)]
+    return max([0, *(int(time) + after for time, after in times if time and INSTANT.fullmatch(time))])
 
 
 def _cause(site: Site, member: str) -> str:

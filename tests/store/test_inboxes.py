@@ -76,6 +76,18 @@ async def test_names_of_nobody_leave_nothing(store, article, redis):
     assert await inbox(store, "nobody") == []
 
 
+async def test_name_that_is_registered_after_it_was_mentioned_has_missed_nothing(store, article, clock):
+    first = await commented(store, article, "bob", text="@nobody")
+    clock.advance(1)
+    await registered(store, "nobody")
+
+    assert await inbox(store, "nobody") == []
+    assert await verified(store) == []
+    await commented(store, article, "bob", first, "@nobody")
+    assert len(await inbox(store, "nobody")) == 1
+    assert await verified(store) == []
+
+
 async def test_edit_notifies_those_who_are_new_in_it(store, article, clock):  # C8
     first = await commented(store, article, "bob", text="@carol")
     clock.advance(60)

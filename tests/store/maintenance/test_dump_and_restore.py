@@ -14,7 +14,7 @@ from store.maintenance.restore import Restoration
 from store.ranking.formulas import Order, Policy
 from store.records import Vote
 from store.store import Store
-from tests.conftest import Clock
+from tests.conftest import Clock, registered
 from tests.store import scene as scenes
 from tests.store.discussions import commented
 from tests.store.reading import article, contents, numbers, post, upvoters, verified
@@ -106,6 +106,15 @@ def backup_of(text: str) -> Backup | None:
 def lives(redis: "Redis") -> dict[str, int]:
     """Seconds to live, by key."""
     return {key: redis.ttl(key) for key in kept(redis)}
+
+
+async def test_user_who_joined_after_a_mention_is_not_notified_by_a_restore(scene, place, copied):
+    await scene.store.articles.post(PEOPLE[0], Draft("a title", "", "@latecomer"))
+    scene.clock.advance(1)
+    await registered(scene.store, "latecomer")
+    await (await restored(place, scene, await dumped(scene.store))).close()
+
+    assert not copied.exists(keys.inbox(scene.store.site.home_of_user("latecomer"), "latecomer"))
 
 
 async def test_restored_store_is_the_same_but_for_sessions_pins_and_limits(scene, place, copied):
