@@ -216,7 +216,7 @@ class Articles:
         has_comments, *effects_of = reply
         await self._apply("deleted", "", number, *effects_of)
         if has_comments:
-            await comments.remove_threads(self._site, p, comments.STEPS_AT_ONCE)
+            await comments.begin_removal(self._site, p)
 
     async def _apply(
         self, kind: str, actor: str, number: int, id: str, noted: Sequence[int | str], notified: str

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -186,7 +186,7 @@ class Comments:
         values = {"poster": poster, "karma": str(karma), "notified": notified}
         await self._apply("comment_deleted", poster, number, values, entry, noted)
         if has_more:
-            await remove_threads(self._site, self._site.home_of_article(number), STEPS_AT_ONCE)
+            await begin_removal(self._site, self._site.home_of_article(number))
 
     async def _apply(
         self, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
@@ -210,6 +210,15 @@ async def removing_threads(site: Site) -> AsyncIterator[None]:
     """Remove the comments that others have left to be removed, as long as the context is open."""
     async with running(_keep_removing(site)):
         yield
+
+
+async def begin_removal(site: Site, p: int) -> None:
+    """
+    Remove some of the comments that a deletion has left in a partition, in `STEPS_AT_ONCE` steps. The rest, and all if
+    the partition does not answer, is left to the task of `removing_threads`.
+    """
+    with suppress(StoreUnavailable):
+        await remove_threads(site, p, STEPS_AT_ONCE)
 
 
 async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:

@@ -481,6 +481,23 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
     assert "are lost" not in caplog.text
 
 
+@pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
+async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, article, redis, monkeypatch):
+    await commented(store, article, "bob")
+    p, remove = store.site.home_of_article(article), commands.remove_threads
+
+    async def remove_in_a_closed_partition(*arguments):
+        redis.set(keys.closed(p), "1")
+        await remove(*arguments)
+
+    monkeypatch.setattr(commands, "remove_threads", remove_in_a_closed_partition)
+    await store.articles.delete(article, "alice")
+
+    redis.delete(keys.closed(p))
+    await remove(store.site, p)
+    assert not {key.split(":")[0] for key in everything(redis)} & {"comment", "tree", "removing"}
+
+
 async def test_comments_of_a_deleted_article_are_removed_by_another_process(
     store, article, redis_url, partitions, policy, clock, monkeypatch
 ):
