@@ -104,7 +104,7 @@ class Settings(BaseModel):
         None, ge=1, le=SLOTS, description="Number of partitions of a new store, a power of two; 1 by default."
     )
     voting_window: int = Field(
-        7 * DAY, ge=1, description="Seconds after posting during which an article can be voted on."
+        7 * DAY, ge=1, description="Seconds after posting during which an article or a comment can be voted on."
     )
     duplicate_window: int = Field(
         30 * DAY,
@@ -138,7 +138,7 @@ class Settings(BaseModel):
     cache: int = Field(
         DEFAULT_CACHED_KEYS,
         ge=0,
-        description="Number of articles and users that a process caches.",
+        description="Number of articles, comments and users that a process caches.",
     )
     cache_mb: int = Field(128, ge=48, description="Size limit in megabytes of all caches of a process together.")
     max_connections: int = Field(1_000, ge=1, description="Maximum number of connections per process.")

@@ -116,7 +116,7 @@ DECLARED = (
         NUMBER,
         "usernames of those who voted up",
         lifetime="until a minute after voting closes",
-        written_by="post, vote, delete, import",
+        written_by="post, comment, vote, delete, import",
         backup=Backup.COPIED,
         record="article",
         check=Check.VALUE,
@@ -505,9 +505,9 @@ DECLARED = (
         keys.logged,
         "hash",
         NOTHING,
-        "ids of the entries of the log with texts of an article, by article number",
+        "ids of the entries of the log with texts of an article or a comment, by its number",
         lifetime="as long as these entries",
-        written_by="post, edit, delete, import",
+        written_by="post, comment, edit, delete, import",
         rebuilt_from=NEW_LOG,
     ),
     KeyKind(
@@ -523,14 +523,14 @@ DECLARED = (
         "hash",
         NOTHING,
         "id of the last entry of this partition's log with an effect in another partition, by that partition",
-        written_by="follow, unfollow, import",
+        written_by="follow, unfollow, post, comment, edit, vote, delete, import",
     ),
     KeyKind(
         keys.applied,
         "hash",
         NOTHING,
         "id of the last entry of another partition's log whose effect is applied in this partition, by that partition",
-        written_by="follow, unfollow, import, and a task of every server",
+        written_by="the same, and a task of every server",
     ),
     KeyKind(
         keys.archived,
@@ -552,7 +552,8 @@ DECLARED = (
         keys.events,
         "channel",
         None,
-        "what changed: kind, article number or 0, username or -, id of the log's entry, groups",
+        "what changed: kind, number of the article or comment or 0, username or -, id of the log's entry, article of a "
+        "comment, groups",
         written_by="every script that writes to the log",
     ),
 )

@@ -20,7 +20,7 @@ from engine.websocket import CloseCode
 from resolvers import changes
 from resolvers.arguments import SIZES
 from resolvers.queries import MAX_NODES
-from resolvers.subscriptions import MOST_PENDING
+from resolvers.subscriptions import MOST_COMMENTS, MOST_PENDING
 from schema.enums import UserErrorCode
 from schema.schema import FILE, SCHEMA
 from server import app
@@ -84,6 +84,7 @@ FIXED = {  # limits without a setting
     "operations at a time on a WebSocket": WEBSOCKET.max_operations,
     "messages a second on a WebSocket; more wait": WEBSOCKET.max_messages,
     "articles that wait for a subscriber": MOST_PENDING,
+    "comments that wait for a subscriber": MOST_COMMENTS,
     "failed log-ins on a name from an address in 15 minutes": users.FAILURES_OF_NAME_AND_ADDRESS,
     "failed log-ins from an address in 15 minutes": users.FAILURES_OF_ADDRESS,
     "failed log-ins on a name in 15 minutes": users.FAILURES_OF_NAME,
