@@ -31,8 +31,8 @@ MUTATIONS = {  # by name, how often relative to the others
     "followUser": 8,
     "markFeedSeen": 8,
     "regroupArticle": 8,
-    "deleteComment": 7,
-    "deleteArticle": 6,
+    "deleteComment": 11,
+    "deleteArticle": 9,
     "editArticle": 5,
     "editComment": 3,
     "unfollowUser": 4,
@@ -83,7 +83,7 @@ class DocumentGenerator:
         return self._document("query", below)
 
     def mutation(self, name: str | None = None, *, alone: bool = False) -> Document:
-        count = 1 if name or alone or self.random.random() < 0.9 else self.random.randint(2, 4)
+        count = 1 if name or alone or self.random.random() < 0.85 else self.random.randint(2, 4)
         names = [name] if name else self.random.choices(list(MUTATIONS), list(MUTATIONS.values()), k=count)
         names = [each for place, each in enumerate(names) if each not in HASHING or place == 0]
         parts, mutations = [], []
@@ -116,7 +116,7 @@ class DocumentGenerator:
 
     def _root(self) -> str:
         weights = {
-            "articles": 10, "feed": 9, "user": 7, "article": 17, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
+            "articles": 10, "feed": 9, "user": 7, "article": 20, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
@@ -172,11 +172,11 @@ class DocumentGenerator:
         parts = [self._leaf(name) for name in names] or ["__typename"]
         if depth < DEPTH:
             chance = 0.85 if type_name == "Feed" and depth < 4 else 0.5 if depth < 3 else 0.25
-            if type_name == "Article" and depth < 3:
-                chance = 1.2
             chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
             if type_name in ("Query", "Feed", "Group") and not chosen and others:
                 chosen = [self.random.choice(others)]
+            if type_name == "Article" and depth < 3 and self.random.random() < 0.6:
+                chosen = ["thread", *(name for name in chosen if name != "thread")]
             parts += [self._field(type_name, name, depth, times, within) for name in chosen if self.cost < MOST_COST]
         self.random.shuffle(parts)
         return parts

@@ -75,7 +75,7 @@ class VariableGenerator(ValueGenerator):
         given: dict[str, Any] = {"articleId": self._articleId(SLOT, {}), "content": self._content()}
         comments = list(self.model.comments.values())
         if comments and self.random.random() < 0.8:
-            newest = self.random.choice((3, 3, 15, 15, len(comments)))
+            newest = self.random.choice((3, 15, 15, len(comments)))
             parent = self.random.choice(comments[-newest:])
             if len(parent.ancestors) < DEEPEST:
                 given |= {"articleId": self._id(parent.article), "parentId": self._id(parent)}
@@ -102,10 +102,12 @@ class VariableGenerator(ValueGenerator):
         return {"commentId": self._own_comment()}
 
     def _input_voteoncomment(self) -> dict[str, Any]:
-        """Mostly a comment of a thread that is being read."""
+        """Mostly an open comment of a thread that is being read."""
         given = self._input_vote()
         del given["articleId"]
-        comments = self._being_read()
+        comments = self._being_read() or list(self.model.comments.values())
+        if self.random.random() < 0.8:
+            comments = [each for each in comments if self.model.is_open(each)]
         return {"commentId": self._comment(comments) if comments else self._commentId(SLOT, {}), **given}
 
     def _being_read(self) -> list[Comment]:
@@ -122,7 +124,7 @@ class VariableGenerator(ValueGenerator):
         if not own or self._chance(0.08):
             return self._commentId(SLOT, {})
         below = [each for each in own if each.parent and each.parent.is_stub]
-        if below and self.random.random() < 0.4:
+        if below and self.random.random() < 0.6:
             return self._comment(below)
         return self._comment([each for each in self._being_read() if each.poster is self.viewer] or own)
 
@@ -139,7 +141,7 @@ class VariableGenerator(ValueGenerator):
     def _input_deletearticle(self) -> dict[str, Any]:
         """Sometimes the viewer's article that has the most comments."""
         answered = Counter(each.article for each in self.model.comments.values() if each.article.poster is self.viewer)
-        if answered and self.random.random() < 0.3:
+        if answered and self.random.random() < 0.4:
             return {"articleId": self._id(answered.most_common(1)[0][0])}
         return {"articleId": self._own_article()}
 

@@ -167,8 +167,9 @@ class ValueGenerator:
     def _commentId(self, slot: Slot, values: dict[str, Any]) -> Any:
         if self._chance(0.02):
             return self.random.choice(WRONG_IDS)
-        if self._chance(0.04) and self.known.comments:
-            return self.random.choice(list(self.known.comments.values()))
+        if self._chance(0.05) and self.known.comments:
+            numbers = sorted(self.model.orphans) if self._chance(0.7) else list(self.known.comments)
+            return self.known.comments[self.random.choice(numbers or list(self.known.comments))]
         if slot is not SLOT and self.comment and self.random.random() < (0.9 if self.listing else 0.6):
             return self._id(self.comment)
         return self._comment(list(self.model.comments.values()))

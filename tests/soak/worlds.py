@@ -109,7 +109,7 @@ class World:
         if self.run.model.articles and self.random.random() < 0.015:
             return self._step("together", [self._last_vote()])
         kind = self.random.random()
-        if kind < 0.48:
+        if kind < 0.42:
             return self._step("together", [self._read()])
         if kind < 0.72:
             return self._step("together", [self._write()])
