@@ -179,9 +179,9 @@ def timed(connection: Connection, calls: list[Callable[[Connection], object]]) -
     found = []
     gc.disable()  # the server collects rarely
     for call in calls:
-        begun = thread_time_ns()
+        started_at = thread_time_ns()
         call(connection)
-        found.append((thread_time_ns() - begun) / 1000)
+        found.append((thread_time_ns() - started_at) / 1000)
     gc.enable()
     return found
 

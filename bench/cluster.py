@@ -124,9 +124,9 @@ def of_a_vote(server: "Redis", voters: int) -> float:
 
 async def cost(servers: Sequence["Redis"], times: int, doing: Callable[[int], Awaitable[None]]) -> Cost:
     await all_of(AT_ONCE, doing)  # loads the scripts
-    before, begun = spent(servers), perf_counter()
+    before, started_at = spent(servers), perf_counter()
     await all_of(times, doing)
-    seconds = perf_counter() - begun
+    seconds = perf_counter() - started_at
     each = [after - earlier for after, earlier in zip(spent(servers), before, strict=True)]
     return Cost(times / seconds, 1e6 * sum(each) / times, max(each) / sum(each))
 

@@ -36,7 +36,7 @@ BATCH, BATCHES = 500, 20  # stories of an import, and imports until the database
 USERS, GROUPS = 500, ("ask", "show", "tell", "news", "video")
 MINUTE = 60_000  # milliseconds
 NO_LIMIT = 10**9
-SETTLING = 3.0  # seconds
+FREEING_SECONDS = 3.0
 T = TypeVar("T")
 
 
@@ -116,7 +116,7 @@ async def follow(mirror: Mirror) -> NoReturn:
 
 async def used(store: Store) -> int:
     """The bytes that Valkey has allocated, once it has freed what was removed."""
-    await asyncio.sleep(SETTLING)
+    await asyncio.sleep(FREEING_SECONDS)
     text: str = await store.site.redis.run(("INFO", "memory"))
     return int(text.partition("used_memory:")[2].split()[0])
 

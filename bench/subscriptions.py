@@ -98,9 +98,9 @@ async def watch_article(store: Store, number: int, process: int, port: int, coun
         await vote()
         await asyncio.sleep(0.5)
     subscribed = memory(process)
-    began = cpu_seconds(process)
+    started_at = cpu_seconds(process)
     times = sorted([await time_to_last(vote, subscribers) for _ in range(ROUNDS)])
-    spent = (cpu_seconds(process) - began) / ROUNDS
+    spent = (cpu_seconds(process) - started_at) / ROUNDS
     print(f"| subscribers of one article | {count} |")
     print(f"| from a vote to the last of them, median of {ROUNDS} | {times[ROUNDS // 2]:.0f} ms |")
     print(f"| the worst of {ROUNDS} | {times[-1]:.0f} ms |")
@@ -118,10 +118,10 @@ def voting(store: Store, number: int) -> Callable[[], Awaitable[object]]:
 
 async def time_to_last(vote: Callable[[], Awaitable[object]], subscribers: list[Subscriber]) -> float:
     """Milliseconds from a vote until all subscribers have its message."""
-    expected, began = [each.messages + 1 for each in subscribers], perf_counter()
+    expected, started_at = [each.messages + 1 for each in subscribers], perf_counter()
     await vote()
     await until(lambda: all(each.messages >= wanted for each, wanted in zip(subscribers, expected, strict=True)))
-    took = 1000 * (perf_counter() - began)
+    took = 1000 * (perf_counter() - started_at)
     await asyncio.sleep(0.05)
     return took
 
@@ -140,8 +140,8 @@ async def watch_ranking(store: Store, numbers: list[int], port: int) -> None:
 
 
 async def send_votes(store: Store, numbers: list[int]) -> int:
-    chance, began, votes = random.Random(1), perf_counter(), 0
-    while (now := perf_counter() - began) < SECONDS:
+    chance, started_at, votes = random.Random(1), perf_counter(), 0
+    while (now := perf_counter() - started_at) < SECONDS:
         due = int(now * VOTES_A_SECOND) - votes
         await asyncio.gather(
             *(store.articles.vote(chance.choice(numbers), f"voter-{votes + each}", Vote.UP) for each in range(due))

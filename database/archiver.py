@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 INTERVAL = 10.0  # seconds between two passes
 BATCH = 200  # articles that are moved at once
 NOTICE = 10.0  # seconds for all processes to learn that the store has an archive, before the first article leaves
-SETTLING = 5.0  # seconds for reads that began before an article came back, until its places are removed
+REMOVAL_DELAY = 5.0  # seconds after an article came back: reads that started before it still use its places
 REVERSIBLE = 60_000  # milliseconds of writes that Redis may lose when it is killed or fails over
 LAG = 10.0  # seconds to wait until the mirror has the last change of a batch
 POLL = 0.02  # seconds
@@ -52,13 +52,13 @@ class Limits:
 
 @dataclass(slots=True)
 class Archiver:
-    """`notice` and `settling` are in seconds."""
+    """`notice` and `removal_delay` are in seconds."""
 
     site: Site
     database: Database
     limits: Limits
     notice: float = NOTICE
-    settling: float = SETTLING
+    removal_delay: float = REMOVAL_DELAY
     token: str = field(default_factory=lambda: secrets.token_hex(8))
     _claimed: set[int] = field(default_factory=set)  # partitions of which the database has this token
     _seen: dict[int, dict[int, float]] = field(default_factory=dict)  # when articles were first seen to be moving
@@ -170,7 +170,7 @@ class Archiver:
         """Remove the places of articles that came back, or have not left, some time ago."""
         seen, now = self._seen.get(p, {}), monotonic()
         self._seen[p] = {number: seen.get(number, now) for number in await archiving.marked(self.site, p)}
-        old = [number for number, since in self._seen[p].items() if now - since >= self.settling]
+        old = [number for number, since in self._seen[p].items() if now - since >= self.removal_delay]
         for start in range(0, len(old), BATCH):
             some = old[start : start + BATCH]
             await self._write(p, partial(_remove_places, some))
@@ -186,7 +186,7 @@ class Archiver:
         if returned := await archiving.in_redis(self.site, p, recent):
             await self._mark(p, returned, is_moving=True)
         if recent:
-            await self._write(p, partial(_forget_recent, p))
+            await self._write(p, partial(_delete_old_batches, p))
 
     async def _renew_listings(self, p: int) -> None:
         """Compute the places again of listings whose weights have changed."""
@@ -298,7 +298,7 @@ def _recent(p: int, connection: "Connection") -> list[int]:
     return [int(number) for row in rows for number in row.numbers.split()]
 
 
-def _forget_recent(p: int, connection: "Connection") -> None:
+def _delete_old_batches(p: int, connection: "Connection") -> None:
     from database.tables import ARCHIVED_BATCHES
 
     old = ARCHIVED_BATCHES.c.at_ms < unix_milliseconds() - REVERSIBLE

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
-CONSUMER = "database"  # the name under which the log knows the mirror
+CONSUMER = "database"  # the mirror's name among the consumers of the log
 SQLITE, POSTGRESQL = "sqlite:///", "postgresql://"
 READERS = 4  # threads, each with a connection
 READ_TIMEOUT = 5.0  # seconds that a read may take, with the time it waits for a thread

@@ -2,7 +2,7 @@
 Makes the tables again: from the records of the store, and then from all entries that the log still has.
 
 Rows of what the store does not have are removed, but for what only the database has: archived articles, votes whose
-voters the store has forgotten, when a vote was cast, and edits. Every step may be repeated, and a database without
+voters the store no longer has, when a vote was cast, and edits. Every step may be repeated, and a database without
 positions is one whose rebuild has not ended.
 """
 
@@ -75,7 +75,7 @@ class Rebuild:
     skipped: Skipped
 
     async def run(self) -> None:
-        """Make all tables again. Costs a dump of the store, and a look for each row that the store may not have."""
+        """Make all tables again. Costs a dump of the store, and a lookup in the store for each row."""
         while True:
             try:
                 await self._run()
@@ -88,7 +88,7 @@ class Rebuild:
         for p in range(self.site.partitions):
             await log.advance(self.site, self.consumer, p, log.START)
         origin = await self.site.redis.run(("HGET", keys.store(), ORIGIN_FIELD))
-        await self.database.write(forget_positions, origin or "")
+        await self.database.write(delete_positions, origin or "")
         await self._copy_records()
         await self._remove_others()
         for p, end in enumerate(ends):
@@ -119,43 +119,43 @@ class Rebuild:
             if not await self.database.write(unarchive_some):
                 break
         is_hot = ARTICLES.c.archived.is_(False)
-        await self._sweep(ARTICLES, self._article_keys, remove_rows_of_articles, is_hot)
-        await self._sweep(COMMENTS, self._comment_keys, remove_rows_of_comments)
+        await self._sweep(ARTICLES, self._article_lookup, remove_rows_of_articles, is_hot)
+        await self._sweep(COMMENTS, self._comment_lookup, remove_rows_of_comments)
         await self.database.write(remove_comments_without_article)
         for table in OF_AN_ARTICLE[1:]:
             await self.database.write(remove_orphans, table, ARTICLES)
         for table in OF_A_COMMENT[1:]:
             await self.database.write(remove_orphans, table, COMMENTS)
-        await self._sweep(USERS, self._user_keys, remove_users)
-        await self._sweep(FOLLOWS, self._follow_members, remove_follows)
+        await self._sweep(USERS, self._user_lookup, remove_users)
+        await self._sweep(FOLLOWS, self._follow_lookup, remove_follows)
 
     async def _sweep(
         self,
         table: Table,
-        looks: Callable[[Row[Any]], Command],
+        lookup: Callable[[Row[Any]], Command],
         remove: Callable[[Connection, list[Row[Any]]], None],
         *conditions: ColumnElement[bool],
     ) -> None:
-        """Look for each row of a table in the store, and remove those that it does not have."""
+        """Look up each row of a table in the store by the command of `lookup`, and remove those it does not have."""
         last: Row[Any] | None = None
         while rows := await self.database.run(next_rows, table, last, conditions):
-            found = await self.site.redis.pipeline([looks(row) for row in rows])
+            found = await self.site.redis.pipeline([lookup(row) for row in rows])
             await self.lease.extend()
             absent = [row for row, reply in zip(rows, found, strict=True) if reply in (0, None)]
             if absent:
                 await self.database.write(remove, absent)
             last = rows[-1]
 
-    def _article_keys(self, row: Row[Any]) -> Command:
+    def _article_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.article(self.site.home_of_article(row.number), row.number))
 
-    def _comment_keys(self, row: Row[Any]) -> Command:
+    def _comment_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.comment(self.site.home_of_article(row.number), row.number))
 
-    def _user_keys(self, row: Row[Any]) -> Command:
+    def _user_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.user(self.site.home_of_user(row.username), row.username))
 
-    def _follow_members(self, row: Row[Any]) -> Command:
+    def _follow_lookup(self, row: Row[Any]) -> Command:
         return ("ZSCORE", keys.following(self.site.home_of_user(row.follower), row.follower), row.followee)
 
     async def _replay(self, p: int, end: str) -> None:
@@ -182,16 +182,16 @@ def stored_positions(connection: Connection) -> tuple[str, dict[int, str]]:
     return identities.pop(), {row.partition: row.entry for row in rows}
 
 
-def forget_positions(connection: Connection, origin: str) -> None:
+def delete_positions(connection: Connection, origin: str) -> None:
     """Mark the tables as incomplete. `origin` is that of a store that was restored: see `origin_of`."""
     identity, positions = stored_positions(connection)
     if origin.startswith(f"{identity} ") and positions:
         _, taken_at, *ends = origin.split()
-        forget_since(connection, int(taken_at), ends)
+        delete_since(connection, int(taken_at), ends)
     connection.execute(delete(POSITIONS))
 
 
-def forget_since(connection: Connection, taken_at: int, ends: Sequence[str]) -> None:
+def delete_since(connection: Connection, taken_at: int, ends: Sequence[str]) -> None:
     """Remove the edits and the votes that a restored store does not have, as they came after its backup."""
     for votes in (VOTES, COMMENT_VOTES):
         connection.execute(delete(votes).where(votes.c.cast_ms > taken_at))
@@ -286,8 +286,8 @@ def article_row(number: int, fields: dict[str, str]) -> dict[str, Any]:
 
 def replace_votes(connection: Connection, table: Table, subjects: Sequence[Sequence[Any]]) -> None:
     """
-    Set the votes on articles or comments, and keep when equal votes were cast. Where the store has forgotten the
-    voters, all votes are kept; it had that of the poster for sure.
+    Set the votes on articles or comments, and keep when equal votes were cast. Where the store no longer has the
+    voters, all votes are kept, and the poster's is among them.
     """
     stored = stored_votes(connection, table, [number for number, *_ in subjects])
     gone: list[tuple[int, str]] = []

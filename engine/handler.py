@@ -278,7 +278,7 @@ class RequestHandler:
 
 
 class Observed:
-    """Calls the observer at the begin and end of an execution, and converts any exception to `Refused`."""
+    """Calls the observer at the start and end of an execution, and converts any exception to `Refused`."""
 
     __slots__ = ("_error_formatter", "_observation", "_observer")
 

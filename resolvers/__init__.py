@@ -1,1 +1,1 @@
-"""How a field gets its data. Knows the store and no GraphQL types: batches take records and give records."""
+"""How a field gets its data. Uses the store and no GraphQL types: batches take and return records."""

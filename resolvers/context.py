@@ -69,13 +69,13 @@ class Context:
         self._is_token_refused = bool(token) and session is None
 
     def clear(self) -> None:
-        """Forget everything that was read."""
+        """Discard everything that was read."""
         self.now = self.store.site.clock()
         self.reads = Reads(self.store, self._login, self.database)
         self._batches: dict[Hashable, DataLoader[Any, Any]] = {}
 
     async def write(self, command: Awaitable[T]) -> T:
-        """Run a command of the store. If it succeeds, forget everything that was read before it."""
+        """Run a command of the store. If it succeeds, discard everything that was read before it."""
         result = await command
         self.clear()
         return result

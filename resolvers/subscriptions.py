@@ -35,7 +35,7 @@ from store.records import Article, Comment, ContentState, Notification, Position
 
 PAGE = 100  # articles that are read at once from the listing by time
 CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
-REMEMBERED = 1_000  # articles that a subscriber was sent last: delayed events about them are ignored
+MAX_SENT = 1_000  # articles, the last that were sent to a subscriber: delayed events about them are ignored
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber
 
@@ -221,12 +221,12 @@ class SentPosts:
         return [number for number in numbers if number not in self._sent and number not in self._older]
 
     def add(self, number: int, posted_at: int, now: int) -> bool:
-        """Remember that an article is sent. Return False if it was sent before."""
+        """Record that an article is sent. Return False if it was sent before."""
         if number in self._sent:
             return False
         self._sent[number] = posted_at
         self.floor = max(self.floor, _below(min(posted_at, now) - CLOCK_SKEW))
-        while len(self._sent) > REMEMBERED and self._sent[oldest := next(iter(self._sent))] < self.floor.value:
+        while len(self._sent) > MAX_SENT and self._sent[oldest := next(iter(self._sent))] < self.floor.value:
             del self._sent[oldest]
         return True
 

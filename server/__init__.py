@@ -1,1 +1,1 @@
-"""The outside world: HTTP, the explorer, settings, the command line. The only room that knows the environment."""
+"""The program: HTTP, settings, the command line, observability, and the GraphQL explorer."""

@@ -1,1 +1,1 @@
-"""What Redis holds and how it changes. Knows no GraphQL and no HTTP."""
+"""What Redis holds and how it changes. Independent of GraphQL and HTTP."""

@@ -1,6 +1,6 @@
 """
-What Redis knows of archived articles, which only the database has: how many there are, the greatest values of their
-places, and which places in the database do not count.
+What Redis has of archived articles, which are in the database: how many there are, the greatest values of their places,
+and which places in the database do not count.
 
 An article leaves Redis in this order: it is marked as moving, the database writes its places, and `archive.lua` removes
 it from Redis and the mark. To change it, `unarchive.lua` writes it back and marks it; later the database removes its
@@ -30,7 +30,7 @@ CALLS = count()  # makes reads different that must not be answered by an earlier
 @dataclass(frozen=True, slots=True)
 class Summary:
     """
-    What Redis knows of the archived places of a listing. No value is above `greatest`, no posting time above `newest`,
+    What Redis has of the archived places of a listing. No value is above `greatest`, no posting time above `newest`,
     no votes above `most_votes`; all are -inf if there are none. `count` is None if only the database can count them.
     """
 

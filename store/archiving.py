@@ -18,7 +18,7 @@ from store.site import Site
 
 USERS_AT_ONCE = 500
 ARCHIVER, LEASE_TIME = "archiver", 30_000  # milliseconds after which another process takes over
-GRACE = 61_000  # milliseconds after voting closes in which clocks may differ; archive.lua wants 60 seconds
+GRACE = 61_000  # milliseconds after voting closes in which clocks may differ; archive.lua requires 60 seconds
 
 
 class Archivable(NamedTuple):

@@ -230,8 +230,8 @@ def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
     """
     All keys of a partition, as scripts get them in KEYS.
 
-    A key of one article, user, group or session is given without its name, which the script appends: it learns the
-    poster and the groups of an article only inside, and every such key carries the declared tag.
+    A key of one article, user, group or session is given without its name, which the script appends: only the script
+    reads who the poster of an article is, and which are its groups. Every such key carries the declared tag.
     """
     return (
         article(p, ""),

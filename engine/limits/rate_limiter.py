@@ -136,9 +136,6 @@ class Identities:
             aging, self._aging = self._aging, set()
             await self._find(list(aging))
 
-    def forget(self, text: str) -> None:
-        self._known.pop(text, None)
-
     async def _find(self, texts: list[str]) -> None:
         assert self.find is not None
         found = await self.find(texts)

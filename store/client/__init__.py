@@ -1,4 +1,4 @@
-"""The Redis client, which knows nothing of the rest of the store: what commands are, and its errors."""
+"""The Redis client, which imports nothing of the rest of the store. Here: the type of a command, and the errors."""
 
 Argument = str | int | float
 Command = tuple[Argument, ...]  # the name of a Redis command, then its arguments

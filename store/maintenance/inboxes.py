@@ -22,7 +22,7 @@ async def find(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> lis
     return [wrong for wrong in await _wrong(site, inboxes, causes) if wrong in first]
 
 
-async def settle(site: Site, inboxes: Sequence[Key]) -> None:
+async def remove_excess(site: Site, inboxes: Sequence[Key]) -> None:
     """
     Remove what a restore has put into inboxes beyond what they had: notifications that were dropped before, whose user
     joined later, or whose article or comment was not restored, and the inboxes of no user. Nobody may write meanwhile.

@@ -95,12 +95,12 @@ class Restoration:
 
     async def end(self) -> None:
         """
-        Count the karma of comments, settle inboxes, remove deleted comments without replies, and mark the store as
-        complete. A round trip for some comments each, and two or three for each inbox.
+        Count the karma of comments, remove excess notifications and deleted comments without replies, and mark the
+        store as complete. A round trip for some comments each, and two or three for each inbox.
         """
         async for found in scan.known_keys(self.site, lambda count: None):
             await comment_karma.repair(self.site, [key for key in found if key.kind.check is Check.COMMENTS])
-            await inboxes.settle(self.site, [key for key in found if key.kind.check is Check.INBOX])
+            await inboxes.remove_excess(self.site, [key for key in found if key.kind.check is Check.INBOX])
             for key in [key for key in found if key.name == "stubs"]:
                 await _note_empty_stubs(self.site, key)
         for p in range(self.site.partitions):

@@ -27,7 +27,7 @@ logger = logging.getLogger("upvote")
 @dataclass(slots=True)
 class Rankings:
     """
-    The configuration as this process knows it, read again after each event RANKED.
+    The configuration as this process last read it, read again after each event RANKED.
 
     It is only for reads: scripts that write read the stored configuration.
     """

@@ -4,12 +4,12 @@
 --       8 token of the rebuild, as RANKING holds it, or "" if no index was rebuilt
 --       9 the orders, or the weights of the group, separated by spaces; "" removes the field
 --       10 "dropping" if the rebuild goes on after this because indexes are still to be dropped, else ""
--- Reply {"settled"}, also if this rebuild was activated before | {"stale"} if another rebuild has begun
+-- Reply {"activated"}, also if this rebuild was activated before | {"stale"} if another rebuild has begun
 local group = ARGV[7]
 local pending, active = group == "" and "REINDEX" or "next:" .. group, group == "" and "ORDERS" or group
 if ARGV[8] ~= "" then
   local token = redis.call("HGET", RANKING, pending)
-  if not token and (redis.call("HGET", RANKING, active) or "") == ARGV[9] then return {"settled"} end -- sent again
+  if not token and (redis.call("HGET", RANKING, active) or "") == ARGV[9] then return {"activated"} end -- sent again
   if token ~= ARGV[8] then return {"stale"} end
 end
 
@@ -28,4 +28,4 @@ else
 end
 local id = append_log("ranked", "", "", "group", group)
 redis.call("PUBLISH", EVENTS, "ranked 0 - " .. id .. " " .. group)
-return {"settled"}
+return {"activated"}

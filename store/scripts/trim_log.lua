@@ -21,8 +21,8 @@ local function is_after(id, other)
   return time > other_time or time == other_time and number > other_number
 end
 
--- Removes an entry from those that are noted for an article or a comment, which the log has no more.
-local function forget(id, subject)
+-- Removes the id of an entry that is trimmed from those that are noted in KEYS[3] for its article or comment.
+local function remove_noted(id, subject)
   local number, left = string.match(subject, ":(%d+)$"), {}
   for noted in string.gmatch(redis.call("HGET", KEYS[3], number) or "", "%S+") do
     if noted ~= id then left[#left + 1] = noted end
@@ -50,7 +50,7 @@ for i, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ARGV[3])
   local is_needed = is_after(id, oldest) or slowest and is_after(id, slowest)
   if ARGV[4] ~= "" and is_after(id, ARGV[4]) then break end
   if is_needed and i > length - tonumber(ARGV[2]) then break end
-  if TEXTS[fields[2]] then forget(id, fields[8]) end
+  if TEXTS[fields[2]] then remove_noted(id, fields[8]) end
   trimmed, removed = id, i
 end
 if not trimmed then return {"trimmed", 0} end

@@ -38,7 +38,7 @@ async def test_fallback_query_is_not_compiled(store: Store):
 
 
 async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
-    monkeypatch.setattr(hot, "SETTLING", 0)
+    monkeypatch.setattr(hot, "FREEING_SECONDS", 0)
     await hot.main([40, 60], 20, None)
 
     *_, first, second = capsys.readouterr().out.splitlines()

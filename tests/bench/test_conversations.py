@@ -36,7 +36,7 @@ def test_same_seed_gives_the_same_items():
     assert first == second != other
 
 
-def test_items_tell_of_their_replies_and_parents():
+def test_items_name_their_replies_and_parents():
     made = {item["id"]: item for item in conversations.items(20, 132, 3)}
     replies = Counter(item["parent"] for item in made.values() if item["type"] == "comment")
 

@@ -300,7 +300,7 @@ class Pair:
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database
-            self.archiver = Archiver(world.store.site, database, limits, notice=0, settling=0)
+            self.archiver = Archiver(world.store.site, database, limits, notice=0, removal_delay=0)
         self.archiver.limits = limits
         self.mirror = self.mirror or Mirror(world.store.site, world.database)
         following = asyncio.create_task(_follow(self.mirror))

@@ -189,10 +189,10 @@ async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis
     number = await posted(calm)
     site, database = calm.archiving.store.site, calm.archiving.database
     assert database
-    old = Archiver(site, database, Limits(0, 0), notice=0, settling=0)
+    old = Archiver(site, database, Limits(0, 0), notice=0, removal_delay=0)
     await old.move()  # takes the lease; the article is open to votes
     redis.delete(keys.lease(0, "archiver"))
-    await Archiver(site, database, Limits(0, 0), notice=0, settling=0).move()
+    await Archiver(site, database, Limits(0, 0), notice=0, removal_delay=0).move()
     redis.set(keys.lease(0, "archiver"), old.token)  # the old process takes it again, but has not claimed the database
     calm.clock.advance(WINDOW + 70)
     await Mirror(site, database).catch_up()

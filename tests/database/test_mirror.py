@@ -105,7 +105,7 @@ async def test_rebuilt_database_equals_the_running_one(store, clock, each_databa
 
 @on_both
 @pytest.mark.parametrize("seed", range(2))
-async def test_rebuild_keeps_what_the_store_has_forgotten(store, clock, each_database, redis, seed):
+async def test_rebuild_keeps_what_the_store_no_longer_has(store, clock, each_database, redis, seed):
     """The entries are gone from the log, and so are the voters of old articles from the store."""
     history = History(store, clock, random.Random(seed))
     await history.run(150)

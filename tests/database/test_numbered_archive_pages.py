@@ -68,7 +68,7 @@ def listed(store, now: int, articles) -> list[Listing]:
 
 async def archived(store, database, articles: int, per_user: int) -> None:
     """Archive what is beyond the limits, while the database follows the log."""
-    archiver = Archiver(store.site, database, Limits(articles, per_user), notice=0, settling=0)
+    archiver = Archiver(store.site, database, Limits(articles, per_user), notice=0, removal_delay=0)
     moving = asyncio.create_task(archiver.move())
     while not moving.done():
         await mirrored(store, database)

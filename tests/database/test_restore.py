@@ -69,7 +69,7 @@ async def test_database_fits_the_backup_that_is_restored(
 
 
 @on_both
-async def test_later_votes_and_edits_are_forgotten(history, store, each_database, clock):
+async def test_votes_and_edits_after_the_backup_are_removed(history, store, each_database, clock):
     await mirrored(store, each_database)
     before = await rows_of(each_database)
     identity, positions = await log.identity(store.site), await log.newest(store.site)
@@ -79,10 +79,10 @@ async def test_later_votes_and_edits_are_forgotten(history, store, each_database
     await mirrored(store, each_database)
     later = await rows_of(each_database)
 
-    await each_database.write(rebuild.forget_positions, origin_of(header | {"log": "abc"}))
+    await each_database.write(rebuild.delete_positions, origin_of(header | {"log": "abc"}))
     assert await rows_of(each_database) == later
     await each_database.write(rebuild.set_positions, identity, positions)
-    await each_database.write(rebuild.forget_positions, origin_of(header))
+    await each_database.write(rebuild.delete_positions, origin_of(header))
 
     found = await rows_of(each_database)
     for edits, votes in (("edits", "votes"), ("comment_edits", "comment_votes")):

@@ -23,12 +23,12 @@ def timeouts():
 async def refused_after(timeouts, pause=0.0):
     """Return the seconds after which an endless operation was cancelled."""
     await sleep(pause)
-    began = monotonic()
+    started_at = monotonic()
     with pytest.raises(Refused) as refused, Timeout(timeouts):
         await sleep(LONG)
     assert refused.value.code == Code.TIMED_OUT
     assert current_task().cancelling() == 0
-    return monotonic() - began
+    return monotonic() - started_at
 
 
 async def test_late_task_is_refused_with_a_reason(timeouts):

@@ -88,14 +88,14 @@ def home(store, change: dict[str, Any]) -> int:
     return store.site.home_of_article(int(name)) if kind == "article" else store.site.home_of_user(name)
 
 
-async def assert_heard_once(store, heard: list[dict[str, Any]]) -> None:
-    """All entries of the log were heard, those of each partition in their order."""
+async def assert_received_once(store, received: list[dict[str, Any]]) -> None:
+    """All entries of the log were received, those of each partition in their order."""
     for p, entries in (await stored(store)).items():
         expected = [(entry.kind, entry.subject, list(entry.values.items())) for entry in entries]
-        fields = [[(field["name"], field["value"]) for field in change["fields"]] for change in heard]
+        fields = [[(field["name"], field["value"]) for field in change["fields"]] for change in received]
         assert expected == [
             (change["kind"], change["subjectId"], values)
-            for change, values in zip(heard, fields, strict=True)
+            for change, values in zip(received, fields, strict=True)
             if home(store, change) == p
         ]
 
@@ -129,13 +129,13 @@ async def test_page_has_the_entries_of_the_log(store, read, alice, bob, clock):
 @pytest.mark.parametrize("limit", [1, 7, 100, 1_000])
 async def test_pages_have_all_entries_once_and_in_order(store, read, limit):  # D4
     await write(store, 90)
-    heard, page = [], {"endCursor": None, "hasMore": True}
+    received, page = [], {"endCursor": None, "hasMore": True}
     while page["hasMore"]:
         page = await read(after=page["endCursor"], limit=limit)
         assert len(page["changes"]) == limit or not page["hasMore"]
-        heard += page["changes"]
+        received += page["changes"]
 
-    await assert_heard_once(store, heard)
+    await assert_received_once(store, received)
     assert (await read(after=page["endCursor"]))["changes"] == []
 
 
@@ -155,7 +155,7 @@ async def test_changes_since_a_page_are_on_the_next_one(store, read):  # D4
     await write(store, 20, seed=2)
     second = await read(after=first["endCursor"])
 
-    await assert_heard_once(store, first["changes"] + second["changes"])
+    await assert_received_once(store, first["changes"] + second["changes"])
 
 
 async def test_entries_of_partitions_are_merged_by_the_time_of_the_store(store, context):
@@ -287,46 +287,46 @@ async def test_cursor_of_lost_entries_is_gone(store, ask, read, key, redis, alic
 
 
 async def test_subscriber_who_is_cut_off_again_and_again_hears_everything_once(store, url, read, key):  # D4
-    heard: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
     cursor = (await read())["endCursor"]
-    async for count in interruptions(store, heard):
+    async for count in interruptions(store, received):
         async with subscribed(url, WHOLE, server_key=key, after=cursor) as subscriber:
             for _ in range(count):
-                heard.append(await subscriber.value())
-                cursor = heard[-1]["cursor"]
+                received.append(await subscriber.value())
+                cursor = received[-1]["cursor"]
             subscriber.cut()
 
-    await assert_heard_once(store, heard)
+    await assert_received_once(store, received)
 
 
 async def test_event_source_goes_on_after_the_last_event(store, url, key):  # D4
     """The client has an id at once, so it loses nothing even if it is cut off before the first event."""
-    heard: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
     async with events_of(url, key, WHOLE) as events:
         last, data = await anext(events)
         assert last and data is None
-    async for count in interruptions(store, heard):
+    async for count in interruptions(store, received):
         async with events_of(url, key, WHOLE, last) as events:
             assert await anext(events) == (last, None)
             for _ in range(count):
                 last, data = await anext(events)
                 assert data is not None
-                heard.append(data["data"]["changes"])
-                assert heard[-1]["cursor"] == last
+                received.append(data["data"]["changes"])
+                assert received[-1]["cursor"] == last
 
-    await assert_heard_once(store, heard)
+    await assert_received_once(store, received)
 
 
-async def interruptions(store, heard: list[dict[str, Any]]) -> AsyncIterator[int]:
-    """How many changes to hear until the next interruption, under writes, until all are heard."""
+async def interruptions(store, received: list[dict[str, Any]]) -> AsyncIterator[int]:
+    """How many changes to receive until the next interruption, under writes, until all are received."""
     chance = random.Random(5)
     writers = asyncio.gather(*(write(store, 80, seed) for seed in range(3)))
     while not writers.done():
         yield chance.randrange(12)
     await writers
     total = sum(map(len, (await stored(store)).values()))
-    while len(heard) < total:
-        yield min(chance.randrange(1, 200), total - len(heard))
+    while len(received) < total:
+        yield min(chance.randrange(1, 200), total - len(received))
 
 
 async def test_subscriber_without_a_cursor_hears_what_happens_from_now_on(store, url, live, key, alice):
@@ -391,16 +391,16 @@ async def test_subscription_ends_when_its_key_is_revoked(store, url, live, key, 
 async def test_slow_subscriber_is_told_that_entries_were_removed(store, context, monkeypatch):  # D4
     """What a subscriber does not read is not in memory: once it is removed from the log, it is gone."""
     monkeypatch.setattr(changes, "ENTRIES_AT_ONCE", 4)
-    async with aclosing(changes.subscribe(context)) as heard:
-        assert isinstance(await anext(heard), Checkpoint)
+    async with aclosing(changes.subscribe(context)) as received:
+        assert isinstance(await anext(received), Checkpoint)
         await write(store, 200)
-        first = [await anext(heard) for _ in range(3)]
+        first = [await anext(received) for _ in range(3)]
         await log.trim(store.site, 0, 10)
         await write(store, 20, seed=2)
 
         assert all(change.kind for change in first)
         with pytest.raises(CursorGone, match="entries after this cursor were removed from the log"):
-            async for _ in heard:
+            async for _ in received:
                 pass
 
 
@@ -409,11 +409,11 @@ async def test_subscription_goes_on_after_the_store_was_unavailable(store, conte
     monkeypatch.setattr(changes, "CHECK_INTERVAL", 0)
     failing_at_times(monkeypatch, log, "read_on")
     failing_at_times(monkeypatch, ServerKeys, "names")
-    async with aclosing(changes.subscribe(context)) as heard:
-        await anext(heard)
+    async with aclosing(changes.subscribe(context)) as received:
+        await anext(received)
         await write(store, 40)
         total = sum(map(len, (await stored(store)).values()))
-        found = [await asyncio.wait_for(anext(heard), PATIENCE) for _ in range(total)]
+        found = [await asyncio.wait_for(anext(received), PATIENCE) for _ in range(total)]
 
     by_partition = {p: [change.entry for change in found if change.entry.p == p] for p in range(store.site.partitions)}
     assert by_partition == await stored(store)

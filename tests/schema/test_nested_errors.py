@@ -60,7 +60,7 @@ async def test_nested_errors_give_a_response_and_no_log_line(uncached, text, cap
             async with asyncio.timeout(PATIENCE):
                 result, _ = await execution.execute(operation, {}, Context(uncached, token))
             assert result.errors
-            await settled()
+            await finish_tasks()
 
     assert [str(warning.message) for warning in warned] == []
     assert [record.getMessage() for record in caplog.records] == []
@@ -78,14 +78,14 @@ async def test_cancelled_execution_leaves_no_task_and_no_log_line(uncached, text
                 await asyncio.sleep(0)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            await settled()
+            await finish_tasks()
 
     assert [str(warning.message) for warning in warned] == []
     assert [record.getMessage() for record in caplog.records] == []
 
 
-async def settled() -> None:
-    """Finish and collect what is left, so that Python logs errors that were never retrieved."""
+async def finish_tasks() -> None:
+    """Let all tasks finish and collect garbage, so that Python logs errors that were never retrieved."""
     for _ in range(20):
         await asyncio.sleep(0)
     gc.collect()

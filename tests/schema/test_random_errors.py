@@ -18,7 +18,7 @@ from resolvers import pagination
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from tests.schema.test_compiled import CURSORS, OPERATIONS
-from tests.schema.test_nested_errors import settled, uncached, with_groups
+from tests.schema.test_nested_errors import finish_tasks, uncached, with_groups
 from tests.servers import PATIENCE
 
 pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
@@ -144,13 +144,13 @@ async def _answers(store: Any, token: str, text: str, seed: int, caplog: Any) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         answers = [outline(await SCHEMA.execute(text, {}, Context(store, token)))]
-        await settled()
+        await finish_tasks()
     caplog.clear()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         for _ in range(3):
             async with asyncio.timeout(PATIENCE):
                 answers.append(outline((await execution.execute(operation, {}, Context(store, token))).result))
-        await settled()
+        await finish_tasks()
     assert [str(warning.message) for warning in warned] + [record.getMessage() for record in caplog.records] == [], seed
     return answers

@@ -168,13 +168,13 @@ async def test_votes_within_one_interval_are_one_message(store, live, alice):
     rising = [first, second] * 25  # the one that is behind gets two votes and leads
     async with aclosing(subscriptions.ranking_changed(Context(store, live=live), Order.VOTES)) as rankings:
         await anext(rankings)
-        counting, begun = asyncio.create_task(messages_until(rankings, 3)), loop.time()
+        counting, started_at = asyncio.create_task(messages_until(rankings, 3)), loop.time()
         for each, article in enumerate(rising):
             await store.articles.vote(article.number, f"voter-{each}", Vote.UP)  # moves nothing
             await store.articles.vote(article.number, f"other-{each}", Vote.UP)
         await post(store, alice)
 
-        assert await counting <= 2 + (loop.time() - begun) / READ_INTERVAL
+        assert await counting <= 2 + (loop.time() - started_at) / READ_INTERVAL
 
 
 async def messages_until(rankings: AsyncIterator[RankingChange], articles: int) -> int:

@@ -35,7 +35,7 @@ async def expired(store, token, clock):
     return token
 
 
-async def of_nobody(store, token, clock):
+async def unknown(store, token, clock):
     return new_token("vera")
 
 
@@ -43,7 +43,7 @@ async def malformed(store, token, clock):
     return "eyJhbGciOiJub25lIn0.e30."
 
 
-ENDS = (logged_out, expired, of_nobody, malformed)
+ENDS = (logged_out, expired, unknown, malformed)
 
 
 def session(answer):
@@ -56,12 +56,12 @@ async def test_response_to_an_ended_session_is_anonymous_and_says_so(store, ask,
     await post(store, alice)
     token = await end(store, token, clock)
 
-    nobodys = await ask(query)
+    anonymous = await ask(query)
     answers = [await ask(query, token) for _ in range(3)]  # executed by graphql-core, and then by a plan
 
-    assert session(nobodys) is None
+    assert session(anonymous) is None
     assert [session(answer) for answer in answers] == ["ended"] * 3
-    assert [answer["data"] for answer in answers] == [nobodys["data"]] * 3
+    assert [answer["data"] for answer in answers] == [anonymous["data"]] * 3
 
 
 @pytest.mark.parametrize("query", READS)
@@ -86,13 +86,13 @@ async def test_refused_mutation_says_that_the_session_ended(store, ask, alice, t
     token = await end(store, token, clock)
 
     vote, log_out = await ask(VOTE, token, id=article.id), await ask(LOG_OUT, token)
-    nobodys = await ask(VOTE, id=article.id)
+    anonymous = await ask(VOTE, id=article.id)
 
-    assert vote["data"] == nobodys["data"] == {"vote": {"userErrors": [{"code": "UNAUTHENTICATED"}]}}
-    assert (session(vote), session(log_out), session(nobodys)) == ("ended", "ended", None)
+    assert vote["data"] == anonymous["data"] == {"vote": {"userErrors": [{"code": "UNAUTHENTICATED"}]}}
+    assert (session(vote), session(log_out), session(anonymous)) == ("ended", "ended", None)
 
 
-async def test_own_log_out_is_no_ended_session(ask, token):
+async def test_log_out_does_not_report_an_ended_session(ask, token):
     assert session(await ask("mutation { logOut { query { viewer { id } articles { totalCount } } } }", token)) is None
 
 
@@ -111,7 +111,7 @@ async def test_log_in_does_not_report_the_end_of_an_old_token(store, ask, token,
     assert session(wrong) == "ended"
 
 
-async def test_session_ends_when_log_in_has_said(ask, token, clock):
+async def test_session_ends_at_the_time_that_log_in_returned(ask, token, clock):
     clock.advance(0.5)
     opened = (await ask(LOG_IN, password="correct horse"))["data"]["logIn"]
     read = (await ask(SESSION, opened["token"]))["data"]["session"]
@@ -121,7 +121,7 @@ async def test_session_ends_when_log_in_has_said(ask, token, clock):
     assert (await ask(SESSION))["data"] == {"session": None}
 
 
-async def test_use_extends_the_session_and_tells_its_new_end(store, ask, token, clock):
+async def test_use_extends_the_session_and_returns_its_new_end(store, ask, token, clock):
     first = (await ask(SESSION, token))["data"]["session"]["expiresAt"]
     clock.advance(LIFETIME / RENEWALS_IN_A_LIFETIME)
     same = (await ask("{ viewer { id } session { expiresAt } }", token))["data"]["session"]["expiresAt"]
@@ -168,8 +168,8 @@ async def test_session_is_read_in_the_same_round_trip(store, ask, alice, bob, to
     await ask(f"{{ {page} }}", token)  # fills the cache
 
     alone, both = await ask(f"{{ {page} }}", token), await ask(with_session, token)
-    nobodys, ended = await ask(f"{{ {page} }}"), await ask(f"{{ {page} }}", new_token("vera"))
+    anonymous, ended = await ask(f"{{ {page} }}"), await ask(f"{{ {page} }}", new_token("vera"))
 
-    trips = [answer["extensions"]["stats"]["roundTrips"] for answer in (alone, both, nobodys, ended)]
+    trips = [answer["extensions"]["stats"]["roundTrips"] for answer in (alone, both, anonymous, ended)]
     assert trips[0] == trips[1] and trips[2] == trips[3]
     assert (await ask(SESSION, token))["extensions"]["stats"] == {"roundTrips": 1, "commands": 1}

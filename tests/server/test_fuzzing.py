@@ -1,4 +1,4 @@
-"""No document that is valid by the contract causes an internal error. The examples are the same in every run."""
+"""No document that is valid by the schema causes an internal error. The examples are the same in every run."""
 
 import httpx
 import pytest

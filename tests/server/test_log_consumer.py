@@ -82,7 +82,7 @@ async def test_consumer_that_is_killed_goes_on_where_it_was(store, alice, bob, r
     assert taken == {p: id for p, id in enumerate(newest) if id != log.START}
 
 
-async def test_consumer_is_told_that_entries_were_removed(store, alice, started):
+async def test_consumer_ends_with_an_error_if_entries_were_removed(store, alice, started):
     await post(store, alice)
     await post(store, alice)
     await log.trim(store.site, 0, 1)

@@ -39,9 +39,9 @@ def test_longest_article_is_taken_over_a_socket(live, token):
         socket.send(json.dumps({"type": "connection_init", "payload": {"token": token}}))
         socket.recv()
         socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": payload}))
-        heard = json.loads(socket.recv())
+        message = json.loads(socket.recv())
 
-    assert heard["payload"] == {"data": {"post": {"article": {"content": LONGEST["content"]}, "userErrors": []}}}
+    assert message["payload"] == {"data": {"post": {"article": {"content": LONGEST["content"]}, "userErrors": []}}}
 
 
 def test_request_beyond_that_is_too_large(live):

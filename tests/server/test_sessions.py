@@ -22,7 +22,7 @@ def tokens(live):
     return alive, dead
 
 
-def test_http_answer_tells_and_no_cache_may_keep_it(live, tokens):
+def test_ended_session_is_in_the_http_answer_which_is_not_cacheable(live, tokens):
     _, dead = tokens
     headers = {"Authorization": f"Bearer {dead}"}
 
@@ -35,7 +35,7 @@ def test_http_answer_tells_and_no_cache_may_keep_it(live, tokens):
     )
 
 
-async def test_answers_of_equal_queries_at_once_are_told_apart_by_token(live, tokens):
+async def test_equal_queries_at_once_are_answered_by_token(live, tokens):
     """They are coalesced by token, and share the JSON of articles: only those with the ended one may say so."""
     alive, dead = tokens
     async with httpx.AsyncClient(base_url=live.url, timeout=PATIENCE) as http:
@@ -77,7 +77,7 @@ async def test_websocket_answers_and_refusals_tell(live, tokens):
     assert refused["payload"][0]["extensions"] == {"code": "UNAUTHENTICATED", "session": "ended"}
 
 
-def test_refused_stream_tells(live, tokens):
+def test_refused_stream_reports_the_ended_session(live, tokens):
     _, dead = tokens
 
     def refusal(**headers):

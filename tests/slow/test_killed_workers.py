@@ -1,6 +1,6 @@
 """
 Workers are killed with SIGKILL while clients follow and unfollow users of other partitions, and while an EventSource
-reads the log: both sides of each follow agree within two seconds, and each entry is heard once.
+reads the log: both sides of each follow agree within two seconds, and each entry is sent once.
 """
 
 import asyncio
@@ -57,11 +57,11 @@ class Clients:
 
 
 class EventSource:
-    """Reads `changes` and connects again after each loss, as browsers do. `heard` has all changes."""
+    """Reads `changes` and connects again after each loss, as browsers do. `received` has all changes."""
 
     def __init__(self, url: str, key: str) -> None:
         self._url, self._headers = f"{url}/graphql", {"Accept": "text/event-stream", "X-Upvote-Key": key}
-        self.heard: list[dict[str, str]] = []
+        self.received: list[dict[str, str]] = []
         self.connections = 0
         self.begun = asyncio.Event()
 
@@ -81,7 +81,7 @@ class EventSource:
                 if name == "id":
                     id = value
                 elif name == "data" and value:
-                    self.heard.append(json.loads(value)["data"]["changes"])
+                    self.received.append(json.loads(value)["data"]["changes"])
                 elif not line and id:
                     self._headers["Last-Event-ID"] = id
                     self.begun.set()
@@ -108,10 +108,10 @@ async def sides(store: Store) -> tuple[set[tuple[str, str]], set[tuple[str, str]
 
 
 def heard_by(source: EventSource, name: str) -> list[tuple[str, str]]:
-    return [(each["kind"], each["subjectId"]) for each in source.heard if each["actorId"] == f"user:{name}"]
+    return [(each["kind"], each["subjectId"]) for each in source.received if each["actorId"] == f"user:{name}"]
 
 
-async def test_follows_are_complete_and_heard_once_though_workers_are_killed(tmp_path):  # F2, D4
+async def test_follows_are_complete_and_sent_once_though_workers_are_killed(tmp_path):  # F2, D4
     with serving(tmp_path, workers=3, partitions=PARTITIONS) as live:
         store = await Store.open(f"unix://{(tmp_path / 'address').read_text()}", partitions=PARTITIONS)
         tokens = {name: (await store.sessions.open(await registered(store, name))).token for name in PEOPLE}
@@ -127,7 +127,7 @@ async def test_follows_are_complete_and_heard_once_though_workers_are_killed(tmp
         followed, following = await sides(store)
         written: list[Any] = [await log.read(store.site, p, id, 100_000) for p, id in enumerate(before)]
         async with asyncio.timeout(30):
-            while len(source.heard) < sum(map(len, written)):  # noqa: ASYNC110 - another task hears them
+            while len(source.received) < sum(map(len, written)):  # noqa: ASYNC110 - another task receives them
                 await asyncio.sleep(0.05)
         reading.cancel()
 

@@ -55,7 +55,7 @@ class Crowd:
         return found
 
     async def _vote_once(self, number: int, voter: str) -> bool:
-        begun = time.monotonic()
+        started_at = time.monotonic()
         try:
             await self.store.articles.vote(number, voter, Vote.UP)
         except StoreUnavailable:
@@ -63,7 +63,7 @@ class Crowd:
             return False
         finally:
             now = time.monotonic()
-            self.longest = max(self.longest, now - begun)
+            self.longest = max(self.longest, now - started_at)
         self.gap = max(self.gap, now - self._last.get(number, now))
         self._last[number] = now
         self.acknowledged.setdefault(number, set()).add(voter)

@@ -30,16 +30,16 @@ async def comments(store: Store, article: int) -> list[Comment]:
     members = await store.site.redis.run(("ZRANGE", keys.tree(p, article), 0, -1))
     numbers = sorted(int(member.split()[1]) for member in members)
     found = await read(store, *(queries.hash_of(store.site, queries.COMMENTS, number) for number in numbers))
-    return [comment for number, fields in zip(numbers, found, strict=True) if (comment := of(number, fields))]
+    return [comment for number, fields in zip(numbers, found, strict=True) if (comment := decoded(number, fields))]
 
 
-def of(number: int, fields: dict[str, str]) -> Comment | None:
+def decoded(number: int, fields: dict[str, str]) -> Comment | None:
     return queries.COMMENTS.decode(number, fields)
 
 
 async def comment(store: Store, number: int) -> Comment | None:
     (fields,) = await read(store, queries.hash_of(store.site, queries.COMMENTS, number))
-    return of(number, fields)
+    return decoded(number, fields)
 
 
 async def thread(

@@ -387,7 +387,7 @@ async def test_position_at_a_deleted_entry_is_no_hole(store, ids, redis):
     assert [await log.has(store.site, p, id) for id in (ids[0], ids[4])] == [True, True]
 
 
-async def test_position_that_the_store_does_not_know_is_a_hole(store, ids):
+async def test_position_that_the_log_never_had_is_missing(store, ids):
     """After a crash a store may have lost its last entries, which a consumer has taken."""
     p = store.site.home_of_user("alice")
     time, number = log.order(ids[2])

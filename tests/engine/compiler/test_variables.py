@@ -1,4 +1,4 @@
-"""Variables come out as graphql-core has them, whatever is given."""
+"""Variables are coerced to the same values as by graphql-core, whatever is given."""
 
 import pytest
 from graphql import build_schema, parse, print_ast
@@ -63,7 +63,7 @@ def _declaration(name, end):
     )
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # coroutines of the tests before
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # coroutines left by earlier tests
 @example(["$c: Int"], {"c": 2**31})
 @example(["$c: Int", "$a: String!"], {"c": True})
 @example(["$g: Both!"], {"g": {"text": "a"}})

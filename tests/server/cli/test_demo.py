@@ -30,7 +30,7 @@ THREAD = """{
 
 
 @pytest.fixture
-def heeds_interrupts() -> Iterator[None]:
+def default_sigint() -> Iterator[None]:
     """Processes started meanwhile do not inherit that SIGINT is ignored, as a shell has it for background jobs."""
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -38,7 +38,7 @@ def heeds_interrupts() -> Iterator[None]:
 
 
 @pytest.fixture
-def demo(tmp_path, heeds_interrupts) -> Iterator[Live]:
+def demo(tmp_path, default_sigint) -> Iterator[Live]:
     process = subprocess.Popen(
         [sys.executable, "-m", "server", "demo"],
         cwd=ROOT,

@@ -75,7 +75,7 @@ def test_data_survives_a_restart(tmp_path, by):
         }
 
 
-def test_own_valkey_ends_with_the_server(tmp_path):
+def test_managed_valkey_ends_with_the_server(tmp_path):
     with serving(tmp_path) as live:
         live.stop()
 
@@ -139,7 +139,7 @@ def test_data_that_belongs_to_another_user_is_named(tmp_path, file):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_valkey_that_does_not_start_ends_the_start_with_what_it_said(tmp_path, workers):
+def test_valkey_that_does_not_start_is_reported_with_its_reason(tmp_path, workers):
     (tmp_path / "appendonlydir").mkdir()
     (tmp_path / "appendonlydir" / "appendonly.aof.manifest").write_text("nonsense\n")
 
@@ -213,7 +213,7 @@ def test_wrong_setting_is_named(monkeypatch, name, value):
 
 
 @pytest.mark.parametrize("name", ["PORT", "WORKERS", "VOTING_WINDOW", "VOTE_SCORE", "RATE_POINTS_BACK", "HOST_"])
-def test_long_number_is_no_setting_and_shown_in_part(monkeypatch, name):
+def test_long_number_is_refused_and_abbreviated(monkeypatch, name):
     monkeypatch.setenv(f"UPVOTE_{name}", "9" * 5_000)
 
     with pytest.raises(WrongSetting, match=f"^UPVOTE_{name}") as refused:
@@ -230,7 +230,7 @@ def test_wrong_url_of_a_store_is_refused_without_its_password():
     assert "secret" not in refused.stderr
 
 
-def test_own_valkey_has_no_replicas(tmp_path):
+def test_managed_valkey_has_no_replicas(tmp_path):
     refused = run("serve", port=0, data_dir=tmp_path, confirming_replicas=1)
 
     assert refused.returncode == 2
@@ -260,7 +260,7 @@ def test_settings_of_the_ranking_take_effect(tmp_path):
     )
 
 
-def test_contract_file_is_served_with_an_etag(live):
+def test_schema_is_served_with_an_etag(live):
     first = httpx.get(f"{live.url}/schema.graphql")
     again = httpx.get(f"{live.url}/schema.graphql", headers={"If-None-Match": first.headers["etag"]})
 
@@ -288,7 +288,7 @@ def test_readiness_follows_the_store(tmp_path):
     assert "redis" not in str(answer).lower()
 
 
-def test_schema_command_prints_the_contract():
+def test_schema_command_prints_the_schema():
     assert run("schema").stdout == schema.FILE.read_text()
 
 

@@ -45,12 +45,12 @@ async def unreading_clients(stack, server, limiter, *pieces, **options):
 async def steady(measure):
     """The measured value once it is the same twice: the system takes more of an answer as its buffers grow."""
     value = None
-    while value != (value := measure()):  # noqa: ASYNC110 - the system tells nobody of its buffers
+    while value != (value := measure()):  # noqa: ASYNC110 - the system has no event for its buffers
         await asyncio.sleep(0.05)
     return value
 
 
-async def test_unread_output_are_limited_per_address(server, limiter):
+async def test_unread_output_is_limited_per_address(server, limiter):
     async with httpx.AsyncClient(base_url=server.url) as client:
         async with AsyncExitStack() as clients:
             await unreading_clients(clients, server, limiter, *map(request, OTHERS))
@@ -84,7 +84,7 @@ async def test_refusal_takes_the_place_of_a_compressed_answer(limiter):
             assert compressed.headers["content-encoding"] == "gzip"
 
 
-async def test_unread_output_are_limited_per_websocket(server, limiter):
+async def test_unread_output_is_limited_per_websocket(server, limiter):
     """Operations on a WebSocket whose client does not read are refused once their answers exceed the limit."""
     CONTEXTS.opened.clear()
     asked = [{"id": str(number), "type": "subscribe", "payload": each} for number, each in enumerate(OTHERS)]

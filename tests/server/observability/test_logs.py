@@ -150,7 +150,7 @@ def test_errors_of_nested_fields_are_one_line(tmp_path):
     assert "secret" not in written
 
 
-def test_operation_without_a_store_is_a_warning(broken, redis):
+def test_operation_with_an_unavailable_store_is_a_warning(broken, redis):
     redis.delete("score:{0}")
     redis.set("score:{0}", "no index")
 
@@ -160,7 +160,7 @@ def test_operation_without_a_store_is_a_warning(broken, redis):
     assert (line["level"], line["errors"]) == ("warning", ["UNAVAILABLE"])
 
 
-def test_least_level_is_kept(tmp_path):
+def test_lines_below_the_log_level_are_not_written(tmp_path):
     with serving(tmp_path, log_level="warning") as live:
         live.ask("{ __typename }")
         send_garbage(live.url)

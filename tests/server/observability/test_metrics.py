@@ -92,7 +92,7 @@ def test_requests_without_an_operation_are_counted_by_code(tmp_path):
     }
 
 
-def test_only_the_first_hundred_names_are_told_apart(tmp_path):
+def test_names_after_the_first_hundred_are_counted_as_other(tmp_path):
     long = "x" * 101
     with serving(tmp_path) as live:
         live.ask("{ __typename }")

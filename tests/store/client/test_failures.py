@@ -222,10 +222,10 @@ async def test_long_outage_is_reported_after_two_seconds_and_ends_within_one(ser
     loop = asyncio.get_running_loop()
     server.kill()
     for outage in (signal.SIGKILL, signal.SIGSTOP):
-        begun = loop.time()
+        started_at = loop.time()
         with pytest.raises(StoreUnavailable, match="the store does not answer"):
             await store.site.redis.run(("GET", "it"))
-        assert loop.time() - begun < 2.5, outage
+        assert loop.time() - started_at < 2.5, outage
         if outage is signal.SIGKILL:
             server.start()
             await asyncio.wait_for(store.site.redis.run(("SET", "it", "is back")), 1)

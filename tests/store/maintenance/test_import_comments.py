@@ -177,7 +177,7 @@ async def test_import_is_published_once(store, story, comment, published):
     ]
 
 
-async def test_entries_of_the_log_tell_the_same_as_the_store(store, story, comment):
+async def test_replayed_log_equals_the_store(store, story, comment):
     stub = replace(comment, id="3", poster="", content="", votes=1)
     await imported(store, comment, stub, replace(comment, id="4", parent="3", poster="Fennel", votes=1))
 
@@ -226,7 +226,7 @@ async def test_thread_has_the_shape_of_the_conversation(store, story, comment, s
         assert [(place.number, place.depth, 0) for place in places] == discussions.expected(stored_ones, order)
 
 
-async def test_number_of_a_comment_that_numbered_has_lost_is_not_given_again(store, story, comment, redis):
+async def test_number_of_a_comment_is_not_used_again_without_the_key_numbered(store, story, comment, redis):
     await imported(store, comment)
     redis.delete(*redis.scan_iter("numbered:*"))
 
