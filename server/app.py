@@ -1,4 +1,4 @@
-"""The ASGI application: GraphQL endpoint, explorer, contract file, metrics and health, set up from the settings."""
+"""The ASGI application: GraphQL endpoint, explorer, schema file, metrics and health, set up from the settings."""
 
 import asyncio
 import gc
@@ -129,7 +129,7 @@ class Contexts:
     def __init__(self, rates: WriteRates | None, rate_limiter: RateLimiter | None) -> None:
         self._rates, self._rate_limiter = rates, rate_limiter
 
-    def begin(self, store: Store, live: Live, database: Database | None) -> None:
+    def use(self, store: Store, live: Live, database: Database | None) -> None:
         self._store, self._live, self._database = store, live, database
 
     def open(self, client: Client) -> Context:
@@ -375,7 +375,7 @@ async def _lifespan(
         mirroring(database, store.site),
         archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
     ):
-        app.state.contexts.begin(store, Live(store, received, settings.rate_ranking_places, database), database)
+        app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
         yield {STOPPING: asyncio.Event()}
     await store.close()
