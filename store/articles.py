@@ -1,12 +1,10 @@
 """Commands on articles. Each is one atomic script in the partition of the article's poster."""
 
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import NoReturn
 
-from store import comments, effects, links, mentions, records, validation
+from store import comments, effects, idempotency, links, mentions, records, validation
 from store.errors import (
     Forbidden,
     IdempotencyMismatch,
@@ -18,7 +16,7 @@ from store.errors import (
     VotingClosed,
 )
 from store.log import Entry
-from store.ranking.formulas import DAY, GROUPS_PER_ARTICLE
+from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote, make_tuple
 from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE
 from store.sessions import Actor, Sessions, actor_slot
@@ -26,8 +24,6 @@ from store.site import Site
 from store.validation import Faults
 
 RULES = {"title": validation.title, "link": validation.link, "content": validation.content}
-REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
-REPEAT_LIFETIME = 60_000  # milliseconds that it is kept, as clocks of processes differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +50,6 @@ class Draft:
                 raise Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "groups")
         faults.raise_any()
         return Draft(title, link, content, tuple(names))
-
-    @property
-    def digest(self) -> str:
-        return _digest("\0".join((self.title, self.link, self.content, *self.groups)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +89,6 @@ class Articles:
             Unauthenticated: the session has ended.
         """
         draft = _checked(draft, idempotency_key)
-        if idempotency_key is None:
-            key, proof, window, lifetime = draft.digest, secrets.token_hex(16), REPEAT_WINDOW, REPEAT_LIFETIME
-        else:
-            key, proof, window, lifetime = _digest(idempotency_key), draft.digest, DAY * 1000, DAY * 1000
         slot = actor_slot(poster)
         status, *reply = await self._sessions.run(
             POST,
@@ -112,11 +100,7 @@ class Articles:
             draft.content,
             " ".join(draft.groups),
             slot,
-            key,
-            proof,
-            window,
-            lifetime,
-            "" if idempotency_key is None else "keyed",
+            *idempotency.arguments(idempotency_key, draft.title, draft.link, draft.content, *draft.groups),
             links.digest(draft.link),
             *mentions.arguments(draft.content, self._site.max_mentions),
         )
@@ -286,7 +270,3 @@ def _refuse(status: str, number: int) -> NoReturn:
         "crowded": Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "add"),
     }
     raise refusals[status]
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()

@@ -2,14 +2,12 @@
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, NoReturn
 
-from store import effects, keys, mentions, records, validation
+from store import effects, idempotency, keys, mentions, records, validation
 from store.background import running
 from store.client import Argument
 from store.errors import (
@@ -23,7 +21,6 @@ from store.errors import (
     VotingClosed,
 )
 from store.log import Entry
-from store.ranking.formulas import DAY
 from store.records import Comment, UncachedComment, Vote
 from store.scripts.registry import COMMENT, DELETE_COMMENT, EDIT_COMMENT, REMOVE_THREAD, VOTE_ON_COMMENT, Script
 from store.sessions import Actor, Sessions, actor_slot
@@ -31,8 +28,6 @@ from store.site import Site
 from store.threads import PLACE_LIFETIME
 from store.validation import Faults
 
-REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
-REPEAT_LIFETIME = 60_000  # milliseconds that it is kept, as clocks of processes differ
 STUBS_AT_ONCE = 500  # that one deletion removes above a comment
 REMOVED_AT_ONCE = 50  # comments of a deleted article, or stubs, in about a millisecond
 STEPS_AT_ONCE = 4  # that a deletion waits for
@@ -87,23 +82,15 @@ class Comments:
             Unauthenticated: the session has ended.
         """
         content = checked(content, idempotency_key)
-        digest = _digest("\0".join((str(article), str(parent or ""), content)))
-        if idempotency_key is None:
-            key, proof, window, lifetime = digest, secrets.token_hex(16), REPEAT_WINDOW, REPEAT_LIFETIME
-        else:
-            key, proof, window, lifetime = _digest(idempotency_key), digest, DAY * 1000, DAY * 1000
+        parent_number = "" if parent is None else str(parent)
         status, *reply = await self._run(
             COMMENT,
             article,
             poster,
-            "" if parent is None else parent,
+            parent_number,
             content,
             actor_slot(poster),
-            key,
-            proof,
-            window,
-            lifetime,
-            "" if idempotency_key is None else "keyed",
+            *idempotency.arguments(idempotency_key, str(article), parent_number, content),
             *mentions.arguments(content, self._site.max_mentions),
         )
         if reply == ["parent"]:
@@ -294,7 +281,3 @@ def _refuse_parent(status: str, article: int, parent: int | None) -> NoReturn:
     if status == "missing":
         raise NotFound(f"article:{article} has no comment:{parent}", "parentId")
     raise Forbidden(f"comment:{parent} is not visible", "parentId")
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
