@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, NoReturn
 
 from store import effects, idempotency, keys, mentions, records, validation
@@ -32,6 +33,7 @@ STUBS_AT_ONCE = 500  # that one deletion removes above a comment
 REMOVED_AT_ONCE = 50  # comments of a deleted article, or stubs, in about a millisecond
 STEPS_AT_ONCE = 4  # that a deletion waits for
 REMOVAL_INTERVAL = 1.0  # seconds between two searches for comments to be removed
+PARTITIONS_AT_ONCE = 64  # of one search: those of a store of more partitions are searched in turn
 
 logger = logging.getLogger("upvote")
 
@@ -230,15 +232,20 @@ async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
 
 async def _keep_removing(site: Site) -> NoReturn:
     while True:
-        await asyncio.sleep(REMOVAL_INTERVAL)
-        try:
-            marked = await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in range(site.partitions)])
-            for p in [p for p, is_marked in enumerate(marked) if is_marked]:
-                await remove_threads(site, p)
-        except StoreUnavailable:
-            pass
-        except Exception:  # the task must go on: nothing restarts it
-            logger.exception("removing comments failed")
+        for start in range(0, site.partitions, PARTITIONS_AT_ONCE):
+            await asyncio.sleep(REMOVAL_INTERVAL)
+            try:
+                await _remove_noted(site, range(start, min(start + PARTITIONS_AT_ONCE, site.partitions)))
+            except StoreUnavailable:
+                pass
+            except Exception:  # the task must go on: nothing restarts it
+                logger.exception("removing comments failed")
+
+
+async def _remove_noted(site: Site, partitions: Sequence[int]) -> None:
+    noted = await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in partitions])
+    for p in compress(partitions, noted):
+        await remove_threads(site, p)
 
 
 def checked(content: str, idempotency_key: str | None) -> str:

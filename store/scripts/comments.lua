@@ -48,8 +48,8 @@ local function remove_from_replies(comment)
   for _, order in ipairs(REPLY_ORDERS) do redis.call("ZREM", siblings .. order, comment.member) end
 end
 
--- The names of the pins of an article's thread that have not expired: each has an order and the number of the last move
--- when it was made.
+-- The names of the pins of an article's thread, also of some that have expired: each has an order and the number of the
+-- last move when it was made.
 local function pins_of(article)
   return redis.call("ZRANGE", PINS .. article, 0, -1)
 end

@@ -1,6 +1,5 @@
--- Function that finds the rank of a position in an index. Precedes listing_page.lua, position_ranks.lua and since_page.lua
--- in scripts.
--- It takes no KEYS and no ARGV of its own.
+-- Function that finds the rank of a position in an index. Precedes listing_page.lua, position_ranks.lua, since_page.lua and
+-- thread_siblings.lua in scripts. It takes no KEYS and no ARGV of its own.
 
 -- The number of members above a position, or, with `including`, at or above it. The position itself may be missing
 -- from the index. A binary search among equal values, whose members are in descending order.
