@@ -69,7 +69,8 @@ async def _listen(subscriber: Subscriber, receiver: "Receiver", connected: async
         connected.set()
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(connection.wait_until_lost(), CHECK_INTERVAL)
+                async with asyncio.timeout(CHECK_INTERVAL):
+                    await connection.wait_until_lost()
                 raise Unreachable("it was closed")
             await subscriber.check(connection)
     finally:

@@ -157,7 +157,8 @@ class RedisClient:
             again = [_retried(commands[place], replies[place]) for place in places]
             _count(again)
             try:
-                new_replies = await asyncio.wait_for(server.send(again), deadline - sent)
+                async with asyncio.timeout(deadline - sent):  # Python 3.11's `wait_for` may lose a cancellation
+                    new_replies = await server.send(again)
             except TimeoutError:
                 return
             for place, reply in zip(places, new_replies, strict=True):

@@ -2,21 +2,21 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from store import listings
+from store import keys, listings
 from store.articles import Draft
-from store.client import client
+from store.client import Command, client
 from store.errors import StoreUnavailable
 from store.maintenance import reindex, verify
 from store.ranking.formulas import Order
 from store.records import Vote
-from store.scripts.registry import ACTIVATE_INDEXES, CHANGE_PASSWORD
+from store.scripts.registry import ACTIVATE_INDEXES, CHANGE_PASSWORD, LEASE
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock, registered
@@ -47,6 +47,31 @@ async def lost(proxy: Proxy, doing: Awaitable[Any], request: str = "") -> Any:
     answer = await doing
     assert proxy.lost == before + 1
     return answer
+
+
+@pytest.mark.one_server
+async def test_task_that_is_cancelled_while_it_repeats_a_command_ends(store, redis, monkeypatch):
+    """As the background tasks of a server that stops: the reply to the repeated command comes at the same time."""
+    server, sent = store.site.redis._server, count(1)
+    send = server.send
+
+    async def send_and_cancel(commands: Sequence[Command]) -> list[Any]:
+        replies = await send(commands)
+        if next(sent) == 2:
+            task.cancel()
+        return replies
+
+    async def repeat() -> None:
+        while True:
+            await store.site.redis.run(LEASE.command([keys.lease(0, "test")], "holder", 1000))
+            await asyncio.sleep(0.01)
+
+    redis.script_flush()
+    monkeypatch.setattr(server, "send", send_and_cancel)
+    task = asyncio.create_task(repeat())
+    await asyncio.wait([task], timeout=2)
+
+    assert task.cancelled() and next(sent) == 3
 
 
 @pytest.mark.one_server
