@@ -14,7 +14,7 @@ from server.settings import Settings
 from tests.server.conftest import Live, serving
 from tests.store.maintenance import make_store
 
-FOLDER = Path(__file__).parent / "stores" / "0.1.0"
+FOLDER = Path(make_store.__file__).parent / "stores" / "0.1.0"
 EXPECTED = json.loads((FOLDER / "answers.json").read_text())
 TOKENS = EXPECTED["tokens"]
 LOG_IN = """mutation($n: String!, $p: String!) {
