@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from operator import attrgetter
 
 from redis import Redis
 
@@ -211,6 +210,13 @@ async def use(scene: Scene, chance: random.Random, times: int, is_wanted: Callab
             await random_action(scene.store, chance, number)
 
 
+async def any_discussed(store: Store, chance: random.Random) -> int:
+    """An article with comments, which may be deleted; 1 if there is none. It reads the names of all keys."""
+    found = scan.known_keys(store.site, lambda count: None)
+    numbers = [int(key.suffix) async for some in found for key in some if key.name == "tree"]
+    return chance.choice(sorted(numbers)) if numbers else 1  # sorted: the same seed chooses the same one
+
+
 async def random_action(store: Store, chance: random.Random, number: int) -> None:
     """Run a random command, which may be refused."""
     p, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
@@ -219,14 +225,10 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     groups = chance.sample(GROUPS, chance.randrange(3))
     story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)
     replied = StoryComment(f"c{number}", "1", who, story.time, "an imported text", 2)
-    trees = [
-        key async for found in scan.known_keys(store.site, lambda count: None) for key in found if key.name == "tree"
-    ]
-    trees.sort(key=attrgetter("text"))  # the same seed chooses the same one
-    tree = chance.choice(trees) if trees else None
-    members = await store.site.redis.run(("ZRANGE", tree.text, 0, -1)) if tree else []
+    article = await any_discussed(store, chance) if chance.random() < 0.1 else other
+    tree = keys.tree(store.site.home_of_article(article), article)
+    members = await store.site.redis.run(("ZRANGE", tree, 0, -1))
     comment = int(chance.choice(members).split()[1]) if members else other
-    article = int(tree.suffix) if tree else other
     parent = chance.choice((None, comment))
     actions: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
