@@ -15,11 +15,11 @@ from schema.subscriptions import Subscription
 FILE = Path(__file__).parent / "schema.graphql"
 
 DESCRIPTION = """
-Articles, votes on them, and rankings.
+Articles, comments, votes on both, and rankings.
 
 Start with a query: `articles`, `frontPage`, `group` and `groups` list articles; `article`, `comment`, `user`, `node`
-and `nodes` find by name or id; the `thread` of an article has its comments; `viewer`, `session` and `feed` are those of
-the logged-in user. Lists are Relay connections.
+and `nodes` find by name or id, `search` by words; the `thread` of an article has its comments; `viewer`, `session`,
+`feed` and `inbox` are those of the logged-in user. Lists are Relay connections.
 
 Mutations change something, most of them for a logged-in user: `register` and `logIn` return a token, which requests
 send as `Authorization: Bearer TOKEN`. A refusal is data, in `userErrors`. Subscriptions send changes as they happen.

@@ -37,7 +37,7 @@ async def test_explorer_runs_a_query_and_shows_documentation_without_other_hosts
     assert seen["title"] == "Upvote"
     assert seen["tabs"][:2] == ["Titles", "TopArticles"]
     assert seen["documentation"].startswith(
-        "Docs\n\nArticles, votes on them, and rankings.\n\nStart with a query: articles, "
+        "Docs\n\nArticles, comments, votes on both, and rankings.\n\nStart with a query: articles, "
     )
     assert "query: Query" in seen["documentation"]
     assert "".join(seen["response"].split()) == '{"data":{"articles":{"nodes":[{"__typename":"Article"}]}}}'
