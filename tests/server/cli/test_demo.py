@@ -2,6 +2,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -29,33 +31,47 @@ THREAD = """{
 }"""
 
 
-@pytest.fixture
-def default_sigint() -> Iterator[None]:
-    """Processes started meanwhile do not inherit that SIGINT is ignored, as a shell has it for background jobs."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """The demo, for tests that only read."""
+    with running_demo(tmp_path_factory.mktemp("demo")) as demo:
+        yield demo
 
 
 @pytest.fixture
-def demo(tmp_path, default_sigint) -> Iterator[Live]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "server", "demo"],
-        cwd=ROOT,
-        env=environment(port=0, data_dir=tmp_path / "data") | {"TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+def own_demo(tmp_path: Path) -> Iterator[Live]:
+    with running_demo(tmp_path) as demo:
+        yield demo
+
+
+@contextmanager
+def running_demo(folder: Path) -> Iterator[Live]:
+    with default_sigint():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "server", "demo"],
+            cwd=ROOT,
+            env=environment(port=0, data_dir=folder / "data") | {"TMPDIR": str(folder)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
     assert process.stdout is not None
     printed = [process.stdout.readline().rstrip("\n") for _ in range(5)]
     try:
         url = printed[2].split()[-1].rstrip("/")
         httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
-        yield Live(process, url, printed, tmp_path)
+        yield Live(process, url, printed, folder)
     finally:
         process.terminate()
         process.wait()
         process.stdout.close()
+
+
+@contextmanager
+def default_sigint() -> Iterator[None]:
+    """Processes started meanwhile do not inherit that SIGINT is ignored, as a shell has it for background jobs."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
 
 
 def test_demo_serves_the_sample_with_voting_open(demo):
@@ -92,15 +108,15 @@ def test_demo_answers_pages_of_a_development_server(demo):
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_demo_takes_posts_and_votes(demo):
-    token = demo.ask(REGISTER)["data"]["register"]["token"]
+def test_demo_takes_posts_and_votes(own_demo):
+    token = own_demo.ask(REGISTER)["data"]["register"]["token"]
 
-    assert demo.ask(POST, token)["data"]["post"]["article"]["id"].startswith("article:")
+    assert own_demo.ask(POST, token)["data"]["post"]["article"]["id"].startswith("article:")
 
 
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_demo_leaves_nothing_behind(demo, tmp_path, by, code):
-    assert demo.stop(by) == code
+def test_demo_leaves_nothing_behind(own_demo, tmp_path, by, code):
+    assert own_demo.stop(by) == code
     assert list(tmp_path.iterdir()) == []
 
 
