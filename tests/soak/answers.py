@@ -203,7 +203,7 @@ def _applies(condition: str, type_name: str) -> bool:
     return (
         SCHEMA.type_map[type_name] in SCHEMA.get_possible_types(SCHEMA.type_map[condition])
         # type: ignore[arg-type]
-        if (condition in ("Node", "UserError"))
+        if (condition in ("Node", "Votable", "UserError"))
         else False
     )
 

@@ -116,7 +116,7 @@ class DocumentGenerator:
 
     def _root(self) -> str:
         weights = {
-            "articles": 10, "feed": 9, "user": 7, "article": 20, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
+            "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
@@ -216,6 +216,8 @@ class DocumentGenerator:
         parts = ["__typename", "id"]
         for name in self.random.sample(NODE_TYPES, self.random.randint(0, 3)):
             parts.append(f"... on {name} {self._selection(name, depth + 1, times, {})}")
+        if self.random.random() < 0.3:
+            parts.append("... on Votable { votes upvotes downvotes viewerVote isVotingOpen votingClosesAt }")
         return f"{{ {' '.join(parts)} }}"
 
     def _field(self, parent: str, name: str, depth: int, times: float, within: Mapping[str, Any] | None = None) -> str:

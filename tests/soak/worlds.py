@@ -25,7 +25,7 @@ NEW = 0.04  # share of new documents
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
 EVENTS = ("drop", "restart", "kill", "expire", "day")
 BETWEEN_EVENTS = 500  # operations
-INDEPENDENT = ("post", "comment", "vote", "followUser", "unfollowUser")
+INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
 
 
 @dataclass(frozen=True)
@@ -206,11 +206,14 @@ class World:
         return self._operation(self._generator().plain_mutation(name), self._viewer(1), {"i_m0": given})
 
     def _independent(self) -> list[Operation]:
-        """Writes of different users at once. The payload of each is independent of the others."""
+        """
+        Writes of different users at once. The payload of each is independent of the others. At most one is a vote on a
+        comment, as the pages of a thread depend on their order.
+        """
         users = self.random.sample(list(self.run.model.users.values()), self.random.randint(2, 5))
         operations = []
-        for user in users:
-            name = self.random.choice(INDEPENDENT)
+        for place, user in enumerate(users):
+            name = self.random.choice([each for each in INDEPENDENT if each != "voteOnComment" or place == 0])
             self._posts += name in POSTED
             operations.append(self._with_variables(self._generator().plain_mutation(name), user))
         return operations
