@@ -1,6 +1,6 @@
 """
 What `make test` leaves to `make test-slow`, because it has five minutes: it tests properties with a quarter of their
-examples, and routing with 8 partitions only.
+examples, and routing with 8 partitions only, not with 1 too.
 """
 
 import os
