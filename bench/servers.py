@@ -29,7 +29,7 @@ UVICORN = [sys.executable, "-m", "uvicorn", "--log-level", "warning", "--no-acce
 @dataclass(frozen=True, slots=True)
 class Peer:
     """
-    `command` starts it in `folder`; `answers` are the queries that it knows; `settings` are environment variables.
+    `command` starts it in `folder`; `answers` are the queries that it supports; `settings` are environment variables.
     """
 
     name: str

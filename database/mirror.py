@@ -24,8 +24,8 @@ from store.site import Site
 
 LEASE, LEASE_TIME = "mirror", 3_000  # milliseconds after which another process takes over
 BATCH = 1_000  # entries in a transaction
-IDLE = 0.2  # seconds between two looks for new entries
-MANY_PARTITIONS, IDLE_WITH_MANY = 128, 0.5  # a look takes two commands for each partition
+IDLE = 0.2  # seconds between two checks for new entries
+MANY_PARTITIONS, IDLE_WITH_MANY = 128, 0.5  # a check takes two commands for each partition
 WAITING = 1.0  # likewise, while another process does this
 
 MOVE = (
@@ -59,7 +59,7 @@ class Mirror:
 
     async def turn(self) -> float:
         """
-        Apply all new entries, unless another process does, and return after how many seconds to look again.
+        Apply all new entries, unless another process does, and return after how many seconds to check again.
 
         Two round trips if there are none.
         """
@@ -96,7 +96,7 @@ class Mirror:
         await self._lease.end()
 
     async def _find_positions(self, identity: str) -> None:
-        """Read the positions of the database, and tell the log. If they are not of this log, rebuild the database."""
+        """Read the positions of the database and note them in the log. Rebuild the database if the log is another."""
         self._identity, self._positions = await self._database.run(stored_positions)
         if not self._positions:
             await self.rebuild()  # it is new, or a rebuild was interrupted
@@ -106,7 +106,7 @@ class Mirror:
 
         taken = (await log.positions(self._site)).get(CONSUMER, {})
         for p, id in self._positions.items():
-            if taken.get(p) != id:  # the process that wrote it was killed before it told the log
+            if taken.get(p) != id:  # the process that wrote it was killed before it noted that
                 await log.advance(self._site, CONSUMER, p, id)
 
     async def _apply_some(self, p: int) -> bool:

@@ -115,16 +115,16 @@ class Receiver:
         identity, newest = await log.identity(self._site), await log.newest(self._site)
         if identity == self._identity:
             outdated = [p for p, id in enumerate(newest) if id != self._positions[p]]
-            holes = await self._holes(outdated)
-            for p in holes:
+            gaps = await self._with_gaps(outdated)
+            for p in gaps:
                 self._positions[p] = newest[p]
             try:
-                await self._dispatch_missed([p for p in outdated if p not in holes])
+                await self._dispatch_missed([p for p in outdated if p not in gaps])
             except EntriesRemoved:
-                self._positions, holes = newest, outdated
+                self._positions, gaps = newest, outdated
         else:
-            self._identity, self._positions, holes = identity, newest, range(self._site.partitions)
-        if holes:
+            self._identity, self._positions, gaps = identity, newest, range(self._site.partitions)
+        if gaps:
             self.events.dispatch(Event(EventKind.MISSED))
         self._release()
 
@@ -134,7 +134,7 @@ class Receiver:
                 self._positions[self.partitions[channel]] = id
         self._latest.clear()
 
-    async def _holes(self, partitions: Sequence[int]) -> Sequence[int]:
+    async def _with_gaps(self, partitions: Sequence[int]) -> Sequence[int]:
         """Those partitions of which the log no longer has all entries after the position."""
         found = await asyncio.gather(*(log.has(self._site, p, self._positions[p]) for p in partitions))
         return [p for p, is_whole in zip(partitions, found, strict=True) if not is_whole]

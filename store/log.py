@@ -37,7 +37,7 @@ logger = logging.getLogger("upvote")
 
 
 class EntriesRemoved(StoreError):
-    """The log has a hole after a position."""
+    """The log has a gap after a position."""
 
 
 @dataclass(frozen=True, slots=True)

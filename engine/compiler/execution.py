@@ -310,10 +310,10 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
     def _track_awaitables(self) -> None:
         self._awaitables: list[Any] = []  # values that graphql-core awaits later
         self.background_futures = set()
-        self.is_awaitable = self._is_awaitable  # type: ignore[assignment]  # says bool where TypeGuard is asked for
+        self.is_awaitable = self._is_awaitable  # type: ignore[assignment]  # it returns bool, not TypeGuard
 
     def _is_awaitable(self, value: Any) -> bool:
-        """Tell and record whether a value is awaitable: graphql-core calls this before it awaits one."""
+        """Return and record whether a value is awaitable: graphql-core calls this before it awaits one."""
         if not optimized_is_awaitable(value):
             return False
         self._awaitables.append(value)

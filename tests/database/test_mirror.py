@@ -192,7 +192,7 @@ def crash(connection, entries):
 
 
 @on_both
-async def test_hole_in_the_log_rebuilds_the_database(store, history, each_database, caplog):
+async def test_gap_in_the_log_rebuilds_the_database(store, history, each_database, caplog):
     await history.run(60)
     await mirrored(store, each_database)
     await history.run(60)

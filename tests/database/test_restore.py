@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -45,7 +46,7 @@ async def test_restore_makes_the_database(history, store, redis_url, empty, sqli
 async def test_database_fits_the_backup_that_is_restored(
     history, store, redis_url, empty, each_database, tmp_path, clock
 ):
-    """It has read on. What came after the backup is gone again, and edits from before are kept."""
+    """The database is newer than the backup: it loses what came after it, and keeps the edits from before."""
     file = tmp_path / "backup"
     await mirrored(store, each_database)
     before = await rows_of(each_database)
@@ -104,16 +105,11 @@ def votes_of(rows):
     return {(number, voter): value for number, voter, value, *_ in rows}
 
 
-def opened_store(settings, clock):
-    from contextlib import asynccontextmanager
-
-    @asynccontextmanager
-    async def open():
-        store = await Store.open(settings.redis_url, settings.policy, clock=clock)
-        yield store
-        await store.close()
-
-    return open()
+@asynccontextmanager
+async def opened_store(settings, clock):
+    store = await Store.open(settings.redis_url, settings.policy, clock=clock)
+    yield store
+    await store.close()
 
 
 async def test_store_is_restored_while_the_database_does_not_answer(store, alice, redis_url, empty, tmp_path, capsys):

@@ -52,7 +52,7 @@ class Subscriber:
         return error["extensions"]["code"], error["message"]
 
     def cut(self) -> None:
-        """Lose the connection, without a word to the server."""
+        """Abort the connection, without a close frame."""
         self._socket.transport.abort()
 
     async def leave(self) -> None:

@@ -132,7 +132,7 @@ async def test_duplicate_is_named_within_the_window_only(store, ask, alice, toke
 
 
 @pytest.mark.parametrize("policy", [replace(Policy(), duplicate_window=0)])
-async def test_window_of_nothing_turns_duplicates_off(store, ask, alice, token):
+async def test_duplicate_window_of_zero_turns_duplicates_off(store, ask, alice, token):
     await post(store, alice)
 
     assert (await ask(POST, token, input={"title": "b", "link": LINK}))["data"]["post"]["duplicateOf"] is None

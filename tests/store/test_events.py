@@ -320,12 +320,12 @@ async def test_second_loss_dispatches_nothing_twice(store, alice, received, disc
     assert EventKind.MISSED not in {event.kind for event in seen}
 
 
-async def no_holes(receiver: object, partitions: object) -> list[int]:
+async def no_gaps(receiver: object, partitions: object) -> list[int]:
     return []
 
 
 @pytest.mark.parametrize("cause", ["trimmed", "trimmed while it is read", "another log", "lost"])
-async def test_hole_in_the_log_is_one_missed_event(store, alice, received, disconnection, redis, cause, monkeypatch):
+async def test_gap_in_the_log_is_one_missed_event(store, alice, received, disconnection, redis, cause, monkeypatch):
     """After the event MISSED, events are dispatched as before."""
     p = store.site.home_of_user(alice)
     await post(store, alice)
@@ -338,7 +338,7 @@ async def test_hole_in_the_log_is_one_missed_event(store, alice, received, disco
         await post(store, alice)
         await post(store, alice)
         if cause == "trimmed while it is read":
-            monkeypatch.setattr(event_connection.Receiver, "_holes", no_holes)
+            monkeypatch.setattr(event_connection.Receiver, "_with_gaps", no_gaps)
         if cause.startswith("trimmed"):
             await log.trim(store.site, 60_000, 1)
         if cause == "another log":

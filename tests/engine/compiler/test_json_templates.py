@@ -30,7 +30,7 @@ async def mood(things, context):
 
 
 async def resolve_mood(root, info: strawberry.Info) -> int:
-    raise AssertionError("the plan asks the batch")
+    raise AssertionError("the plan calls the batch resolver")
 
 
 @strawberry.type

@@ -40,7 +40,7 @@ def test_trusted_documents_of_the_command_line_reach_every_worker(tmp_path, docu
     assert other == ["QUERY_NOT_IN_SAFELIST"] * 10
 
 
-def test_trusted_documents_of_the_environment_are_known(tmp_path, documents):
+def test_trusted_documents_of_the_environment_are_accepted(tmp_path, documents):
     with serving(tmp_path / "data", trusted_documents=documents) as live:
         answers = [asked(live, request) for request in (TRUSTED, BARE, PERSISTED, OTHER)]
 
@@ -50,7 +50,7 @@ def test_trusted_documents_of_the_environment_are_known(tmp_path, documents):
 @pytest.mark.parametrize(
     ("content", "reason"), [(None, "No such file or directory"), ("[]", "not an object of documents by their hashes")]
 )
-def test_file_that_cannot_be_read_stops_the_start_by_its_name(tmp_path, content, reason):
+def test_file_that_cannot_be_read_is_named_and_stops_the_start(tmp_path, content, reason):
     file = tmp_path / "persisted-documents.json"
     if content is not None:
         file.write_text(content)
@@ -61,7 +61,7 @@ def test_file_that_cannot_be_read_stops_the_start_by_its_name(tmp_path, content,
     assert started.stderr == f"upvote: UPVOTE_TRUSTED_DOCUMENTS={file}: {reason}\n"
 
 
-def test_nothing_trusted_at_all_stops_the_start(tmp_path):
+def test_only_trusted_without_a_file_stops_the_start(tmp_path):
     started = run("serve", "--only-trusted", port=0, data_dir=tmp_path)
 
     assert (started.returncode, started.stdout) == (2, "")
