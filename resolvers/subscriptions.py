@@ -200,7 +200,7 @@ async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
     return article.poster == viewer or (await reads.follows(viewer, [article.poster]))[0]
 
 
-class SentPosts:
+class Sent:
     """
     The articles, or notifications, that a subscriber was sent.
 
@@ -247,7 +247,7 @@ async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Ev
     listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
     with live.events.mailbox(of_posts(group)) as mailbox:
         (newest,) = await context.reads.pages([(listing, Window(PAGE))])
-        sent = SentPosts(newest.positions)
+        sent = Sent(newest.positions)
         async for event in mailbox:
             position = sent.floor if event.kind is EventKind.MISSED else None
             while True:
@@ -263,7 +263,7 @@ async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Ev
 
 
 async def _missed(
-    context: Context, listing: Listing, position: Position, sent: SentPosts, event: Event
+    context: Context, listing: Listing, position: Position, sent: Sent, event: Event
 ) -> tuple[list[int], Position | None]:
     """The unsent articles of the page above a position, oldest first, and the position of the next page, if any."""
     page = await context.live.read_after(event, partial(_page_above, listing, position))
@@ -282,7 +282,7 @@ async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notifi
     """Each new notification of a user, once. After an event MISSED, those that are not sent are read from the inbox."""
     with context.live.events.mailbox(of_inbox(viewer)) as mailbox:
         newest = (await context.reads.inbox(viewer, Window(PAGE))).notifications
-        sent = SentPosts([each.position for each in newest])
+        sent = Sent([each.position for each in newest])
         async for event in mailbox:
             found = await context.live.read_after(event, partial(_new_notifications, viewer, event, sent))
             for each in found:
@@ -290,7 +290,7 @@ async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notifi
                     yield each
 
 
-async def _new_notifications(viewer: str, event: Event, sent: SentPosts, reads: Reads) -> list[Notification]:
+async def _new_notifications(viewer: str, event: Event, sent: Sent, reads: Reads) -> list[Notification]:
     """
     The unsent notifications that an event is about, oldest first. There are none if its effect is not applied yet: then
     the event is published again.

@@ -262,7 +262,7 @@ def _refuse(status: str, number: int) -> NoReturn:
     refusals: dict[str, Refusal] = {
         "unauthenticated": Unauthenticated(),
         "missing": NotFound(f"there is no article:{number}", "articleId"),
-        "locked": Locked("articleId"),
+        "locked": Locked("article", number),
         "hidden": Forbidden(f"article:{number} is not visible", "articleId"),
         "forbidden": Forbidden(f"article:{number} is somebody else's", "articleId"),
         "mismatch": IdempotencyMismatch(),

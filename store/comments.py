@@ -278,7 +278,7 @@ def _refuse(status: str, kind: str, number: int) -> NoReturn:
         "missing": NotFound(f"there is no {kind}:{number}", field),
         "forbidden": Forbidden(f"{kind}:{number} is somebody else's", field),
         "hidden": Forbidden(f"{kind}:{number} is not visible", field),
-        "locked": Locked(field),
+        "locked": Locked(kind, number),
         "mismatch": IdempotencyMismatch(),
     }
     raise refusals[status]

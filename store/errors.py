@@ -62,10 +62,11 @@ class VotingClosed(Refusal):
 
 
 class Locked(Refusal):
-    """`field` is the path of the article's or comment's id in the input."""
+    """`kind` is "article", or "comment" for a comment whose article is locked."""
 
-    def __init__(self, field: str) -> None:
-        super().__init__("the article is locked: it takes no votes and no comments", field)
+    def __init__(self, kind: str, number: int) -> None:
+        locked = f"article:{number}" if kind == "article" else f"the article of {kind}:{number}"
+        super().__init__(f"{locked} is locked: it takes no votes and no comments", f"{kind}Id")
 
 
 class UsernameTaken(Refusal):

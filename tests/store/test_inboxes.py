@@ -5,6 +5,7 @@ import pytest
 from store import archiving, comments, effects, keys
 from store.articles import Draft
 from store.errors import Unauthenticated
+from store.inboxes import SIZE
 from store.listings import Window
 from store.log import START
 from store.log import read as read_log
@@ -246,12 +247,12 @@ async def test_effects_of_dead_processes_notify_once(store, article, redis, monk
 
 async def test_inbox_keeps_the_newest_thousand(store, article, redis, clock):
     key, p = keys.inbox(store.site.home_of_user("alice"), "alice"), store.site.home_of_user("alice")
-    numbers = [1024 * (number + 1) for number in range(1_000)]
+    numbers = [1024 * (number + 1) for number in range(SIZE)]
     redis.zadd(key, {f"{keys.member(number)} reply comment": number for number in numbers})
     posted = await commented(store, article, "bob")
 
     page = await page_of(store, "alice", Window(2_000))
-    assert (page.total, len(page.notifications)) == (1_000, 1_000)
+    assert (page.total, len(page.notifications)) == (SIZE, SIZE)
     assert page.notifications[0].number == posted.number
     assert page.notifications[-1].number == numbers[1]
     assert redis.hget(keys.user(p, "alice"), "inbox_dropped") == str(numbers[0])
