@@ -15,7 +15,7 @@ from store.errors import StoreError
 COMMANDS = {  # name: module, summary
     "serve": ("server.cli.serve", "start the server, and the managed Valkey unless UPVOTE_REDIS_URL is set"),
     "demo": ("server.cli.demo", "serve a small sample from a temporary store"),
-    "import": ("server.cli.import_stories", "import stories from a CSV or JSON lines file"),
+    "import": ("server.cli.import_stories", "import stories and comments from CSV or JSON lines files"),
     "verify": ("server.cli.verify", "check the store and report each inconsistency"),
     "lab": ("server.lab.command", "replay a file of stories and compare orders and weights"),
     "backup": ("server.cli.backup", "write the whole store to a file; servers may be running"),
