@@ -392,14 +392,14 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
 
 async def test_votes_keep_places_only_while_there_is_a_pin(store, article, redis):
     some = await commented(store, article, "alice")
-    p, before = store.site.home_of_article(article), {*redis.keys("pin*")}
+    p, before = store.site.home_of_article(article), {*redis.scan_iter("pin*")}
     await vote_up(store, some)
-    assert {*redis.keys("pin*")} == before
+    assert {*redis.scan_iter("pin*")} == before
     start = await pinned(store, article)
     await vote_up(store, some)
 
     kept = keys.pinned(p, article, "votes", start.moves)
-    assert {*redis.keys("pin*")} - before == {keys.pins(p, article), kept}
+    assert {*redis.scan_iter("pin*")} - before == {keys.pins(p, article), kept}
     assert redis.zrange(kept, 0, -1, withscores=True) == [(keys.member(some.number), 4.0)]
     assert threads.PIN_LIFETIME < redis.pttl(kept) <= threads.PLACE_LIFETIME
 
