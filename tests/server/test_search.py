@@ -17,7 +17,9 @@ pytestmark = pytest.mark.one_server
 
 
 def found(live: Live, query: str) -> list[str]:
-    return [node["id"] for node in live.ask(SEARCH, words=query)["data"]["search"]["nodes"]]
+    """What a search finds; nothing until the server has opened its database."""
+    page = live.ask(SEARCH, words=query)["data"]["search"]
+    return [node["id"] for node in page["nodes"]] if page else []
 
 
 def seconds_until_found(live: Live, query: str, id: str) -> float:
