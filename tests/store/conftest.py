@@ -15,16 +15,24 @@ LAST = "last message"
 @pytest.fixture
 def published(redis: Redis, partitions: int) -> Iterator[Published]:
     """`published()` returns the messages published since its last call."""
-    subscriber = redis.pubsub(ignore_subscribe_messages=True)
-    subscriber.subscribe("last", *(keys.events(p) for p in range(partitions)))
+    subscriber = redis.pubsub()
+    channels = ["last", *(keys.events(p) for p in range(partitions))]
+    subscriber.subscribe(*channels)
+
+    def received() -> dict[str, str]:
+        message = subscriber.get_message(timeout=20)
+        assert message, "a message was published and did not arrive"
+        return message
+
+    # A server that is busy can execute PUBLISH before SUBSCRIBE, as they come over two connections.
+    assert [received()["type"] for _ in channels] == ["subscribe"] * len(channels)
 
     def published() -> list[str]:
         found = []
         for server in servers_of(redis):
             redis.execute_command("PUBLISH", "last", LAST, **server)
-            found += iter(lambda: (subscriber.get_message(timeout=5) or {}).get("data"), LAST)
-        return [message for message in found if message]
+            found += iter(lambda: received()["data"], LAST)
+        return found
 
-    published()
     yield published
     subscriber.close()
