@@ -1,0 +1,67 @@
+import re
+
+import pytest
+
+from server.markdown_html import cut, to_html, to_text
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '<img src=x onerror="alert(1)">',
+    "[a](javascript:alert(1))",
+    "[a](JaVaScRiPt&colon;alert(1))",
+    "[a](data:text/html;base64,PHNjcmlwdD4=)",
+    "<javascript:alert(1)>",
+    '[a](https://example.com "x\\" onclick=\\"alert(1)")',
+    "![a](https://example.com/a.png)",
+    "[a](/logout)",
+    "[a](//evil.example)",
+    "```<script>\n</code></pre><script>\n```",
+    "| <b onclick=alert(1)> |\n|-|\n| <iframe src=x> |",
+]
+
+
+def test_markdown_is_rendered():
+    html = to_html(
+        '# A *title*\n\n1. `a < b`\n2. ~~old~~ [new](https://example.com/?a=1&b=2 "the title")\n\n|a|\n|-|\n|b|'
+    )
+
+    assert "<h1>A <em>title</em></h1>" in html
+    assert "<code>a &lt; b</code>" in html
+    assert "<s>old</s>" in html
+    assert 'href="https://example.com/?a=1&amp;b=2"' in html
+    assert 'rel="nofollow ugc noopener noreferrer"' in html
+    assert "<td>b</td>" in html
+
+
+@pytest.mark.parametrize("markdown", HOSTILE)
+def test_hostile_markdown_has_no_element_or_link_that_acts(markdown):
+    html = to_html(markdown)
+
+    tags = re.findall(r"<([a-z0-9]+)([^>]*)>", html)
+    assert html.strip()
+    assert {name for name, _ in tags} <= {"a", "p", "pre", "code", "table", "thead", "tbody", "tr", "th", "td"}
+    assert [attributes for _, attributes in tags if re.search(r"\son\w+=", re.sub(r'"[^"]*"', '""', attributes))] == []
+    assert [link for link in re.findall(r'href="([^"]*)"', html) if not link.startswith("https://example.com")] == []
+
+
+def test_plain_text_has_no_markup():
+    text = to_text(
+        "# Title\n\nSome *words* & [a link](https://example.com) <b>\n\n- one\n- two\n\n```\ncode < 1\n```", 200
+    )
+
+    assert text == "Title Some words & a link <b> one two code < 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "expected"),
+    [
+        ("short", 5, "short"),
+        ("some words here", 12, "some words…"),
+        ("some words here", 11, "some words…"),
+        ("x" * 30, 10, "x" * 9 + "…"),
+        ("", 5, ""),
+    ],
+)
+def test_long_text_is_cut_at_a_word(text, length, expected):
+    assert cut(text, length) == expected
+    assert len(cut(text, length)) <= length
