@@ -1,20 +1,18 @@
 """Connects the rate limits by cost to the store: finds users and server keys, and shares buckets among processes."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
 from engine import BucketKey, RateLimiter
+from store.background import repeating
 from store.errors import StoreUnavailable
 from store.rate_limits import TokenBuckets
 from store.sessions import parse_token
 from store.store import Store
 
 INTERVAL_SECONDS = 0.1
-
-logger = logging.getLogger("upvote")
 
 
 @asynccontextmanager
@@ -29,11 +27,13 @@ async def synchronized(rates: RateLimiter | None, store: Store) -> AsyncIterator
         return
     rates.sessions.find = partial(usernames, store)
     rates.keys.find = partial(key_names, store)
-    task = asyncio.create_task(_synchronize(rates, store))
-    try:
+    take_shared = partial(take, buckets_of(rates, store))
+    async with repeating(
+        partial(rates.synchronize, take_shared),
+        INTERVAL_SECONDS,
+        "rate limits were not synchronized with other processes",
+    ):
         yield
-    finally:
-        task.cancel()
 
 
 async def usernames(store: Store, tokens: Collection[str]) -> dict[str, str | None]:
@@ -71,15 +71,3 @@ async def take(buckets: Mapping[str, TokenBuckets], taken: Mapping[BucketKey, fl
     ]
     left = {subject: points for reply in await asyncio.gather(*replies) for subject, points in reply.items()}
     return {key: left[" ".join(key)] for key in taken}
-
-
-async def _synchronize(rates: RateLimiter, store: Store) -> None:
-    buckets = buckets_of(rates, store)
-    while True:
-        await asyncio.sleep(INTERVAL_SECONDS)
-        try:
-            await rates.synchronize(partial(take, buckets))
-        except StoreUnavailable:
-            pass
-        except Exception:  # the task must go on: nothing restarts it
-            logger.exception("rate limits were not synchronized with other processes")

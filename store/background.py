@@ -1,9 +1,17 @@
 """Background tasks: they run as long as a context is open."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from itertools import cycle
+from typing import Any, NoReturn
+
+from store.errors import StoreUnavailable
+
+PARTITIONS_AT_ONCE = 64  # of one pass: those of a store of more partitions follow in turn
+
+logger = logging.getLogger("upvote")
 
 
 @asynccontextmanager
@@ -16,3 +24,29 @@ async def running(work: Coroutine[Any, Any, object]) -> AsyncIterator[None]:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+def repeating(work: Callable[[], Awaitable[object]], interval: float, fault: str) -> AbstractAsyncContextManager[None]:
+    """
+    Do `work` every `interval` seconds, as long as the context is open.
+
+    What cannot be done while the store does not answer is left to the next time; any other error is logged as `fault`.
+    """
+    return running(_repeat(work, interval, fault))
+
+
+def turns(partitions: int) -> Iterator[range]:
+    """All partitions again and again, `PARTITIONS_AT_ONCE` at a time."""
+    starts = range(0, partitions, PARTITIONS_AT_ONCE)
+    return cycle(range(start, min(start + PARTITIONS_AT_ONCE, partitions)) for start in starts)
+
+
+async def _repeat(work: Callable[[], Awaitable[object]], interval: float, fault: str) -> NoReturn:
+    while True:
+        await asyncio.sleep(interval)
+        try:
+            await work()
+        except StoreUnavailable:
+            pass
+        except Exception:  # the task must go on: nothing restarts it
+            logger.exception(fault)

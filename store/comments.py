@@ -1,15 +1,13 @@
 """Commands on comments. Each is one atomic script in the partition of the article."""
 
-import asyncio
-import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, NoReturn
 
 from store import effects, idempotency, keys, mentions, records, validation
-from store.background import running
+from store.background import repeating, turns
 from store.client import Argument
 from store.errors import (
     Forbidden,
@@ -33,9 +31,6 @@ STUBS_AT_ONCE = 500  # that one deletion removes above a comment
 REMOVED_AT_ONCE = 50  # comments of a deleted article, or stubs, in about a millisecond
 STEPS_AT_ONCE = 4  # that a deletion waits for
 REMOVAL_INTERVAL = 1.0  # seconds between two searches for comments to be removed
-PARTITIONS_AT_ONCE = 64  # of one search: those of a store of more partitions are searched in turn
-
-logger = logging.getLogger("upvote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +189,10 @@ class Comments:
         return reply
 
 
-@asynccontextmanager
-async def removing_threads(site: Site) -> AsyncIterator[None]:
+def removing_threads(site: Site) -> AbstractAsyncContextManager[None]:
     """Remove the comments that others have left to be removed, as long as the context is open."""
-    async with running(_keep_removing(site)):
-        yield
+    searched = turns(site.partitions)
+    return repeating(lambda: _remove_noted(site, next(searched)), REMOVAL_INTERVAL, "removing comments failed")
 
 
 async def begin_removal(site: Site, p: int) -> None:
@@ -228,18 +222,6 @@ async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
             for q, entry in zip(noted[::2], noted[1::2], strict=True):
                 await effects.apply_missing(site, p, int(q), entry)
             steps = steps and steps - 1
-
-
-async def _keep_removing(site: Site) -> NoReturn:
-    while True:
-        for start in range(0, site.partitions, PARTITIONS_AT_ONCE):
-            await asyncio.sleep(REMOVAL_INTERVAL)
-            try:
-                await _remove_noted(site, range(start, min(start + PARTITIONS_AT_ONCE, site.partitions)))
-            except StoreUnavailable:
-                pass
-            except Exception:  # the task must go on: nothing restarts it
-                logger.exception("removing comments failed")
 
 
 async def _remove_noted(site: Site, partitions: Sequence[int]) -> None:

@@ -8,15 +8,14 @@ each effect is applied once, in the order of the log. The process that makes a c
 dies before, another process does.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from store import keys, log, records
-from store.background import running
+from store.background import repeating, turns
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
 from store.log import Entry
@@ -25,7 +24,6 @@ from store.scripts.registry import APPLY_EFFECT
 from store.site import Site
 
 INTERVAL = 1.0  # seconds between two searches for effects that are not applied
-PARTITIONS_AT_ONCE = 64  # logs of one search: those of a store of more partitions are searched in turn
 ENTRIES_AT_ONCE = 1_000  # of a log, in a round trip
 
 logger = logging.getLogger("upvote")
@@ -232,21 +230,13 @@ async def completing(site: Site) -> AsyncIterator[None]:
     if site.partitions == 1:
         yield
         return
-    async with running(_keep_complete(site)):
+    searched, known = turns(site.partitions), Known()
+    async with repeating(
+        lambda: complete(site, next(searched), known),
+        INTERVAL,
+        "applying the effects of changes in other partitions failed",
+    ):
         yield
-
-
-async def _keep_complete(site: Site) -> NoReturn:
-    known: Known = {}
-    while True:
-        for start in range(0, site.partitions, PARTITIONS_AT_ONCE):
-            await asyncio.sleep(INTERVAL)
-            try:
-                await complete(site, range(start, min(start + PARTITIONS_AT_ONCE, site.partitions)), known)
-            except StoreUnavailable:
-                pass
-            except Exception:  # the task must go on: nothing restarts it
-                logger.exception("applying the effects of changes in other partitions failed")
 
 
 async def _catch_up(site: Site, missing: Pending) -> None:

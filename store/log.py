@@ -3,19 +3,17 @@ The log of each partition: a stream with an entry for each change, which the scr
 entries are read, consumers keep their positions, and entries that nobody needs are removed.
 """
 
-import asyncio
-import logging
 import re
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from store import keys, records
-from store.background import running
+from store.background import repeating
 from store.client import Command
-from store.errors import StoreError, StoreUnavailable
+from store.errors import StoreError
 from store.queries import Read
 from store.records import Comment
 from store.scripts.registry import LOG_LAG, LOG_RANKED, TRIM_LOG
@@ -32,8 +30,6 @@ READ_AT_ONCE = 1_000  # entries
 TRIM_INTERVAL = 10.0  # seconds
 
 Removable = Callable[[Site], Awaitable[Sequence[str] | None]]
-
-logger = logging.getLogger("upvote")
 
 
 class EntriesRemoved(StoreError):
@@ -203,15 +199,17 @@ async def trim(site: Site, kept_ms: int, max_entries: int, removable: Sequence[s
     return removed
 
 
-@asynccontextmanager
-async def kept_trimmed(site: Site, kept_ms: int, max_entries: int, removable: Removable) -> AsyncIterator[None]:
+def kept_trimmed(site: Site, kept_ms: int, max_entries: int, removable: Removable) -> AbstractAsyncContextManager[None]:
     """
     Trim the log every `TRIM_INTERVAL` seconds, as long as the context is open. Several processes may do so.
 
     `removable` says for each partition which entry is the last that may be removed; it returns None if all may be.
     """
-    async with running(_trim_for_ever(site, kept_ms, max_entries, removable)):
-        yield
+
+    async def trim_removable() -> None:
+        await trim(site, kept_ms, max_entries, await removable(site))
+
+    return repeating(trim_removable, TRIM_INTERVAL, "trimming the log failed")
 
 
 async def restart(site: Site, p: int) -> None:
@@ -239,17 +237,6 @@ def order(id: str) -> tuple[int, int]:
     if not (match := records.ENTRY_ID.fullmatch(id)):
         raise ValueError(f"{id!r} is no id of an entry")
     return int(match[1]), int(match[2])
-
-
-async def _trim_for_ever(site: Site, kept_ms: int, max_entries: int, removable: Removable) -> NoReturn:
-    while True:
-        await asyncio.sleep(TRIM_INTERVAL)
-        try:
-            await trim(site, kept_ms, max_entries, await removable(site))
-        except StoreUnavailable:
-            pass  # it is trimmed later
-        except Exception:  # the task must not end
-            logger.exception("trimming the log failed")
 
 
 async def _was_deleted(site: Site, p: int, id: str) -> bool:
