@@ -15,12 +15,13 @@ from store.errors import Invalid, NotFound, VotingClosed
 from store.follows import Followed
 from store.listings import Window
 from store.rate_limits import SlidingWindow
-from store.records import Article, Comment, Feed, Inbox, User, Vote
+from store.records import Article, Comment, Feed, Inbox, Position, User, Vote
 from store.sessions import NewSession, Session
 from store.validation import Faults
 
 T = TypeVar("T")
 R = TypeVar("R", Posted, Commented)
+Owner = TypeVar("Owner", Feed, Inbox)
 
 
 class PostResult(Protocol):
@@ -165,26 +166,26 @@ async def unfollow_user(context: Context, user_id: str) -> Followed:
 
 async def mark_feed_seen(context: Context, through: str) -> Feed:
     """Two round trips: the cursor has to belong to the viewer's feed, so the username is read first."""
-    username = await context.store.sessions.username(context.actor())
-    feed = Feed(username)
-    try:
-        position = feeds.cursor_position(feed, through)
-    except BadInput as error:
-        raise Invalid(str(error), "through") from error
-    await context.write(context.store.follows.mark_seen(username, position))
+    feed = Feed(await context.store.sessions.username(context.actor()))
+    position = _position(feeds.cursor_position, feed, through)
+    await context.write(context.store.follows.mark_seen(feed.username, position))
     return feed
 
 
 async def mark_inbox_seen(context: Context, through: str) -> Inbox:
     """Two round trips: the cursor has to belong to the viewer's inbox, so the username is read first."""
-    username = await context.store.sessions.username(context.actor())
-    inbox = Inbox(username)
+    inbox = Inbox(await context.store.sessions.username(context.actor()))
+    position = _position(inboxes.cursor_position, inbox, through)
+    await context.write(context.store.inboxes.mark_seen(inbox.username, position))
+    return inbox
+
+
+def _position(cursor_position: Callable[[Owner, str], Position], owner: Owner, through: str) -> Position:
+    """The position of a cursor of the owner's list, given as `through`."""
     try:
-        position = inboxes.cursor_position(inbox, through)
+        return cursor_position(owner, through)
     except BadInput as error:
         raise Invalid(str(error), "through") from error
-    await context.write(context.store.inboxes.mark_seen(username, position))
-    return inbox
 
 
 def _article_number(article_id: str) -> int:

@@ -141,10 +141,14 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
 
 
 async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> None:
-    """Apply the effects of a new entry, given what `note_effects` of notifications.lua returned. See `apply`."""
-    pairs = zip(noted[::2], noted[1::2], strict=True)
-    if found := [NewEntry(entry, int(q), str(before)) for q, before in pairs]:
+    """Apply the effects of a new entry, given what `note_effects` returned. See `apply`."""
+    if found := noted_of(entry, noted):
         await apply(site, found)
+
+
+def noted_of(entry: Entry, noted: Sequence[int | str]) -> list[NewEntry]:
+    """A new entry once for each partition of what `note_effects` of notifications.lua returned."""
+    return [NewEntry(entry, int(q), str(before)) for q, before in zip(noted[::2], noted[1::2], strict=True)]
 
 
 async def apply(site: Site, entries: Sequence[NewEntry]) -> None:

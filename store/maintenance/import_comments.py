@@ -137,7 +137,7 @@ def _entries(
     values = {"time": str(comment.time), "up": str(comment.votes)}
     actor = names.get(comment.poster.lower(), "")
     entry = Entry(p, id, "comment_imported", store.site.clock(), actor, f"comment:{number}", values)
-    return [NewEntry(entry, int(q), str(before)) for q, before in zip(noted[::2], noted[1::2], strict=True)]
+    return effects.noted_of(entry, noted)
 
 
 def _result(status: str, number: str = "0", *rest: object) -> Result:

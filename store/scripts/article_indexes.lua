@@ -1,17 +1,9 @@
--- Functions that add an article to the indexes and remove it, and that write its texts to the log. Stands after
--- prelude.lua, before the scripts that post, edit, import, restore, regroup and delete articles. It takes no KEYS and
--- no ARGV of its own. Functions are defined again in each call of a script: prelude.lua has only those of a vote.
+-- Functions that write an article, add it to the indexes and remove it. Stands after prelude.lua, before the scripts that
+-- post, edit, import, restore, regroup and delete articles. It takes no KEYS and no ARGV of its own. Functions are defined
+-- again in each call of a script: prelude.lua has only those of a vote.
 
 local function article_hash(number)
   return redis.call("HGETALL", ARTICLE .. number)
-end
-
--- Appends an entry that has texts of an article, and notes its id: a deletion removes the entry.
-local function append_texts(kind, actor, article, ...)
-  local id = append_log(kind, actor, "article:" .. article.number, ...)
-  local noted = redis.call("HGET", LOGGED, article.number)
-  redis.call("HSET", LOGGED, article.number, noted and noted .. " " .. id or id)
-  return id
 end
 
 -- How many archived articles a user has, and when the newest was posted (unix milliseconds; 0 without any).

@@ -119,14 +119,6 @@ local function add_comment_karma(comment, votes)
   redis.call("HINCRBY", USER .. string.lower(comment.poster), "comment_karma", votes)
 end
 
--- Appends an entry that has the text of a comment, and notes its id: a deletion removes the entry.
-local function append_comment_text(kind, actor, comment, ...)
-  local id = append_log(kind, actor, "comment:" .. comment.number, "article", comment.article, ...)
-  local noted = redis.call("HGET", LOGGED, comment.number)
-  redis.call("HSET", LOGGED, comment.number, noted and noted .. " " .. id or id)
-  return id
-end
-
 -- Publishes a change of a comment to all processes. `groups` are those whose listings it concerns.
 local function publish_comment(kind, comment, id, groups)
   redis.call("PUBLISH", EVENTS, table.concat(

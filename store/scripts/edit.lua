@@ -28,11 +28,9 @@ for i = 12, last, 2 do
 end
 redis.call("HSET", hash, "edited", now)
 local notified = newly_notified(editor, article.notified, nil, ARGV[10], last + 1)
-if notified ~= "" then
-  redis.call("HSET", hash, "notified", article.notified and article.notified .. " " .. notified or notified)
-end
+add_notified(hash, article.notified, notified)
 local values = {with_notified(notified, "edited", ARGV[3], unpack(ARGV, 12, last))}
-local id = append_texts("edited", editor, article, unpack(values))
+local id = append_text("edited", editor, "article", article.number, unpack(values))
 notify_here(notified, "article", article.number)
 publish_event("edited", article, article.groups, id)
 return {"edited", article_hash(article.number), id, note_effects(id, slots_of(notified)), notified}

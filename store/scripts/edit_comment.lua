@@ -13,11 +13,9 @@ if comment.poster ~= editor then return {"forbidden"} end
 
 local notified = newly_notified(editor, comment.notified, nil, ARGV[10], 11)
 redis.call("HSET", comment.hash, "content", ARGV[9], "edited", now)
-if notified ~= "" then
-  redis.call("HSET", comment.hash, "notified", comment.notified and comment.notified .. " " .. notified or notified)
-end
-local id = append_comment_text(
-  "comment_edited", editor, comment, "content", ARGV[9], "edited", now, "notified", notified
+add_notified(comment.hash, comment.notified, notified)
+local id = append_text("comment_edited", editor, "comment", comment.number,
+  "article", comment.article, "content", ARGV[9], "edited", now, "notified", notified
 )
 notify_here(notified, "comment", comment.number)
 publish_comment("comment_edited", comment, id)

@@ -51,6 +51,6 @@ if is_here(ARGV[11]) then
   redis.call("ZADD", OWN .. string.lower(poster), time, comment.member)
   if imported > 0 then add_comment_karma(comment, imported) end
 end
-local id = append_comment_text("comment_imported", poster, comment, unpack(values))
+local id = append_text("comment_imported", poster, "comment", number, "article", article_number, unpack(values))
 publish_comment("comment_imported", comment, id, groups)
 return {"imported", number, id, note_effects(id, {ARGV[11]})}

@@ -32,8 +32,8 @@ write_article(article, ARGV[9], ARGV[10], ARGV[11], article.up - #voters)
 add_voters(article, voters)
 add_karma(article, article.up - 1)
 redis.call("HSET", IMPORTED, ARGV[8], number)
-local id = append_texts(
-  "imported", poster, article, "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", ARGV[8],
+local id = append_text("imported", poster, "article", number,
+  "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", ARGV[8],
   entry_of(article, ARGV[9], ARGV[10], ARGV[11])
 )
 publish_event("imported", article, article.groups, id)

@@ -47,6 +47,11 @@ local function newly_notified(poster, before, answered, most, first)
   return table.concat(words, " ")
 end
 
+-- Keeps whom a text has notified in its hash: `before` and, if there are any, `notified`.
+local function add_notified(hash, before, notified)
+  if notified ~= "" then redis.call("HSET", hash, "notified", before and before .. " " .. notified or notified) end
+end
+
 -- The slots of the users in `notified`, and others.
 local function slots_of(notified, ...)
   local slots = {...}
