@@ -26,7 +26,7 @@ format: .venv/dev.stamp
 
 test: .venv/dev.stamp  ## check format, lint and types, then run the tests against the real server, and routing on a cluster too
 	$(MAKE) --jobs 2 lint routed-on-cluster
-	EXAMPLES=few $(BIN)/pytest $(TWO_AT_ONCE) --ignore tests/soak --ignore tests/slow
+	EXAMPLES=few $(BIN)/pytest $(TWO_AT_ONCE) --ignore tests/soak --ignore tests/slow --ignore tests/reader
 
 routed-on-cluster: .venv/dev.stamp  # one process, as `lint` runs beside it
 	EXAMPLES=few $(BIN)/pytest --store cluster -m routed tests/store
@@ -34,7 +34,8 @@ routed-on-cluster: .venv/dev.stamp  # one process, as `lint` runs beside it
 test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out
 	$(BIN)/pytest tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
-	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed" --ignore tests/soak --ignore tests/slow
+	$(BIN)/pytest tests/reader
+	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers

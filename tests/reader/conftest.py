@@ -1,0 +1,188 @@
+"""
+Fixtures of browser tests: `site` is a served sample, `page` is a visitor's page of it, `visit` opens more of them, each
+in a browser profile of its own, and `axe` finds faults of accessibility. A test in which a page logs an error or a
+warning, throws, violates its Content-Security-Policy, or asks another host fails, unless `faults.expect` names it.
+
+All tests of this folder and their fixtures run in one event loop, because the browser belongs to it.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
+
+from tests import programs
+from tests.reader.site import Member, Site, serving_sample
+from tests.servers import PATIENCE
+
+HERE = Path(__file__).parent
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+TOKEN = "upvote-token"  # the key of localStorage under which the reader keeps the token of its session
+PHONE = {"width": 360, "height": 740}
+DESKTOP = {"width": 1280, "height": 800}
+Axe = Callable[[Page], Awaitable[list[str]]]
+
+expect.set_options(timeout=PATIENCE * 1000)
+in_one_loop = pytest_asyncio.fixture(loop_scope="session", scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.one_server)
+            item.add_marker(pytest.mark.timeout(900))  # the first run on a machine may install Chromium
+            if pytest_asyncio.is_async_test(item):
+                item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@dataclass
+class Faults:
+    """What went wrong in the pages of a test, in words."""
+
+    seen: list[str] = field(default_factory=list)
+
+    async def expect(self, pattern: str) -> None:
+        """Wait for a fault that matches, and take away all that do, since the test is about them."""
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        while not any(re.search(pattern, fault) for fault in self.seen):
+            assert asyncio.get_running_loop().time() < deadline, f"no fault matches {pattern!r}: {self.seen}"
+            await asyncio.sleep(0.02)
+        self.ignore(pattern)
+
+    def ignore(self, pattern: str) -> None:
+        """Take away those that match, if there are any, such as failed requests while the test cuts the network."""
+        self.seen = [fault for fault in self.seen if not re.search(pattern, fault)]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving_sample(tmp_path_factory.mktemp("site")) as site:
+        yield site
+
+
+@in_one_loop
+async def browser() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=programs.chromium(), args=ARGUMENTS)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+def faults() -> Iterator[Faults]:
+    faults = Faults()
+    yield faults
+    assert faults.seen == []
+
+
+@dataclass
+class Visits:
+    """
+    Opens pages, each in a browser profile of its own: its own session, storage and cache.
+
+    `options` are those of Playwright's `new_context`, such as `java_script_enabled=False`.
+    """
+
+    browser: Browser
+    site: Site
+    faults: Faults
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    async def __call__(
+        self, member: Member | None = None, *, theme: str = "light", viewport: dict[str, int] = DESKTOP, **options: Any
+    ) -> Page:
+        """A blank page; `page.goto("/feed")` takes paths of the site. A member is logged in before the first page."""
+        options = {"base_url": self.site.url} | options
+        context = await self.browser.new_context(color_scheme=theme, viewport=viewport, **options)
+        self.contexts.append(context)
+        context.set_default_timeout(PATIENCE * 1000)
+        watch(context, self.faults, urlsplit(options["base_url"]).netloc)
+        page = await context.new_page()
+        if member is not None:
+            await log_in(page, member)
+        return page
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(browser: Browser, site: Site, faults: Faults) -> AsyncIterator[Visits]:
+    visits = Visits(browser, site, faults)
+    yield visits
+    for context in visits.contexts:
+        await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(visit: Visits) -> Page:
+    """A blank page of a visitor who is not logged in, as wide as a desktop."""
+    return await visit()
+
+
+@pytest.fixture(scope="session")
+def axe() -> Axe:
+    """What axe-core finds on a page in all its rules: a line each with rule, reason and element."""
+    source = (programs.node_modules(HERE) / "axe-core" / "axe.min.js").read_text()
+
+    async def violations(page: Page) -> list[str]:
+        await evaluate(page, source)
+        found = await evaluate(page, "axe.run({resultTypes: ['violations']})")
+        return [
+            f"{each['id']}: {each['help']}: {node['html'][:200]} {node['failureSummary']}"
+            for each in found["violations"]
+            for node in each["nodes"]
+        ]
+
+    return violations
+
+
+async def log_in(page: Page, member: Member) -> None:
+    """Give the page's browser a session of the member, as if they had logged in before; leaves the page blank."""
+    await page.goto("/readyz")
+    await page.evaluate("([key, token]) => localStorage.setItem(key, token)", [TOKEN, member.token])
+    await page.goto("about:blank")
+
+
+async def evaluate(page: Page, script: str) -> Any:
+    """Run a script in a page whatever its Content-Security-Policy says, and wait for its value."""
+    session = await page.context.new_cdp_session(page)
+    arguments = {"expression": script, "awaitPromise": True, "returnByValue": True}
+    answer = await session.send("Runtime.evaluate", arguments)
+    await session.detach()
+    assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+    return answer["result"].get("value")
+
+
+def watch(context: BrowserContext, faults: Faults, host: str) -> None:
+    """Note what goes wrong in the pages of a context, and requests to other hosts than this one."""
+
+    def on_request(request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme not in ("data", "blob") and address.netloc != host:
+            faults.seen.append(f"request to another host: {request.url}")
+
+    def on_failure(request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the page itself gave it up, or another page was opened
+            faults.seen.append(f"request failed: {request.method} {request.url} {request.failure}")
+
+    def on_message(message: Any) -> None:
+        source = message.location["url"]
+        if message.type in ("error", "warning") and not source.endswith(
+            "/favicon.ico"
+        ):  # pages of plain text have none
+            faults.seen.append(f"console {message.type}: {message.text} {source}")
+
+    context.on("console", on_message)
+    context.on("weberror", lambda error: faults.seen.append(f"uncaught: {error.error}"))
+    context.on("request", on_request)
+    context.on("requestfailed", on_failure)

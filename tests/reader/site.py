@@ -1,0 +1,100 @@
+"""The site that browser tests look at: a served sample with articles, comments and users, and ways to add to it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from server.cli.demo import SAMPLE, SAMPLE_COMMENTS
+from server.cli.import_stories import Options, import_stories
+from server.settings import Settings
+from tests.server.conftest import Live, serving
+
+PASSWORD = "correct horse"
+NUMBERS = count(1)
+REGISTER = "mutation($input: RegisterInput!) { register(input: $input) { token userErrors { message } } }"
+POST = "mutation($input: PostInput!) { post(input: $input) { article { id } userErrors { message } } }"
+COMMENT = "mutation($input: CommentInput!) { comment(input: $input) { comment { id } userErrors { message } } }"
+VOTE = "mutation($input: VoteInput!) { vote(input: $input) { changed userErrors { message } } }"
+VOTE_ON_COMMENT = """mutation($input: VoteOnCommentInput!) {
+  voteOnComment(input: $input) { changed userErrors { message } } }"""
+FOLLOW = "mutation($input: FollowUserInput!) { followUser(input: $input) { changed userErrors { message } } }"
+
+
+@dataclass(frozen=True)
+class Member:
+    username: str
+    token: str
+    password: str = PASSWORD
+
+    @property
+    def id(self) -> str:
+        return f"user:{self.username.lower()}"
+
+
+@dataclass
+class Site:
+    """
+    A served site. Tests share it: each makes the members and articles that it changes.
+
+    `member` and the commands go through the API, so they cost a request each; ids are those of the API.
+    """
+
+    live: Live
+
+    @property
+    def url(self) -> str:
+        return self.live.url
+
+    def ask(self, query: str, by: Member | None = None, **variables: Any) -> dict[str, Any]:
+        """The data of an answer that has no errors and no refusals."""
+        answer = self.live.ask(query, by and by.token, **variables)
+        assert "errors" not in answer, answer
+        refusals = [each.get("userErrors") for each in answer["data"].values() if isinstance(each, dict)]
+        assert not any(refusals), refusals
+        return answer["data"]
+
+    def member(self, name: str = "member") -> Member:
+        """A new user whose name begins with `name` (at most 14 characters) and is used by no other test."""
+        username = f"{name}-{next(NUMBERS)}"
+        given = self.ask(REGISTER, input={"username": username, "password": PASSWORD})
+        return Member(username, given["register"]["token"])
+
+    def post(self, by: Member, title: str, **fields: Any) -> str:
+        """Post an article with a link, unless `link` or `content` is given, and return its id."""
+        link = {} if {"link", "content"} & fields.keys() else {"link": f"https://example.com/{next(NUMBERS)}"}
+        return self.ask(POST, by, input={"title": title} | link | fields)["post"]["article"]["id"]
+
+    def comment(self, by: Member, article: str, content: str, parent: str | None = None) -> str:
+        input = {"articleId": article, "content": content, "parentId": parent}
+        return self.ask(COMMENT, by, input=input)["comment"]["comment"]["id"]
+
+    def vote(self, by: Member, subject: str, value: str = "UP") -> None:
+        """Vote on an article or a comment."""
+        if subject.startswith("comment:"):
+            self.ask(VOTE_ON_COMMENT, by, input={"commentId": subject, "value": value})
+        else:
+            self.ask(VOTE, by, input={"articleId": subject, "value": value})
+
+    def follow(self, by: Member, other: Member) -> None:
+        self.ask(FOLLOW, by, input={"userId": other.id})
+
+    def path(self, article: str, comment: str | None = None) -> str:
+        """The path of the page of an article, or of one branch of its thread."""
+        branch = f"/comment/{comment.partition(':')[2]}" if comment else ""
+        return f"/article/{article.partition(':')[2]}{branch}"
+
+
+@contextmanager
+def serving_sample(folder: Path, **settings: object) -> Iterator[Site]:
+    """
+    The sample of `upvote demo`: 60 articles of the last three weeks, 38 comments and 3 groups, and whoever voted.
+
+    Imported users have no password: members log in.
+    """
+    options = Options(shift_to_now=True, with_voters=True)
+    import_stories(Settings(data_dir=folder), [SAMPLE, SAMPLE_COMMENTS], options)
+    with serving(folder, **settings) as live:
+        yield Site(live)
