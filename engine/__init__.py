@@ -24,8 +24,8 @@ What a schema can declare to be faster:
 """
 
 from engine.documents import read_trusted_documents
-from engine.endpoint import Endpoint
-from engine.errors import Code
+from engine.endpoint import Endpoint, QueryResult
+from engine.errors import Code, Refused
 from engine.interfaces import BackendUsage, Context, EventId, Observation, Observer, Options
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import BucketKey, RateLimiter
@@ -43,6 +43,8 @@ __all__ = [
     "Observation",
     "Observer",
     "Options",
+    "QueryResult",
     "RateLimiter",
+    "Refused",
     "read_trusted_documents",
 ]

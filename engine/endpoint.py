@@ -2,18 +2,21 @@
 The endpoint: an ASGI application that serves a GraphQL schema.
 
 It reads GraphQL requests over HTTP and responds with one result or a stream of them. WebSockets have their own module.
+Handlers of the same program execute documents of their own by `Endpoint.query`.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import orjson
 import strawberry
 from graphql import OperationType
 from starlette.types import Receive, Scope, Send
 
 from engine.errors import Code, Refused
-from engine.handler import EncodedResult, RequestHandler, refusal_body
+from engine.handler import EncodedResult, RequestHandler, encode, refusal_body
 from engine.interfaces import OpenContext, Options, stopping_of
 from engine.limits.rate_limiter import Charge
 from engine.requests import (
@@ -28,6 +31,7 @@ from engine.requests import (
     accepted,
     is_json,
     parse_body,
+    parse_own_body,
     parse_query_string,
     query_parameters,
     request_id_of,
@@ -106,6 +110,14 @@ class Response(NamedTuple):
     charge: Charge | None = None
 
 
+class QueryResult(NamedTuple):
+    """What an execution has returned: `data` and `errors` as clients get them. `charge` is None without rate limits."""
+
+    data: dict[str, Any] | None
+    errors: list[dict[str, Any]]
+    charge: Charge | None = None
+
+
 class Endpoint:
     """
     Serves a schema. Each operation, and each event of a subscription, is executed with a new context.
@@ -125,6 +137,7 @@ class Endpoint:
         requests = options.budget.cache("requests")
         self._bodies = RequestCache(parse_body, requests)
         self._query_strings = RequestCache(parse_query_string, requests)
+        self._own_bodies = RequestCache(parse_own_body, requests)
         self._explorer_path = options.explorer_path
         self._max_body = options.max_body
         self._keep_alive = options.keep_alive
@@ -136,6 +149,28 @@ class Endpoint:
             await self._websocket.serve(scope, receive, send)
         else:
             await self._serve_http(scope, receive, send)
+
+    async def query(self, scope: Scope, document: str, variables: Mapping[str, Any]) -> QueryResult:
+        """
+        Execute a query of the program itself for the client that sends the HTTP request of `scope`.
+
+        It takes the client's points, has the limits of any request, shares the execution of equal queries, and is
+        observed under the name of its operation. It is executed also where clients may send trusted documents only.
+
+        Raises:
+            Refused: as for a request of a client; its headers are those of the HTTP response.
+        """
+        headers: Headers = dict(scope["headers"])
+        client, request_id = self._handler.client(scope, headers), request_id_of(headers)
+        body = encode({"query": document, "variables": variables})
+        try:
+            request = await self._handler.prepare(self._own_bodies.request(body), client, request_id)
+            assert request.operation.kind is OperationType.QUERY, "a handler's document is a query"
+            content = decode_result(await self._handler.execute(request))
+        except Refused as refused:
+            refused.headers = [*refused.headers, *self._handler.rate_headers(client)]
+            raise
+        return QueryResult(content["data"], content.get("errors", []), request.charge)
 
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = dict(scope["headers"])
@@ -201,6 +236,15 @@ class Endpoint:
             raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
         stopping = stopping_of(http.scope) if request.is_subscription else None
         return Stream(self._handler.stream(request), streamed, stopping)
+
+
+def decode_result(result: EncodedResult) -> dict[str, Any]:
+    content: dict[str, Any]
+    try:
+        content = orjson.loads(result.body)
+    except ValueError:  # it refuses lone surrogates, which the standard library has written
+        content = json.loads(result.body)
+    return content
 
 
 def single_response(

@@ -130,7 +130,8 @@ class RequestHandler:
         if prepared and (operation := prepared.operation()):
             self._operations.cache.get(operation.key)  # makes it the last used, which is evicted last
             return prepared, operation
-        text = self._documents.text(request.query, request.document_id)
+        own_text = request.query if request.is_own else None
+        text = own_text or self._documents.text(request.query, request.document_id)
         operation = self._operations.find(text, request.operation_name)
         cost = operation.cost.points(request.variables)
         check_cost(cost, self._limits.cost)

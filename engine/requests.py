@@ -93,13 +93,18 @@ class PreparedOperation:
 
 @dataclass(slots=True, eq=False)
 class GraphQLRequest:
-    """The parameters of a request. `prepared` is set once its operation is found valid."""
+    """
+    The parameters of a request. `prepared` is set once its operation is found valid.
+
+    `is_own` if the program itself sends it: then its document needs not be listed as trusted.
+    """
 
     query: str | None
     operation_name: str | None
     variables: dict[str, Any]
     document_id: str | None
     prepared: PreparedOperation | None = None
+    is_own: bool = False
 
 
 class OperationRequest(NamedTuple):
@@ -169,6 +174,13 @@ def size_of(request: GraphQLRequest) -> int:
 
 def parse_body(body: bytes) -> GraphQLRequest:
     return parse_request(decode(body))
+
+
+def parse_own_body(body: bytes) -> GraphQLRequest:
+    """Parse a request of the program itself. It is cached apart from an equal one of a client."""
+    request = parse_body(body)
+    request.is_own = True
+    return request
 
 
 def parse_query_string(query_string: bytes) -> GraphQLRequest:

@@ -46,7 +46,7 @@ from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import RateLimit, WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
-from server import explorer, shared_rates
+from server import documents, explorer, shared_rates
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_output import UnreadOutput
@@ -217,7 +217,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     log.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
-    endpoint = _endpoint(settings, app)
+    app.state.endpoint = endpoint = _endpoint(settings, app)
+    app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
     app.compressed = Compression(app.endpoint) if compression else app.endpoint
     app.origin_warnings = OriginWarnings(settings.origins)

@@ -1,0 +1,118 @@
+"""
+Executes documents of the program itself for its handlers, as the client of a request could, and makes their responses.
+
+Handlers read through the contract only. So they can do nothing that a client cannot, and cost a client the same points.
+"""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from engine import Code, Endpoint, QueryResult, Refused
+from engine.endpoint import COST_OF_NOT_MODIFIED, matches
+from engine.requests import request_id_of
+
+# A document is ours, so what clients can do nothing about is a fault: every other code has status 500.
+STATUSES: Mapping[str, int] = {
+    Code.UNAUTHENTICATED: 401,  # a server key that is not valid
+    Code.RATE_LIMITED: 429,
+    Code.TOO_MUCH_UNREAD: 429,
+    Code.UNAVAILABLE: 503,
+    Code.TIMED_OUT: 504,
+}
+RETRY_AFTER = "5"  # seconds, if the store or the database does not answer
+UNCACHED = {"Cache-Control": "no-store"}
+ID = "X-Request-Id"
+ID_NAME = ID.lower().encode()
+
+
+async def query(request: Request, document: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """
+    Execute a query as everybody, also if the request has a session, and return its data.
+
+    The name of its operation is in the logs and the metrics. Points are taken from the client's address, or from its
+    server key.
+
+    Raises:
+        HTTPException: the query was refused, or a field of it failed. Starlette makes a response of it: 429 with
+            `Retry-After` if the client has no points left, 503 if the store does not answer, 504 if it took too long.
+    """
+    endpoint: Endpoint = request.app.state.endpoint
+    try:
+        result = await endpoint.query(_without_session(request), document, variables or {})
+    except Refused as refused:
+        headers = {name.decode(): value.decode() for name, value in refused.headers}
+        raise _failure(request, refused.errors, headers) from refused
+    _results(request).append(result)
+    if result.errors:
+        raise _failure(request, result.errors, _rates(result))
+    assert result.data is not None, "data is null only beside errors"
+    return result.data
+
+
+def cacheable(request: Request, body: bytes, media_type: str) -> Response:
+    """
+    A response that caches may store, with a tag of its body; 304 if the client has the same.
+
+    A 304 costs the client a single point for each query. The headers tell how many points are left.
+    """
+    tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
+    headers = {
+        "Cache-Control": request.app.state.cache_control,
+        "ETag": f"W/{tag}",
+        "Vary": "Accept-Encoding",
+        ID: _request_id(request),
+    }
+    is_known = matches(tag.encode(), request.headers.get("If-None-Match", "").encode())
+    for result in _results(request):
+        if is_known and result.charge:
+            result.charge.set(COST_OF_NOT_MODIFIED)
+        headers |= _rates(result)
+    if is_known:
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type=media_type, headers=headers)
+
+
+def cache_control(seconds: int) -> str:
+    """The header of `cacheable` responses: shared caches may serve them for some seconds without asking."""
+    shared = f", s-maxage={seconds}" if seconds else ""
+    return f"public, max-age=0{shared}, must-revalidate"
+
+
+def _without_session(request: Request) -> dict[str, Any]:
+    """The request's scope, without its token and with an id."""
+    headers = [(name, value) for name, value in request.scope["headers"] if name not in (b"authorization", ID_NAME)]
+    return {**request.scope, "headers": [*headers, (ID_NAME, _request_id(request).encode())]}
+
+
+def _request_id(request: Request) -> str:
+    if not hasattr(request.state, "request_id"):
+        request.state.request_id = request_id_of(dict(request.scope["headers"]))
+    found: str = request.state.request_id
+    return found
+
+
+def _results(request: Request) -> list[QueryResult]:
+    """The results of all queries of this request."""
+    if not hasattr(request.state, "results"):
+        request.state.results = []
+    found: list[QueryResult] = request.state.results
+    return found
+
+
+def _rates(result: QueryResult) -> dict[str, str]:
+    headers = result.charge.headers() if result.charge else []
+    return {name.decode(): value.decode() for name, value in headers}
+
+
+def _failure(request: Request, errors: list[dict[str, Any]], headers: Mapping[str, str]) -> HTTPException:
+    """The error whose code has a status comes first; others are in the log already, under the request's id."""
+    codes = {error["extensions"]["code"]: error["message"] for error in reversed(errors)}
+    code = next((each for each in STATUSES if each in codes), next(iter(codes)))
+    status = STATUSES.get(code, 500)
+    retry = {"Retry-After": RETRY_AFTER} if status in (503, 504) else {}
+    return HTTPException(status, codes[code], {**retry, **headers, **UNCACHED, ID: _request_id(request)})
