@@ -9,6 +9,22 @@ from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Meta
 METADATA = MetaData()
 NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row numbers are of the type INTEGER only
 
+
+def _votes(name: str) -> Table:
+    """The votes on articles or on comments."""
+    return Table(
+        name,
+        METADATA,
+        Column("number", NUMBER, primary_key=True, autoincrement=False),
+        Column("voter", Text, primary_key=True),
+        Column("value", SmallInteger, nullable=False),
+        Column("cast_ms", NUMBER),
+        Column("counts", Boolean, nullable=False),
+        Index(f"{name}_by_voter", "voter", "number"),
+        sqlite_with_rowid=False,
+    )
+
+
 ARTICLES = Table(
     "articles",
     METADATA,
@@ -37,17 +53,7 @@ ARTICLE_GROUPS = Table(
     sqlite_with_rowid=False,
 )
 
-VOTES = Table(
-    "votes",
-    METADATA,
-    Column("number", NUMBER, primary_key=True, autoincrement=False),
-    Column("voter", Text, primary_key=True),
-    Column("value", SmallInteger, nullable=False),
-    Column("cast_ms", NUMBER),
-    Column("counts", Boolean, nullable=False),
-    Index("votes_by_voter", "voter", "number"),
-    sqlite_with_rowid=False,
-)
+VOTES = _votes("votes")
 
 USERS = Table(
     "users",
@@ -103,17 +109,7 @@ COMMENTS = Table(
     Index("comments_by_poster", "poster", "posted_ms"),
 )
 
-COMMENT_VOTES = Table(
-    "comment_votes",
-    METADATA,
-    Column("number", NUMBER, primary_key=True, autoincrement=False),
-    Column("voter", Text, primary_key=True),
-    Column("value", SmallInteger, nullable=False),
-    Column("cast_ms", NUMBER),
-    Column("counts", Boolean, nullable=False),
-    Index("comment_votes_by_voter", "voter", "number"),
-    sqlite_with_rowid=False,
-)
+COMMENT_VOTES = _votes("comment_votes")
 
 COMMENT_EDITS = Table(
     "comment_edits",

@@ -63,9 +63,7 @@ async def replies(
     *,
     paging: PageArguments,
 ) -> list[Connection[Comment] | BadInput]:
-    order = order or CommentOrder.BEST
-    wanted = [Replies(comment.article, comment.number, order) for comment in comments]
-    return await _connections(context, wanted, paging)
+    return await _connections(context, [(comment.article, comment.number) for comment in comments], order, paging)
 
 
 @paginated
@@ -76,9 +74,7 @@ async def of_articles(
     *,
     paging: PageArguments,
 ) -> list[Connection[Comment] | BadInput]:
-    order = order or CommentOrder.BEST
-    wanted = [Replies(article.number, article.number, order) for article in articles]
-    return await _connections(context, wanted, paging)
+    return await _connections(context, [(article.number, article.number) for article in articles], order, paging)
 
 
 @paginated
@@ -120,9 +116,13 @@ COMMENTS, OWN_COMMENTS = Nodes(read_comments, _bytes_of), Nodes(_read_own_commen
 
 
 async def _connections(
-    context: Context, wanted: Sequence[Replies], paging: PageArguments
+    context: Context, parents: Sequence[tuple[int, int]], order: CommentOrder | None, paging: PageArguments
 ) -> list[Connection[Comment] | BadInput]:
-    """The same page of the replies to each parent: two round trips for all, for the places and for the comments."""
+    """
+    The same page of the replies to each parent, given as the numbers of its article and itself: two round trips for
+    all, for the places and for the comments.
+    """
+    wanted = [Replies(article, parent, order or CommentOrder.BEST) for article, parent in parents]
     windows = for_each(wanted, lambda replies: _window(context, replies, paging))
     selected = pagination.valid_windows(wanted, windows)
     pages = zip(selected, await context.reads.replies(selected), strict=True)

@@ -7,13 +7,9 @@ from typing import NoReturn
 from store import comments, effects, idempotency, links, mentions, records, validation
 from store.errors import (
     Forbidden,
-    IdempotencyMismatch,
     Invalid,
-    Locked,
-    NotFound,
-    Refusal,
-    Unauthenticated,
     VotingClosed,
+    refuse,
 )
 from store.log import Entry
 from store.ranking.formulas import GROUPS_PER_ARTICLE
@@ -246,8 +242,7 @@ def _checked(draft: Draft, idempotency_key: str | None) -> Draft:
     with faults:
         checked = draft.checked()
     with faults:
-        if idempotency_key is not None:
-            validation.idempotency_key(idempotency_key)
+        validation.check_idempotency_key(idempotency_key)
     faults.raise_any()
     return checked
 
@@ -259,14 +254,9 @@ def _article(number: int, flat: list[str]) -> Article:
 
 
 def _refuse(status: str, number: int) -> NoReturn:
-    refusals: dict[str, Refusal] = {
-        "unauthenticated": Unauthenticated(),
-        "missing": NotFound(f"there is no article:{number}", "articleId"),
-        "locked": Locked("article", number),
-        "hidden": Forbidden(f"article:{number} is not visible", "articleId"),
-        "forbidden": Forbidden(f"article:{number} is somebody else's", "articleId"),
-        "mismatch": IdempotencyMismatch(),
-        "bare": Invalid("an article has a link, content or both", "link"),
-        "crowded": Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "add"),
-    }
-    raise refusals[status]
+    match status:
+        case "bare":
+            raise Invalid("an article has a link, content or both", "link")
+        case "crowded":
+            raise Invalid(f"an article is in at most {GROUPS_PER_ARTICLE} groups", "add")
+    refuse(status, "article", number)

@@ -11,13 +11,10 @@ from store.background import repeating, turns
 from store.client import Argument
 from store.errors import (
     Forbidden,
-    IdempotencyMismatch,
-    Locked,
     NotFound,
-    Refusal,
     StoreUnavailable,
-    Unauthenticated,
     VotingClosed,
+    refuse,
 )
 from store.log import Entry
 from store.records import Comment, UncachedComment, Vote
@@ -93,7 +90,7 @@ class Comments:
         if reply == ["parent"]:
             _refuse_parent(status, article, parent)
         if status not in ("commented", "replayed"):
-            _refuse(status, "article", article)
+            refuse(status, "article", article)
         number, flat, username, *effects_of = reply
         comment = _comment(int(number), flat) if flat else None
         if comment and effects_of:
@@ -121,7 +118,7 @@ class Comments:
         if status == "closed":
             raise VotingClosed(number, int(reply[0]), "comment")
         if status not in ("voted", "same"):
-            _refuse(status, "comment", number)
+            refuse(status, "comment", number)
         username, flat, *effects_of = reply
         comment = _comment(number, flat)
         if effects_of:
@@ -146,7 +143,7 @@ class Comments:
         mentioned = mentions.arguments(content, self._site.max_mentions)
         status, *reply = await self._run(EDIT_COMMENT, number, editor, content, *mentioned)
         if status != "edited":
-            _refuse(status, "comment", number)
+            refuse(status, "comment", number)
         flat, entry, noted, notified = reply
         comment = _comment(number, flat)
         await self._apply("comment_edited", comment.poster or "", number, {"notified": notified}, entry, noted)
@@ -165,7 +162,7 @@ class Comments:
         """
         status, *reply = await self._run(DELETE_COMMENT, number, deleter, STUBS_AT_ONCE)
         if status != "deleted":
-            _refuse(status, "comment", number)
+            refuse(status, "comment", number)
         entry, noted, poster, karma, notified, has_more = reply
         values = {"poster": poster, "karma": str(karma), "notified": notified}
         await self._apply("comment_deleted", poster, number, values, entry, noted)
@@ -241,8 +238,7 @@ def checked(content: str, idempotency_key: str | None) -> str:
     with faults:
         valid = validation.comment(content)
     with faults:
-        if idempotency_key is not None:
-            validation.idempotency_key(idempotency_key)
+        validation.check_idempotency_key(idempotency_key)
     faults.raise_any()
     return valid
 
@@ -251,19 +247,6 @@ def _comment(number: int, flat: list[str]) -> Comment:
     comment = records.comment(number, records.pairs(flat))
     assert comment is not None
     return UncachedComment(*comment)
-
-
-def _refuse(status: str, kind: str, number: int) -> NoReturn:
-    field = f"{kind}Id"
-    refusals: dict[str, Refusal] = {
-        "unauthenticated": Unauthenticated(),
-        "missing": NotFound(f"there is no {kind}:{number}", field),
-        "forbidden": Forbidden(f"{kind}:{number} is somebody else's", field),
-        "hidden": Forbidden(f"{kind}:{number} is not visible", field),
-        "locked": Locked(kind, number),
-        "mismatch": IdempotencyMismatch(),
-    }
-    raise refusals[status]
 
 
 def _refuse_parent(status: str, article: int, parent: int | None) -> NoReturn:

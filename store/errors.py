@@ -20,6 +20,7 @@ Exceptions of the store.
 """
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from store.client import StoreError as StoreError
 from store.client import StoreUnavailable as StoreUnavailable
@@ -104,3 +105,17 @@ class StoreMismatch(StoreError):
 class RebuildOvertaken(StoreError):
     def __init__(self) -> None:
         super().__init__("another rebuild of the same indexes has begun: this one was stopped")
+
+
+def refuse(status: str, kind: str, number: int) -> NoReturn:
+    """Raise the refusal for the status that a script has returned. `kind` is "article" or "comment"."""
+    field = f"{kind}Id"
+    refusals: dict[str, Refusal] = {
+        "unauthenticated": Unauthenticated(),
+        "missing": NotFound(f"there is no {kind}:{number}", field),
+        "forbidden": Forbidden(f"{kind}:{number} is somebody else's", field),
+        "hidden": Forbidden(f"{kind}:{number} is not visible", field),
+        "locked": Locked(kind, number),
+        "mismatch": IdempotencyMismatch(),
+    }
+    raise refusals[status]

@@ -140,10 +140,12 @@ def password(text: str, field: str = "password") -> str:
     return text
 
 
-def idempotency_key(text: str) -> str:
-    if not 1 <= len(text) <= IDEMPOTENCY_KEY_LENGTH:
+def check_idempotency_key(key: str | None) -> None:
+    if key is None:
+        return
+    if not 1 <= len(key) <= IDEMPOTENCY_KEY_LENGTH:
         raise Invalid(f"an idempotency key has 1 to {IDEMPOTENCY_KEY_LENGTH} characters", "idempotencyKey")
-    return _printable(text, "idempotencyKey")
+    _printable(key, "idempotencyKey")
 
 
 def _printable(text: str, field: str, allowed: set[str] | frozenset[str] = frozenset()) -> str:

@@ -5,6 +5,7 @@ from time import monotonic, sleep
 import pytest
 
 from tests.server.conftest import POST, REGISTER, Live, serving
+from tests.servers import until
 
 SEARCH = "query($words: String!) { search(query: $words) { nodes { ... on Node { id } } } }"
 COMMENT = """mutation($id: ID!, $content: String!) { comment(input: {articleId: $id, content: $content}) {
@@ -17,9 +18,7 @@ pytestmark = pytest.mark.one_server
 
 
 def found(live: Live, query: str) -> list[str]:
-    """What a search finds; nothing until the server has opened its database."""
-    page = live.ask(SEARCH, words=query)["data"]["search"]
-    return [node["id"] for node in page["nodes"]] if page else []
+    return [node["id"] for node in live.ask(SEARCH, words=query)["data"]["search"]["nodes"]]
 
 
 def seconds_until_found(live: Live, query: str, id: str) -> float:
@@ -31,6 +30,7 @@ def seconds_until_found(live: Live, query: str, id: str) -> float:
 
 def test_what_was_posted_is_found_within_a_second_and_what_was_deleted_no_more(tmp_path):  # S1
     with serving(tmp_path) as live:
+        until(lambda: live.ask(SEARCH, words="redis")["data"]["search"])  # the server has opened its database
         token = live.ask(REGISTER)["data"]["register"]["token"]
         posts = [live.ask(POST, token, title=f"Redis {number}") for number in range(5)]
         ids = [answer["data"]["post"]["article"]["id"] for answer in posts]

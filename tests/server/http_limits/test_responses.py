@@ -315,4 +315,5 @@ async def test_all_pipelined_requests_see_a_disconnect():
         async with talking(server) as talk:
             await talk.say(REQUEST * 3)
             await asyncio.sleep(0.1)
-        await until(lambda: seen == ["http.disconnect"])
+        await until(lambda: seen)
+    assert seen == ["http.disconnect"]
