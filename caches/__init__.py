@@ -20,7 +20,7 @@ MEGABYTE = 1024 * 1024
 
 # How the bytes that are left beside the memos are divided, in percent.
 SHARES = {
-    "operations": 34,
+    "operations": 30,
     "requests": 6,
     "documents": 5,
     "templates": 20,
@@ -29,6 +29,7 @@ SHARES = {
     "places": 2,
     "names": 2,
     "buckets": 4,
+    "html": 4,
 }
 
 

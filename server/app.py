@@ -46,12 +46,13 @@ from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import RateLimit, WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
-from server import documents, explorer, shared_rates
+from server import documents, explorer, shared_rates, syndication
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_output import UnreadOutput
 from server.observability.logs import Counting, Logs, LogStream, install_stream
 from server.observability.metrics import DatabaseGauges, Metrics
+from server.public_url import PublicURL
 from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, forwarding_warnings
 from store import comments, effects, event_connection, log
@@ -218,6 +219,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
+    app.state.public_url = PublicURL(settings.public_url, settings.proxies)
+    app.state.site_name = settings.site_name
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
     app.compressed = Compression(app.endpoint) if compression else app.endpoint
@@ -227,6 +230,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         Route("/metrics", metrics),
+        *syndication.routes(),
         *explorer.routes(PATH),
     ]
     return app

@@ -5,11 +5,15 @@ markdown-it-py renders CommonMark with tables and strikethrough, and shows raw H
 is not in its lists. Images become links, so that a text loads nothing from other hosts.
 """
 
+import asyncio
 import re
+from collections.abc import Sequence
 from html import unescape
 
 import nh3
 from markdown_it import MarkdownIt
+
+from caches import shared_cache
 
 TAGS = {
     *("a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
@@ -20,9 +24,11 @@ SCHEMES = {"http", "https", "mailto"}
 LINK_REL = "nofollow ugc noopener noreferrer"
 CUT = "…"  # the end of a text that was cut
 MARKUP = 4  # characters of Markdown for each of the plain text, at most: what is behind them is not parsed
+CHARACTER_BYTES = 4  # of a str, at most
 SPACES = re.compile(r"\s+")
 LAST_WORD = re.compile(r"\s\S*$")
 
+HTML = shared_cache("html")
 RENDERER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
 
@@ -30,7 +36,7 @@ def to_html(markdown: str) -> str:
     """
     The text as HTML with the elements `TAGS` and absolute links only.
 
-    Takes up to 9 us a character: a long text is best rendered in a thread.
+    Takes up to 9 us a character: `render` does it in a thread.
     """
     return nh3.clean(
         RENDERER.render(markdown),
@@ -40,6 +46,21 @@ def to_html(markdown: str) -> str:
         url_relative="deny",
         link_rel=LINK_REL,
     )
+
+
+async def render(texts: Sequence[str]) -> list[str]:
+    """The HTML of each text, cached. Others than those in the cache are rendered in a thread."""
+    known: dict[str, str] = {text: html for text in texts if (html := HTML.get(text)) is not None}
+    missing = [text for text in dict.fromkeys(texts) if text not in known]
+    if missing:
+        for text, html in zip(missing, await asyncio.to_thread(_each_to_html, missing), strict=True):
+            known[text] = html
+            HTML.put(text, html, CHARACTER_BYTES * (len(text) + len(html)))
+    return [known[text] for text in texts]
+
+
+def _each_to_html(texts: list[str]) -> list[str]:
+    return [to_html(text) for text in texts]
 
 
 def to_text(markdown: str, length: int) -> str:

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
+from server.public_url import check_public_url
 from server.trusted import AllowedOrigins, TrustedProxies, check_origin
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.keys import SLOTS
@@ -29,6 +30,12 @@ def _power_of_two(count: int) -> int:
     if count & (count - 1):
         raise ValueError("must be a power of two")
     return count
+
+
+def _one_line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("must be one line of printable characters")
+    return text.strip()
 
 
 def _origins(text: str) -> str:
@@ -79,6 +86,14 @@ class Settings(BaseModel):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65_535, description="Port to listen on; 0 chooses a free one.")
+    public_url: Annotated[str, AfterValidator(check_public_url)] | None = Field(
+        None,
+        description="Address under which clients reach the server, such as `https://example.com` or with a path, for "
+        "[feeds, sitemaps and canonical links](syndication.md); by default scheme and host of the request.",
+    )
+    site_name: Annotated[str, AfterValidator(_one_line)] = Field(
+        "Upvote", min_length=1, max_length=100, description="Name of the community, in titles of pages and feeds."
+    )
     redis_url: Annotated[str, AfterValidator(_redis_url)] | None = Field(
         None, description="URL of a running Redis or Valkey, instead of the managed Valkey."
     )
@@ -158,8 +173,8 @@ class Settings(BaseModel):
     )
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] | None = Field(
         None,
-        description="Addresses and networks of proxies whose `X-Forwarded-For` is trusted, such as `10.0.0.0/8`, "
-        "separated by commas.",
+        description="Addresses and networks of proxies whose `X-Forwarded-For`, `-Host` and `-Proto` are "
+        "trusted, such as `10.0.0.0/8`, separated by commas.",
     )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` disables all rate limits.")
     rate_points: int = Field(

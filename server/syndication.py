@@ -1,0 +1,262 @@
+"""
+Feeds as RSS 2.0 and Atom 1.0: of the site, of a group and of a user.
+
+The specifications are https://www.rssboard.org/rss-specification and RFC 4287. Feeds have what a client without a
+session can read, and no counts: so the tag of a feed changes with its articles only.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from ada_url import URL
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from server import documents, markdown_html
+
+LENGTH = 30  # articles of a feed
+TEXT_LENGTH = 5_000  # characters of an article's text; the page has the rest
+NEWEST_FIRST = "TIME"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the date of a feed without articles
+RSS_TYPE, ATOM_TYPE = "application/rss+xml", "application/atom+xml"
+ATOM, DUBLIN_CORE = "http://www.w3.org/2005/Atom", "http://purl.org/dc/elements/1.1/"
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML 1.0 forbids
+
+ENTRY = """
+fragment Entry on Article {
+  id title link content postedAt editedAt poster { username } groups { name }
+}"""
+SITE = f"""query SiteFeed($order: ArticleOrder!) {{
+  articles(order: $order, first: {LENGTH}) {{ nodes {{ ...Entry }} }}
+}}{ENTRY}"""
+GROUP = f"""query GroupFeed($name: String!, $order: ArticleOrder!) {{
+  group(name: $name) {{ name articles(order: $order, first: {LENGTH}) {{ nodes {{ ...Entry }} }} }}
+}}{ENTRY}"""
+USER = f"""query UserFeed($name: String!) {{
+  user(username: $name) {{ username articles(first: {LENGTH}) {{ nodes {{ ...Entry }} }} }}
+}}{ENTRY}"""
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An article in a feed. `number` is that of its id, `html` the start of its text."""
+
+    number: str
+    title: str
+    link: str | None
+    html: str
+    posted_at: datetime
+    updated_at: datetime
+    poster: str
+    groups: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """`site` is the public URL; `page` the URL of the page that lists the same, `url` that of the feed."""
+
+    site: str
+    title: str
+    page: str
+    url: str
+    entries: list[Entry]
+
+    @property
+    def updated_at(self) -> datetime:
+        return max((entry.updated_at for entry in self.entries), default=EPOCH)
+
+    def page_of(self, entry: Entry) -> str:
+        return f"{self.site}/article/{entry.number}"
+
+    def tag(self, entry: Entry) -> str:
+        """A URI (RFC 4151) that stays when the scheme, the port or the path of the site changes."""
+        host = (urlsplit(self.site).hostname or "").replace(":", "-")
+        return f"tag:{host},{entry.posted_at:%Y-%m-%d}:article:{entry.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a feed shows: the name of its group or user, if it has one, and the path of the page that lists the same."""
+
+    name: str
+    page: str
+    nodes: list[Node]
+
+
+def routes() -> list[BaseRoute]:
+    found: list[BaseRoute] = []
+    for name, (write, media_type) in FORMATS.items():
+        for path, find in LISTINGS.items():
+            found.append(Route(f"{path}/{name}.xml", partial(respond, find, write, media_type)))
+    return found
+
+
+async def respond(find: "Find", write: "Write", media_type: str, request: Request) -> Response:
+    """
+    A feed, with a tag of its content. It costs what the same query of a client costs.
+
+    Raises:
+        HTTPException: 404 if there is no such group or user, 400 if there is no such order; and those of
+            `documents.query`.
+    """
+    order = known_order(request)
+    listing = await find(request, order)
+    feed = await feed_of(request, listing, "" if order == default_order(request) else order)
+    body = ET.tostring(write(feed), encoding="utf-8", xml_declaration=True)
+    response = documents.cacheable(request, body, media_type)
+    response.headers.update(request.app.state.public_url.headers)
+    return dated(request, response, feed) if order == NEWEST_FIRST else response
+
+
+def dated(request: Request, response: Response, feed: Feed) -> Response:
+    """
+    The response with `Last-Modified`, for clients that send no tags: 304 if they have this very date.
+
+    A feed has no date within two seconds of a change, because the next change may be in the same second.
+    """
+    if not EPOCH < feed.updated_at < datetime.now(UTC) - timedelta(seconds=2):
+        return response
+    response.headers["Last-Modified"] = date = format_datetime(feed.updated_at, usegmt=True)
+    if request.headers.get("If-Modified-Since") != date or "If-None-Match" in request.headers:
+        return response
+    kept = {name: value for name, value in response.headers.items() if name not in ("content-length", "content-type")}
+    return Response(status_code=304, headers=kept)
+
+
+def known_order(request: Request) -> str:
+    order = request.query_params.get("order") or default_order(request)
+    if order not in orders(request):
+        raise HTTPException(400, f"there is no such order; the orders are {', '.join(orders(request))}")
+    return order
+
+
+def default_order(request: Request) -> str:
+    """The newest articles first, if the store has this order."""
+    known = orders(request)
+    return NEWEST_FIRST if NEWEST_FIRST in known else known[0]
+
+
+def orders(request: Request) -> list[str]:
+    return [order.name for order in request.app.state.store.site.rankings.orders]
+
+
+async def site_listing(request: Request, order: str) -> Listing:
+    found = await documents.query(request, SITE, {"order": order})
+    return Listing("", "", found["articles"]["nodes"])
+
+
+async def group_listing(request: Request, order: str) -> Listing:
+    """A group that never had an article is as unknown as one that nobody can use."""
+    found = await documents.query(request, GROUP, {"order": order, "name": request.path_params["name"]})
+    if found["group"] is None or not found["group"]["articles"]["nodes"]:
+        raise HTTPException(404, "there is no such group")
+    name = found["group"]["name"]
+    return Listing(name, f"group/{name}", found["group"]["articles"]["nodes"])
+
+
+async def user_listing(request: Request, order: str) -> Listing:
+    """The user's articles, always newest first."""
+    found = await documents.query(request, USER, {"name": request.path_params["name"]})
+    if found["user"] is None:
+        raise HTTPException(404, "there is no such user")
+    name = found["user"]["username"]
+    return Listing(name, f"user/{name}", found["user"]["articles"]["nodes"])
+
+
+async def feed_of(request: Request, listing: Listing, order: str) -> Feed:
+    site: str = request.app.state.public_url.of(request.scope)
+    query = f"?order={order}" if order else ""
+    title = " · ".join(part for part in (listing.name, order.lower(), request.app.state.site_name) if part)
+    file = request.scope["path"].rpartition("/")[2]
+    page = f"{site}/{listing.page}"
+    url = f"{page.rstrip('/')}/{file}{query}"
+    return Feed(site, title, page + query, url, await entries(listing.nodes))
+
+
+async def entries(nodes: list[Node]) -> list[Entry]:
+    texts = [markdown_html.cut(node["content"] or "", TEXT_LENGTH) for node in nodes]
+    return [entry(node, html) for node, html in zip(nodes, await markdown_html.render(texts), strict=True)]
+
+
+def entry(node: Node, html: str) -> Entry:
+    return Entry(
+        node["id"].partition(":")[2],
+        node["title"],
+        URL(node["link"]).href if node["link"] else None,
+        html,
+        datetime.fromisoformat(node["postedAt"]),
+        datetime.fromisoformat(node["editedAt"] or node["postedAt"]),
+        node["poster"]["username"],
+        [group["name"] for group in node["groups"]],
+    )
+
+
+def rss(feed: Feed) -> ET.Element:
+    root = ET.Element("rss", {"version": "2.0", "xmlns:atom": ATOM, "xmlns:dc": DUBLIN_CORE})
+    channel = ET.SubElement(root, "channel")
+    add(channel, "title", feed.title)
+    add(channel, "link", feed.page)
+    add(channel, "description", feed.title)
+    add(channel, "atom:link", rel="self", type=RSS_TYPE, href=feed.url)
+    add(channel, "lastBuildDate", format_datetime(feed.updated_at, usegmt=True))
+    for each in feed.entries:
+        item, page = ET.SubElement(channel, "item"), feed.page_of(each)
+        add(item, "title", each.title)
+        add(item, "link", each.link or page)
+        add(item, "comments", page)
+        add(item, "guid", feed.tag(each), isPermaLink="false")
+        add(item, "pubDate", format_datetime(each.posted_at, usegmt=True))
+        add(item, "dc:creator", each.poster)
+        for group in each.groups:
+            add(item, "category", group)
+        if each.html:
+            add(item, "description", each.html)
+    return root
+
+
+def atom(feed: Feed) -> ET.Element:
+    root = ET.Element("feed", {"xmlns": ATOM})
+    add(root, "id", feed.url)
+    add(root, "title", feed.title)
+    add(root, "updated", feed.updated_at.isoformat())
+    add(root, "link", rel="self", type=ATOM_TYPE, href=feed.url)
+    add(root, "link", rel="alternate", type="text/html", href=feed.page)
+    for each in feed.entries:
+        item, page = ET.SubElement(root, "entry"), feed.page_of(each)
+        add(item, "id", feed.tag(each))
+        add(item, "title", each.title)
+        add(item, "published", each.posted_at.isoformat())
+        add(item, "updated", each.updated_at.isoformat())
+        add(item, "link", rel="alternate", href=each.link or page)
+        add(item, "link", rel="replies", type="text/html", href=page)
+        author = ET.SubElement(item, "author")
+        add(author, "name", each.poster)
+        add(author, "uri", f"{feed.site}/user/{each.poster}")
+        for group in each.groups:
+            add(item, "category", term=group)
+        if each.html:
+            add(item, "content", each.html, type="html")
+    return root
+
+
+def add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> None:
+    """Add an element, without the characters that XML forbids."""
+    allowed = {name: FORBIDDEN.sub("", value) for name, value in attributes.items()}
+    ET.SubElement(parent, tag, allowed).text = FORBIDDEN.sub("", text)
+
+
+Find = Callable[[Request, str], Awaitable[Listing]]
+Write = Callable[[Feed], ET.Element]
+LISTINGS: dict[str, Find] = {"": site_listing, "/group/{name}": group_listing, "/user/{name}": user_listing}
+FORMATS: dict[str, tuple[Write, str]] = {"rss": (rss, RSS_TYPE), "atom": (atom, ATOM_TYPE)}
