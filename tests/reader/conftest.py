@@ -7,10 +7,12 @@ All tests of this folder and their fixtures run in one event loop, because the b
 """
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +21,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
 from tests import programs
+from tests.reader.scene import Scene, play
 from tests.reader.site import Member, Site, serving_sample
 from tests.servers import PATIENCE
 
@@ -29,7 +32,7 @@ ARGUMENTS = [
     "--disable-quic",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-TOKEN = "upvote-token"  # the key of localStorage under which the reader keeps the token of its session
+SESSION = "upvote-session"  # the key of localStorage under which the reader keeps its session
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
 Axe = Callable[[Page], Awaitable[list[str]]]
@@ -55,10 +58,7 @@ class Faults:
 
     async def expect(self, pattern: str) -> None:
         """Wait for a fault that matches, and take away all that do, since the test is about them."""
-        deadline = asyncio.get_running_loop().time() + PATIENCE
-        while not any(re.search(pattern, fault) for fault in self.seen):
-            assert asyncio.get_running_loop().time() < deadline, f"no fault matches {pattern!r}: {self.seen}"
-            await asyncio.sleep(0.02)
+        await until(lambda: any(re.search(pattern, fault) for fault in self.seen), f"a fault like {pattern!r}")
         self.ignore(pattern)
 
     def ignore(self, pattern: str) -> None:
@@ -70,6 +70,11 @@ class Faults:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with serving_sample(tmp_path_factory.mktemp("site")) as site:
         yield site
+
+
+@pytest.fixture(scope="session")
+def scene(site: Site) -> Scene:
+    return play(site)
 
 
 @in_one_loop
@@ -99,6 +104,7 @@ class Visits:
     site: Site
     faults: Faults
     contexts: list[BrowserContext] = field(default_factory=list)
+    frames: list[str] = field(default_factory=list)
 
     async def __call__(
         self, member: Member | None = None, *, theme: str = "light", viewport: dict[str, int] = DESKTOP, **options: Any
@@ -110,9 +116,15 @@ class Visits:
         context.set_default_timeout(PATIENCE * 1000)
         watch(context, self.faults, urlsplit(options["base_url"]).netloc)
         page = await context.new_page()
+        page.on("websocket", lambda socket: socket.on("framesent", self.frames.append))
         if member is not None:
             await log_in(page, member)
         return page
+
+    async def subscribed(self, page: Page, field: str) -> None:
+        """Wait until the server has got a subscription to a field from the pages of this test, such as this one."""
+        await until(lambda: any('"subscribe"' in frame and field in frame for frame in self.frames), field)
+        await page.evaluate("fetch('readyz').then(() => null)")  # comes after it
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -146,11 +158,31 @@ def axe() -> Axe:
     return violations
 
 
+async def until(holds: Callable[[], bool], what: str) -> None:
+    deadline = monotonic() + PATIENCE
+    while not holds():
+        assert monotonic() < deadline, f"waited in vain for {what}"
+        await asyncio.sleep(0.02)
+
+
 async def log_in(page: Page, member: Member) -> None:
     """Give the page's browser a session of the member, as if they had logged in before; leaves the page blank."""
     await page.goto("/readyz")
-    await page.evaluate("([key, token]) => localStorage.setItem(key, token)", [TOKEN, member.token])
+    session = json.dumps({"token": member.token, "username": member.username})
+    await page.evaluate("([key, value]) => localStorage.setItem(key, value)", [SESSION, session])
     await page.goto("about:blank")
+
+
+async def opened(page: Page, path: str) -> None:
+    """Open a path, and wait until its page has its content."""
+    await page.goto(path)
+    await settled(page)
+
+
+async def settled(page: Page) -> None:
+    """Wait until a page has its content."""
+    await expect(page.locator("h1")).to_be_visible()
+    await expect(page.locator(".loading")).to_have_count(0)
 
 
 async def evaluate(page: Page, script: str) -> Any:

@@ -20,6 +20,7 @@ COMMENT = "mutation($input: CommentInput!) { comment(input: $input) { comment { 
 VOTE = "mutation($input: VoteInput!) { vote(input: $input) { changed userErrors { message } } }"
 VOTE_ON_COMMENT = """mutation($input: VoteOnCommentInput!) {
   voteOnComment(input: $input) { changed userErrors { message } } }"""
+DELETE_COMMENT = "mutation($input: DeleteCommentInput!) { deleteComment(input: $input) { userErrors { message } } }"
 FOLLOW = "mutation($input: FollowUserInput!) { followUser(input: $input) { changed userErrors { message } } }"
 
 
@@ -77,6 +78,9 @@ class Site:
             self.ask(VOTE_ON_COMMENT, by, input={"commentId": subject, "value": value})
         else:
             self.ask(VOTE, by, input={"articleId": subject, "value": value})
+
+    def delete(self, by: Member, comment: str) -> None:
+        self.ask(DELETE_COMMENT, by, input={"commentId": comment})
 
     def follow(self, by: Member, other: Member) -> None:
         self.ask(FOLLOW, by, input={"userId": other.id})

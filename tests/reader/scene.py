@@ -1,0 +1,78 @@
+"""A conversation between three members that puts something on every page, and the paths of all pages."""
+
+from dataclasses import dataclass
+
+from tests.reader.site import Member, Site
+
+TEXT = """A paragraph with *emphasis*, **strong**, `code` and a [link](https://example.com/).
+
+> A quotation.
+
+- one
+- two
+
+```
+a block of code
+```
+"""
+
+
+# Pages that everybody may see, by what they show.
+PUBLIC = {
+    "front page": "/",
+    "second page by HOT": "/?order=HOT&page=2",
+    "newest": "/?order=TIME",
+    "top of the day": "/top/day",
+    "good": "/good",
+    "groups": "/groups",
+    "group": "/group/scene",
+    "user": "/user/{alice}",
+    "comments of a user": "/user/{bob}/comments",
+    "search": "/search?q=every+page",
+    "article": "/article/{article}",
+    "branch": "/article/{article}/comment/{comment}",
+    "log in": "/log-in",
+    "register": "/register",
+    "absent": "/absent",
+    "absent article": "/article/1",
+}
+# Pages of a member; others are told to log in.
+PRIVATE = {"feed": "/feed", "inbox": "/inbox", "post": "/post", "settings": "/settings"}
+PAGES = PUBLIC | PRIVATE
+
+
+@dataclass(frozen=True)
+class Scene:
+    """
+    `alice` has posted `article`. `bob` has answered in `comment`, mentioned her elsewhere and follows her; `carol` has
+    replied to him.
+    """
+
+    alice: Member
+    bob: Member
+    carol: Member
+    article: str
+    comment: str
+
+    def path(self, page: str) -> str:
+        """The path of one of `PAGES`."""
+        article, comment = (id.partition(":")[2] for id in (self.article, self.comment))
+        return PAGES[page].format(alice=self.alice.username, bob=self.bob.username, article=article, comment=comment)
+
+
+def play(site: Site) -> Scene:
+    alice, bob, carol = (site.member(name) for name in ("alice", "bob", "carol"))
+    article = site.post(alice, "Ask HN: What is on every page?", content=TEXT, groups=["scene", "ask"])
+    site.post(alice, "العنوان من اليمين إلى اليسار", groups=["scene"])
+    comment = site.comment(bob, article, TEXT)
+    reply = site.comment(carol, article, "A reply.", parent=comment)
+    site.comment(bob, article, "A deeper reply.", parent=reply)
+    site.comment(bob, article, f"A second thread, in which @{alice.username} is mentioned.")
+    withdrawn = site.comment(carol, article, "This will be deleted.")
+    site.comment(bob, article, "And this answers it.", parent=withdrawn)
+    site.delete(carol, withdrawn)
+    site.vote(bob, article)
+    site.vote(carol, comment, "DOWN")
+    site.follow(bob, alice)
+    site.follow(carol, alice)
+    return Scene(alice, bob, carol, article, comment)
