@@ -20,16 +20,17 @@ MEGABYTE = 1024 * 1024
 
 # How the bytes that are left beside the memos are divided, in percent.
 SHARES = {
-    "operations": 30,
+    "operations": 29,
     "requests": 6,
     "documents": 5,
-    "templates": 20,
+    "templates": 19,
     "records": 20,
     "pages": 7,
     "places": 2,
     "names": 2,
     "buckets": 4,
     "html": 4,
+    "sitemaps": 2,
 }
 
 

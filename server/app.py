@@ -46,7 +46,7 @@ from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import RateLimit, WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
-from server import documents, explorer, shared_rates, syndication
+from server import documents, explorer, shared_rates, sitemap, syndication
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_output import UnreadOutput
@@ -221,6 +221,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.public_url = PublicURL(settings.public_url, settings.proxies)
     app.state.site_name = settings.site_name
+    app.state.sitemaps = budget.cache("sitemaps")
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
     app.compressed = Compression(app.endpoint) if compression else app.endpoint
@@ -231,6 +232,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
         Route("/readyz", readyz),
         Route("/metrics", metrics),
         *syndication.routes(),
+        *sitemap.routes(),
         *explorer.routes(PATH),
     ]
     return app
