@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = caches database engine store resolvers schema server tests bench
 
-.PHONY: serve demo install check lint routed-on-cluster format test test-slow test-cluster soak bench docs lock explorer
+.PHONY: serve demo install check lint routed-on-cluster format test test-slow test-cluster soak bench docs lock explorer reader
 
 serve: .venv/serve.stamp  ## start the server with a Valkey of its own, which stores data in ./data
 	$(BIN)/upvote serve
@@ -57,6 +57,9 @@ lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 
 explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
 	cd server/explorer/build && npm ci && npm run build
+
+reader:  ## build server/reader/static from reader/; needs Node 20
+	cd reader && npm ci && npm run build
 
 WITH_NEWER = make $(or $(MAKECMDGOALS),serve) PYTHON=python3.12
 TWO_AT_ONCE = --numprocesses 2 --dist loadfile --no-loadscope-reorder

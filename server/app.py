@@ -1,4 +1,4 @@
-"""The ASGI application: GraphQL endpoint, explorer, schema file, metrics and health, set up from the settings."""
+"""The ASGI application: GraphQL endpoint, site, explorer, schema file, metrics and health, set up from the settings."""
 
 import asyncio
 import gc
@@ -46,7 +46,7 @@ from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import RateLimit, WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
-from server import documents, explorer, shared_rates, sitemap, syndication
+from server import documents, explorer, reader, shared_rates, sitemap, syndication
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_output import UnreadOutput
@@ -234,7 +234,10 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
         *syndication.routes(),
         *sitemap.routes(),
         *explorer.routes(PATH),
+        *reader.routes(settings.reader == "on", PATH),
     ]
+    if settings.reader == "on":
+        app.router.default = reader.not_found(app.router.default)
     return app
 
 
@@ -253,6 +256,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         observer=app.state.observer,
         viewer_key=attrgetter("token"),
         event_id=event_id,
+        explorer_path="explorer",  # relative, as a proxy may have added a prefix
         stats_header=STATS_HEADER,
         key_header=KEY_HEADER,
         visitor_header=VISITOR_HEADER,

@@ -54,10 +54,15 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     address = f"http://{host}:{listener.getsockname()[1]}"
     data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
     try:
-        print(f"explorer  {address}/\nendpoint  {address}/graphql\ndata      {data}", flush=True)
+        print(*_addresses(settings, address, data), sep="\n", flush=True)
     except OSError as error:
         logger.warning("cannot print the address %s: %s", address, error.strerror)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit cannot fail
+
+
+def _addresses(settings: Settings, address: str, data: object) -> list[str]:
+    site = [f"site      {address}/"] if settings.reader == "on" else []
+    return [*site, f"explorer  {address}/explorer", f"endpoint  {address}/graphql", f"data      {data}"]
 
 
 def _without_password(url: str) -> str:

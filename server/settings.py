@@ -94,6 +94,9 @@ class Settings(BaseModel):
     site_name: Annotated[str, AfterValidator(_one_line)] = Field(
         "Upvote", min_length=1, max_length=100, description="Name of the community, in titles of pages and feeds."
     )
+    reader: Literal["on", "off"] = Field(
+        "on", description="`off` leaves out the site's [pages](reader.md); `/` then leads browsers to the explorer."
+    )
     redis_url: Annotated[str, AfterValidator(_redis_url)] | None = Field(
         None, description="URL of a running Redis or Valkey, instead of the managed Valkey."
     )

@@ -1,5 +1,5 @@
 """
-The explorer: GraphiQL at `/`, made by `build/` into `static/`, talking to this server and to no other host.
+The explorer: GraphiQL at `/explorer`, made by `build/` into `static/`, talking to this server and to no other host.
 """
 
 import gzip
@@ -10,7 +10,7 @@ from string import Template
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 STATIC = Path(__file__).with_name("static")
@@ -38,16 +38,14 @@ FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def routes(endpoint: str = "/graphql") -> list[BaseRoute]:
-    return [Route("/", partial(page, endpoint)), Route("/explorer/{name}", file)]
+    return [Route("/explorer", partial(page, endpoint)), Route("/explorer/{name}", file)]
 
 
 def page(endpoint: str, request: Request) -> Response:
-    headers = SECURITY | REVALIDATED | {"Vary": "Accept"}
-    if "text/html" not in request.headers.get("Accept", ""):
-        return JSONResponse({"graphql": endpoint}, headers=headers)
-
+    """The page. Its addresses are relative, so that it works under any prefix of a proxy."""
     template = Template((STATIC / "explorer.html").read_text())
-    return HTMLResponse(template.substitute(endpoint=html.escape(endpoint)), headers=headers)
+    relative = html.escape(endpoint.removeprefix("/"))
+    return HTMLResponse(template.substitute(endpoint=relative), headers=SECURITY | REVALIDATED)
 
 
 def file(request: Request) -> Response:

@@ -46,6 +46,7 @@ async def test_member_is_logged_in_with_a_token(visit, site):
     await page.goto(POLICED)
 
     query = "async (query) => await (await fetch('/graphql', {method: 'POST', body: JSON.stringify({query}), headers:"
-    headers = "{'Content-Type': 'application/json', Authorization: `Bearer ${localStorage['upvote-token']}`}})).json()"
+    token = "${JSON.parse(localStorage['upvote-session']).token}"
+    headers = "{'Content-Type': 'application/json', Authorization: `Bearer " + token + "`}})).json()"
     answer = await page.evaluate(query + headers, "{ viewer { username } }")
     assert answer == {"data": {"viewer": {"username": member.username}}}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import httpx
 import pytest
@@ -82,9 +82,9 @@ def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **set
         text=True,
     )
     assert process.stdout is not None
-    printed = [process.stdout.readline().rstrip("\n") for _ in range(3)]
+    printed = [line.rstrip("\n") for line in until_data(process.stdout)]
     try:
-        url = printed[0].split()[-1].rstrip("/")
+        url = printed[-2].split()[-1].removesuffix("/graphql")
         httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
         yield Live(process, url, printed, Path(errors))
     finally:
@@ -94,6 +94,14 @@ def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **set
         os.close(handle)
         print(Path(errors).read_text(), file=sys.stderr)
         os.remove(errors)
+
+
+def until_data(stdout: TextIO) -> Iterator[str]:
+    """The lines that a server prints when it starts. The last one is that of its data."""
+    for line in stdout:
+        yield line
+        if line.startswith("data "):
+            break
 
 
 def redis_of(folder: Path) -> "Redis":

@@ -74,7 +74,7 @@ async def browse(script, url, *arguments):
 
 
 async def test_content_security_policy_allows_this_server_only(client):
-    for path in ["/", *await hashed_files(client)]:
+    for path in ["/explorer", *await hashed_files(client)]:
         policy = (await client.get(path, headers=HTML)).headers["Content-Security-Policy"]
 
         assert "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self';" in policy
@@ -82,16 +82,10 @@ async def test_content_security_policy_allows_this_server_only(client):
 
 
 async def test_page_has_the_path_of_the_endpoint(client):
-    page = await client.get("/", headers=HTML)
+    page = await client.get("/explorer", headers=HTML)
 
-    assert 'data-endpoint="/graph?a=1&amp;b=2"' in page.text
+    assert 'data-endpoint="graph?a=1&amp;b=2"' in page.text
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
-
-
-async def test_client_that_does_not_accept_html_gets_the_path_of_the_endpoint(client):
-    answer = await client.get("/")
-
-    assert answer.json() == {"graphql": "/graph?a=1&b=2"}
 
 
 async def test_files_with_a_hash_in_their_name_are_cached_for_a_year(client):
@@ -141,5 +135,5 @@ def contents(folder):
 
 
 async def hashed_files(client):
-    page = await client.get("/", headers=HTML)
+    page = await client.get("/explorer", headers=HTML)
     return [f"/{path}" for path in re.findall(r"explorer/explorer-\w+\.\w+", page.text)]

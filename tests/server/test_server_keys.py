@@ -19,7 +19,7 @@ def run(live, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "server", "key", *arguments],
         cwd=ROOT,
-        env=environment(data_dir=live.printed[2].split(maxsplit=1)[1]),
+        env=environment(data_dir=live.printed[-1].split(maxsplit=1)[1]),
         capture_output=True,
         text=True,
         timeout=60,

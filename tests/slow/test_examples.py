@@ -85,9 +85,9 @@ class Checkout:
                 start_new_session=True,
             )
         lines = iter(self._output().readline, "")
-        explorer = next((line for line in lines if line.startswith("explorer ")), None)
-        assert explorer, command + (self.folder / "server.log").read_text()
-        self.url, self.token = explorer.split()[-1].rstrip("/"), None
+        site = next((line for line in lines if line.startswith("site ")), None)
+        assert site, command + (self.folder / "server.log").read_text()
+        self.url, self.token = site.split()[-1].rstrip("/"), None
         httpx.get(f"{self.url}/readyz", timeout=60).raise_for_status()
 
     def stop(self) -> None:

@@ -82,7 +82,7 @@ class Server:
                 start_new_session=True,
             )
         assert self.process.stdout is not None
-        printed = [self.process.stdout.readline() for _ in range(3)]
+        printed = [self.process.stdout.readline() for _ in range(4)]
         if not printed[-1]:
             raise Unanswered(f"the server does not start: {self.log.read_text()[-2_000:]}")
         self.port = int(printed[0].rsplit(":", 1)[1].strip().strip("/"))

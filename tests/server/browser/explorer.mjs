@@ -14,7 +14,7 @@ await page.route(
   },
 );
 
-await page.goto(`${url}/?query=${encodeURIComponent(query)}`);
+await page.goto(`${url}/explorer?query=${encodeURIComponent(query)}`);
 const documentation = page.locator('.graphiql-doc-explorer', { hasText: 'Root Types' });
 const response = page.locator('.graphiql-response .view-lines', { hasText: '}' });
 await page.locator('.graphiql-query-editor .view-lines', { hasText: 'query' }).waitFor();

@@ -9,7 +9,7 @@ const query = page.locator('.graphiql-query-editor .view-lines');
 const headers = page.locator('.graphiql-editor-tool .graphiql-editor:not(.hidden) .view-lines');
 const response = page.locator('.graphiql-response .view-lines');
 
-await page.goto(`${url}/?query=${encodeURIComponent('query Me { viewer { username } }')}`);
+await page.goto(`${url}/explorer?query=${encodeURIComponent('query Me { viewer { username } }')}`);
 await query.filter({ hasText: 'viewer' }).waitFor();
 await headers.filter({ hasText: 'Bearer TOKEN' }).click();
 await page.keyboard.press('Control+A');
@@ -30,7 +30,7 @@ seen.new = await plain(headers);
 await open('Me');
 answers.push(await run());
 
-await page.goto(url);
+await page.goto(`${url}/explorer`);
 await query.filter({ hasText: 'viewer' }).waitFor();
 seen.reloaded = await plain(headers);
 answers.push(await run());
@@ -41,7 +41,7 @@ await page.evaluate(() => {
   const stored = (key) => localStorage.getItem(key).replaceAll(/article:\d+/g, 'article:1');
   for (const key of ['graphiql:tabState', 'upvote:examples', 'graphiql:query']) localStorage.setItem(key, stored(key));
 });
-await page.goto(url); // as if the store had changed
+await page.goto(`${url}/explorer`); // as if the store had changed
 const renewed = await open('Vote');
 await browser.close();
 console.log(JSON.stringify({ answers, examples, seen, kept, renewed, errors }));

@@ -55,7 +55,7 @@ def running_demo(folder: Path) -> Iterator[Live]:
             text=True,
         )
     assert process.stdout is not None
-    printed = [process.stdout.readline().rstrip("\n") for _ in range(5)]
+    printed = [process.stdout.readline().rstrip("\n") for _ in range(6)]
     try:
         url = printed[2].split()[-1].rstrip("/")
         httpx.get(f"{url}/readyz", timeout=60).raise_for_status()

@@ -26,10 +26,11 @@ def run(*arguments, **settings):
 
 def test_start_prints_addresses_and_data(live, tmp_path):
     with serving(tmp_path) as other:
-        assert [line.split()[0] for line in other.printed] == ["explorer", "endpoint", "data"]
+        assert [line.split()[0] for line in other.printed] == ["site", "explorer", "endpoint", "data"]
         assert other.printed[0].split()[1] == f"{other.url}/"
-        assert other.printed[1].split()[1] == f"{other.url}/graphql"
-        assert other.printed[2].split()[1] == str(tmp_path)
+        assert other.printed[1].split()[1] == f"{other.url}/explorer"
+        assert other.printed[2].split()[1] == f"{other.url}/graphql"
+        assert other.printed[3].split()[1] == str(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,9 @@ def test_start_prints_addresses_and_data(live, tmp_path):
         "GET /graphql",
         "PUT /graphql",
         "GET /",
+        "GET /article/1",
+        "GET /reader/nothing",
+        "GET /explorer",
         "GET /explorer/nothing",
         "GET /schema.graphql",
         "GET /healthz",
@@ -162,7 +166,7 @@ def test_several_workers_share_one_valkey(tmp_path):
 def test_server_that_runs_already_is_used(tmp_path, redis_url):
     with serving(tmp_path / "unused", redis_url=redis_url, partitions=4) as live:
         live.ask(REGISTER)
-        assert live.printed[2].split()[1] == redis_url
+        assert live.printed[-1].split()[1] == redis_url
     with serving(tmp_path / "unused", redis_url=redis_url) as live:
         assert live.ask('{ user(username: "alice") { id } }')["data"]["user"] == {"id": "user:alice"}
 

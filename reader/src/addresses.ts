@@ -1,0 +1,34 @@
+// All addresses are relative to the base of the document, so the pages work under any path of a proxy.
+
+const BASE = new URL(document.baseURI);
+
+/** The path of the site without a slash at its end: the base of the router. */
+export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
+
+/** The name of the site, which the server puts into the page. */
+export const SITE_NAME = document.querySelector<HTMLMetaElement>("meta[name=application-name]")?.content ?? "Upvote";
+
+export const ENDPOINT = new URL("graphql", BASE);
+
+/** The number of a node's id, which its address has: 12 of `article:12`. */
+export function numberOf(id: string): string {
+  return id.slice(id.indexOf(":") + 1);
+}
+
+export const articlePath = (id: string): string => `/article/${numberOf(id)}`;
+
+export const commentPath = (articleId: string, id: string): string =>
+  `${articlePath(articleId)}/comment/${numberOf(id)}`;
+
+export const userPath = (username: string): string => `/user/${encodeURIComponent(username)}`;
+
+export const groupPath = (name: string): string => `/group/${encodeURIComponent(name)}`;
+
+/** A path with its query; parameters without a value are left out. */
+export function withQuery(path: string, parameters: Record<string, string | number | null | undefined>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  }
+  return query.size > 0 ? `${path}?${query}` : path;
+}

@@ -1,0 +1,54 @@
+import { cacheExchange, type Cache, type OptimisticMutationResolver } from "@urql/exchange-graphcache";
+import { gql, type Exchange } from "urql";
+import type { VoteInput, VoteOnCommentInput, VoteValue } from "./gql/graphql";
+
+/** What one value of a vote adds to `votes`. */
+export const WORTH: Record<VoteValue, number> = { UP: 1, NONE: 0, DOWN: -1 };
+
+const WITHOUT_ID = [
+  ...["ArticleConnection", "CommentConnection", "GroupConnection", "NotificationConnection", "SearchConnection"],
+  ...["ThreadConnection", "UserConnection", "ArticleEdge", "CommentEdge", "GroupEdge", "NotificationEdge"],
+  ...["SearchEdge", "ThreadEdge", "UserEdge", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session"],
+  ...["Standing", "StandingTerm"],
+];
+
+const UNSEEN = gql("fragment Unseen on Inbox { id unseenCount }");
+
+/** The normalised cache. It shows a vote at once, and takes it back if the server refuses it or cannot be reached. */
+export function cache(): Exchange {
+  return cacheExchange({
+    keys: Object.fromEntries(WITHOUT_ID.map((name) => [name, () => null])),
+    optimistic: { vote: expectedVote, voteOnComment: expectedVoteOnComment },
+    updates: { Subscription: { notification: (_, __, cache) => addUnseen(cache) } },
+  });
+}
+
+const expectedVote: OptimisticMutationResolver<{ input: VoteInput }> = ({ input }, cache) => ({
+  __typename: "VotePayload",
+  changed: true,
+  article: expected(cache, "Article", input.articleId, input.value ?? "UP"),
+  userErrors: [],
+});
+
+const expectedVoteOnComment: OptimisticMutationResolver<{ input: VoteOnCommentInput }> = ({ input }, cache) => ({
+  __typename: "VoteOnCommentPayload",
+  changed: true,
+  comment: expected(cache, "Comment", input.commentId, input.value ?? "UP"),
+  userErrors: [],
+});
+
+function expected(cache: Cache, __typename: "Article" | "Comment", id: string, value: VoteValue) {
+  const subject = { __typename, id };
+  const votes = Number(cache.resolve(subject, "votes"));
+  const before = (cache.resolve(subject, "viewerVote") as VoteValue | null) ?? "NONE";
+  return { __typename, id, votes: votes + WORTH[value] - WORTH[before], viewerVote: value };
+}
+
+/** The count in the header follows the notifications that arrive. */
+function addUnseen(cache: Cache): void {
+  const inbox = cache.resolve("Query", "inbox");
+  if (typeof inbox !== "string") return;
+  const unseenCount = cache.resolve(inbox, "unseenCount");
+  const id = cache.resolve(inbox, "id");
+  if (typeof unseenCount === "number") cache.writeFragment(UNSEEN, { id, unseenCount: unseenCount + 1 });
+}

@@ -1,0 +1,129 @@
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type InputHTMLAttributes,
+  type ReactNode,
+} from "react";
+import { explainRefusal, type Refusal } from "../errors";
+import { storage } from "../storage";
+
+const Refusals = createContext<readonly Refusal[]>([]);
+
+interface FormProps {
+  /** The text of the button. */
+  submit: string;
+  /** Sends the form. The button is disabled until it is done. */
+  action: (form: FormData) => Promise<void>;
+  /** `userErrors`: those with a field stand beside it, the others above the button. */
+  refusals?: readonly Refusal[];
+  /** Why the request failed, if it did. */
+  fault?: string | null;
+  label?: string;
+  children: ReactNode;
+}
+
+/** A form that keeps what was typed when it is refused, and moves the focus to the first field that is wrong. */
+export function Form({ submit, action, refusals = [], fault = null, label, children }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const [isSending, setSending] = useState(false);
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [refusals]);
+
+  async function send() {
+    if (!form.current || isSending) return;
+    setSending(true);
+    try {
+      await action(new FormData(form.current));
+    } finally {
+      setSending(false);
+    }
+  }
+
+  const general = refusals.filter(({ field }) => !field || field.length < 2);
+  return (
+    <Refusals value={refusals}>
+      <form
+        ref={form}
+        aria-label={label}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        {children}
+        <div role="alert">
+          {general.map((refusal) => (
+            <p key={refusal.message} className="refusal">
+              {explainRefusal(refusal)}
+            </p>
+          ))}
+          {fault !== null && <p className="refusal">{fault}</p>}
+        </div>
+        <button className="primary" disabled={isSending}>
+          {submit}
+        </button>
+      </form>
+    </Refusals>
+  );
+}
+
+interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement | HTMLTextAreaElement>, "name" | "id"> {
+  /** The name of the input's field, to which refusals refer. */
+  name: string;
+  label: string;
+  hint?: string;
+  /** A text area with so many lines instead of an input. */
+  rows?: number;
+}
+
+/** A labelled input with its hint and the reasons why its value was refused. */
+export function Field({ name, label, hint, rows, ...input }: FieldProps) {
+  const id = useId();
+  const reasons = useContext(Refusals).filter(({ field }) => field?.[1] === name);
+  const described = [hint && `${id}-hint`, reasons.length > 0 && `${id}-refusal`].filter(Boolean).join(" ");
+  const attributes = {
+    ...input,
+    id,
+    name,
+    dir: "auto",
+    "aria-invalid": reasons.length > 0,
+    "aria-describedby": described || undefined,
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {rows ? <textarea rows={rows} {...attributes} /> : <input {...attributes} />}
+      {hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <p className="refusal" id={`${id}-refusal`}>
+        {reasons.map(explainRefusal).join(" ")}
+      </p>
+    </div>
+  );
+}
+
+/** A text that survives a reload and a failed request: `value`, `onChange` for the field, and what forgets it. */
+export function useDraft(key: string, initial = "") {
+  const name = `upvote-draft:${key}`;
+  const [value, setValue] = useState(() => storage.read(name, "sessionStorage") ?? initial);
+
+  function change(text: string) {
+    setValue(text);
+    storage.write(name, text === initial ? null : text, "sessionStorage");
+  }
+
+  function forget() {
+    storage.write(name, null, "sessionStorage");
+  }
+
+  return { value, change, forget };
+}

@@ -1,0 +1,179 @@
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+import { useMutation, useSubscription } from "urql";
+import { Link, useLocation, useSearch } from "wouter";
+import { SITE_NAME, userPath, withQuery } from "../addresses";
+import { useUnseenCount } from "../frame";
+import { graphql } from "../gql";
+import { listenToKeys } from "../keyboard";
+import { logInPath } from "../log-in";
+import { isRouted } from "../routes";
+import { endSession, useSession, type Session } from "../session";
+import { say } from "../status";
+import { chooseTheme, useTheme } from "../theme";
+import { Status } from "./Status";
+
+const Help = lazy(() => import("./Help"));
+
+const LOG_OUT = graphql(`
+  mutation LogOut {
+    logOut {
+      userErrors {
+        message
+      }
+    }
+  }
+`);
+
+const NOTIFICATION = graphql(`
+  subscription Notification {
+    notification {
+      id
+    }
+  }
+`);
+
+/** What is around each page: the header, the status line and the dialog with the keys. */
+export function Frame({ children }: { children: ReactNode }) {
+  const main = useRef<HTMLElement>(null);
+  const [isHelpShown, showHelp] = useState(false);
+  useEffect(() => listenToKeys(() => showHelp(true)), []);
+  return (
+    <>
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <Header />
+      <main ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      <footer>
+        <button type="button" onClick={() => showHelp(true)}>
+          Keyboard
+        </button>
+        <a href="explorer">GraphQL</a>
+      </footer>
+      <Status />
+      {isHelpShown && (
+        <Suspense>
+          <Help close={() => showHelp(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function Header() {
+  const session = useSession();
+  return (
+    <header>
+      <Link href="/" className="site">
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M8 2l7 12H1z" />
+        </svg>
+        {SITE_NAME}
+      </Link>
+      <nav aria-label="Site">
+        {LINKS.filter(({ path }) => path === "/" || isRouted(path)).map(({ path, name }) => (
+          <PageLink key={path} path={path} name={name} />
+        ))}
+      </nav>
+      {isRouted("/search") && <SearchBox />}
+      <div className="account">
+        {session ? <Account session={session} /> : <Visitor />}
+        <ThemeButton />
+      </div>
+    </header>
+  );
+}
+
+function PageLink({ path, name }: { path: string; name: string }) {
+  const [current] = useLocation();
+  return (
+    <Link href={path} aria-current={current === path ? "page" : undefined}>
+      {name}
+    </Link>
+  );
+}
+
+function Visitor() {
+  useLocation(); // the links lead back to the page that is shown
+  if (!isRouted("/log-in")) return null;
+  return (
+    <>
+      <Link href={logInPath("/log-in")}>Log in</Link>
+      <Link href={logInPath("/register")}>Register</Link>
+    </>
+  );
+}
+
+function Account({ session }: { session: Session }) {
+  const unseen = useUnseenCount();
+  const [, logOut] = useMutation(LOG_OUT);
+  useSubscription({ query: NOTIFICATION });
+
+  async function leave() {
+    await logOut({}); // also where it fails: the token is forgotten here
+    endSession();
+    say("You are logged out.");
+  }
+
+  return (
+    <>
+      <Link href="/inbox" aria-label={unseen > 0 ? `Inbox, ${unseen} new` : "Inbox"}>
+        Inbox{unseen > 0 && <span className="unseen">{unseen}</span>}
+      </Link>
+      <Link href={userPath(session.username)}>
+        <bdi>{session.username}</bdi>
+      </Link>
+      <button type="button" className="plain" onClick={() => void leave()}>
+        Log out
+      </button>
+    </>
+  );
+}
+
+function SearchBox() {
+  const [location, navigate] = useLocation();
+  const query = new URLSearchParams(useSearch()).get("q");
+  const shown = location === "/search" ? (query ?? "") : "";
+  return (
+    <search>
+      <form
+        key={shown}
+        onSubmit={(event) => {
+          event.preventDefault();
+          navigate(withQuery("/search", { q: String(new FormData(event.currentTarget).get("q")) }));
+        }}
+      >
+        <input
+          type="search"
+          name="q"
+          aria-label="Search"
+          placeholder="Search"
+          defaultValue={shown}
+          maxLength={500}
+          dir="auto"
+          aria-keyshortcuts="/"
+        />
+      </form>
+    </search>
+  );
+}
+
+function ThemeButton() {
+  const other = useTheme() === "dark" ? "light" : "dark";
+  return (
+    <button type="button" className="theme" aria-label={`Use the ${other} theme`} onClick={() => chooseTheme(other)}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M8 1a7 7 0 1 0 0 14zM8 2.500a5.500 5.500 0 0 1 0 11z" fillRule="evenodd" />
+      </svg>
+    </button>
+  );
+}
+
+const LINKS = [
+  { path: "/", name: "Articles" },
+  { path: "/groups", name: "Groups" },
+  { path: "/feed", name: "Feed" },
+  { path: "/post", name: "Post" },
+];

@@ -1,0 +1,45 @@
+import { useEffect, useRef } from "react";
+import { enableShortcuts, useShortcutsEnabled } from "../keyboard";
+
+const KEYS: [string, string][] = [
+  ["j", "next article or comment"],
+  ["k", "previous article or comment"],
+  ["o", "open its link"],
+  ["c", "open its comments"],
+  ["u", "vote up, or take the vote back"],
+  ["d", "vote down, or take the vote back"],
+  ["r", "reply to a comment"],
+  ["n", "next page"],
+  ["p", "previous page"],
+  ["/", "search"],
+  ["?", "show these keys"],
+];
+
+/** The dialog with the keys. */
+export default function Help({ close }: { close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isEnabled = useShortcutsEnabled();
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="help-title" className="help">
+      <h2 id="help-title">Keyboard</h2>
+      <dl>
+        {KEYS.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <label className="check">
+        <input type="checkbox" checked={isEnabled} onChange={({ target }) => enableShortcuts(target.checked)} /> Use
+        these keys
+      </label>
+      <form method="dialog">
+        <button className="primary">Close</button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,81 @@
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import type { CombinedError, UseQueryState } from "urql";
+import { SITE_NAME } from "../addresses";
+import { explain } from "../errors";
+import { useArrival } from "../history";
+
+interface PageProps {
+  /** The heading, and with the site's name the title of the window. */
+  title: ReactNode;
+  /** The title of the window where the heading is no text. */
+  windowTitle?: string;
+  /** False while the content is loading: then the scroll position is not yet restored. */
+  isReady?: boolean;
+  children: ReactNode;
+}
+
+/** A page with its heading, which gets the focus after a navigation. */
+export function Page({ title, windowTitle, isReady = true, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const text = windowTitle ?? (typeof title === "string" ? title : "");
+  useEffect(() => {
+    document.title = text && text !== SITE_NAME ? `${text} · ${SITE_NAME}` : SITE_NAME;
+  }, [text]);
+  useArrival(heading, isReady);
+  return (
+    <>
+      <h1 ref={heading} tabIndex={-1} dir="auto">
+        {title}
+      </h1>
+      {children}
+    </>
+  );
+}
+
+interface ContentProps<Data> {
+  result: Pick<UseQueryState<Data>, "data" | "error" | "fetching">;
+  retry: (options?: { requestPolicy: "network-only" }) => void;
+  children: (data: Data) => ReactNode;
+}
+
+/** What a query returned. Until then that it is loading, and if it failed why, with a button to ask again. */
+export function Content<Data>({ result: { data, error }, retry, children }: ContentProps<Data>) {
+  const again = () => retry({ requestPolicy: "network-only" });
+  return (
+    <>
+      {error && <Fault error={error} retry={again} />}
+      {data ? children(data) : !error && <Loading />}
+    </>
+  );
+}
+
+/** Says that something is loading, if it takes long enough to be noticed. */
+export function Loading() {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), 300);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p className="loading" role="status">
+      {isSlow && "Loading…"}
+    </p>
+  );
+}
+
+interface FaultProps {
+  error: CombinedError;
+  retry: () => void;
+}
+
+/** Why there is nothing to show, and a button to ask again. */
+export function Fault({ error, retry }: FaultProps) {
+  return (
+    <div className="fault" role="alert">
+      <p>{explain(error)}</p>
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { useEffect } from "react";
+import { useObservable } from "../observable";
+import { message } from "../status";
+
+const SHOWN = 6_000;
+
+/** The status line: screen readers read out what it shows. A problem stays until it is dismissed. */
+export function Status() {
+  const shown = useObservable(message);
+  useEffect(() => {
+    if (!shown || shown.isProblem) return;
+    const timer = setTimeout(() => message.set(null), SHOWN);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  return (
+    <div className={shown?.isProblem ? "status problem" : "status"} role="status" aria-live="polite">
+      {shown && (
+        <>
+          <span>{shown.text}</span>
+          <button type="button" onClick={() => message.set(null)} aria-label="Dismiss">
+            ×
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import type { CombinedError } from "urql";
+import { clock } from "./times";
+
+/** A refusal, as `userErrors` have it. */
+export interface Refusal {
+  code: string;
+  message: string;
+  field?: string[] | null;
+}
+
+/** Why a request failed, in a sentence. */
+export function explain(error: CombinedError): string {
+  if (error.networkError && error.graphQLErrors.length === 0) return explainNetwork(error);
+  const [first] = error.graphQLErrors;
+  const { code, retryAt } = first?.extensions ?? {};
+  if (code === "RATE_LIMITED") return `Too many requests. ${when(retryAt)}`;
+  if (code === "UNAVAILABLE") return "The server is not available at the moment.";
+  return sentence(first?.message ?? error.message);
+}
+
+/** Why a mutation was refused, in a sentence. */
+export function explainRefusal(refusal: Refusal): string {
+  if (refusal.code === "UNAUTHENTICATED") return "Log in to do this.";
+  return sentence(refusal.message);
+}
+
+function explainNetwork({ response }: CombinedError): string {
+  if (response instanceof Response && response.status === 429) {
+    return `Too many requests. ${when(Date.now() + 1000 * Number(response.headers.get("Retry-After")))}`;
+  }
+  if (response instanceof Response && response.status >= 500) return "The server is not available at the moment.";
+  return navigator.onLine ? "The server cannot be reached." : "You are offline.";
+}
+
+function when(instant: unknown): string {
+  const date = new Date(typeof instant === "string" || typeof instant === "number" ? instant : NaN);
+  return Number.isNaN(date.getTime()) ? "Try again later." : `Try again at ${clock(date)}.`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+}

@@ -1,0 +1,38 @@
+import { useEffect } from "react";
+import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryResponse } from "urql";
+import { graphql, readFragment, type FragmentType } from "./gql";
+import { Observable, useObservable } from "./observable";
+
+/** What the header shows. Each page asks for it with its own data, so a page takes one request. */
+export const FRAME = graphql(`
+  fragment Frame on Query {
+    viewer {
+      id
+      username
+    }
+    inbox {
+      id
+      unseenCount
+    }
+  }
+`);
+
+const unseen = new Observable(0);
+
+export const useUnseenCount = (): number => useObservable(unseen);
+
+type WithFrame = FragmentType<typeof FRAME>;
+
+/** The query of a page, which spreads `...Frame`. The cache answers at once if it can, and the server renews it. */
+export function usePageQuery<Data extends WithFrame, Variables extends AnyVariables>(
+  query: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+): UseQueryResponse<Data, Variables> {
+  const response = useQuery<Data, Variables>({ query, variables } as Parameters<typeof useQuery<Data, Variables>>[0]);
+  const frame = readFragment(FRAME, response[0].data);
+  const count = frame?.inbox?.unseenCount ?? (frame ? 0 : undefined);
+  useEffect(() => {
+    if (count !== undefined) unseen.set(count);
+  }, [count]);
+  return response;
+}

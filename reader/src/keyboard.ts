@@ -1,0 +1,62 @@
+import { Observable, useObservable } from "./observable";
+import { storage } from "./storage";
+
+// One key does what a click does: elements name theirs in `aria-keyshortcuts`. A key means the element within the current
+// item first (`data-item`: an article, a comment), and then one anywhere on the page.
+
+const KEY = "upvote-shortcuts";
+const TYPING = "input, textarea, select, [contenteditable], dialog";
+
+const enabled = new Observable(storage.read(KEY) !== "off");
+
+export const useShortcutsEnabled = (): boolean => useObservable(enabled);
+
+export function enableShortcuts(isOn: boolean): void {
+  storage.write(KEY, isOn ? null : "off");
+  enabled.set(isOn);
+}
+
+/** Listens to keys, until the returned function is called. */
+export function listenToKeys(showHelp: () => void): () => void {
+  const onKey = (event: KeyboardEvent) => press(event, showHelp);
+  window.addEventListener("keydown", onKey);
+  return () => window.removeEventListener("keydown", onKey);
+}
+
+function press(event: KeyboardEvent, showHelp: () => void): void {
+  const { key, target } = event;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (target instanceof Element && target.closest(TYPING)) return;
+  if (key === "?") showHelp();
+  else if (!enabled.get()) return;
+  else if (key === "j") move(1);
+  else if (key === "k") move(-1);
+  else if (!activate(key)) return;
+  event.preventDefault();
+}
+
+function move(step: 1 | -1): void {
+  const items = [...document.querySelectorAll<HTMLElement>("[data-item]")].filter((item) => item.checkVisibility());
+  const current = currentItem();
+  const index = current ? items.indexOf(current) + step : step > 0 ? 0 : -1;
+  const item = items[index];
+  item?.focus({ preventScroll: true });
+  item?.scrollIntoView({ block: "nearest" });
+}
+
+function activate(key: string): boolean {
+  const selector = `[aria-keyshortcuts="${CSS.escape(key)}"]`;
+  const element = currentItem()?.querySelector<HTMLElement>(selector) ?? outsideOfItems(selector);
+  if (!element) return false;
+  if (element.matches("input, textarea")) element.focus();
+  else element.click();
+  return true;
+}
+
+function outsideOfItems(selector: string): HTMLElement | undefined {
+  return [...document.querySelectorAll<HTMLElement>(selector)].find((element) => !element.closest("[data-item]"));
+}
+
+function currentItem(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>("[data-item]") ?? null;
+}

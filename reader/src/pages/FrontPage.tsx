@@ -1,0 +1,55 @@
+import { useSearch } from "wouter";
+import { Lists } from "../components/Lists";
+import { ORDERS, rankingOf, rankingPath } from "../components/Orders";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
+import { SITE_NAME } from "../addresses";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+import type { ArticleOrder } from "../gql/graphql";
+import { NotFound } from "./NotFound";
+
+const FRONT_PAGE = graphql(`
+  query FrontPage($order: ArticleOrder!, $page: Int!, $first: Int!) {
+    ...Frame
+    articles(order: $order, page: $page, first: $first) {
+      pageInfo {
+        hasNextPage
+      }
+      ...Articles
+    }
+  }
+`);
+
+export function FrontPage() {
+  const ranking = rankingOf(useSearch());
+  return ranking ? <Ranking key={`${ranking.order} ${ranking.page}`} {...ranking} /> : <NotFound />;
+}
+
+function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
+  const [result, retry] = usePageQuery(FRONT_PAGE, { order, page, first: PAGE_SIZE });
+  return (
+    <Page title={titleOf(order, page)} isReady={!result.fetching}>
+      <Lists order={order} />
+      <Content result={result} retry={retry}>
+        {({ articles }) =>
+          articles && (
+            <>
+              <RankedArticles articles={articles} order={order} page={page} />
+              <Pager
+                previous={page > 1 ? rankingPath("/", order, page - 1) : null}
+                next={articles.pageInfo.hasNextPage ? rankingPath("/", order, page + 1) : null}
+              />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+function titleOf(order: ArticleOrder, page: number): string {
+  const name = order === "SCORE" ? SITE_NAME : (ORDERS.find((each) => each.order === order)?.name ?? SITE_NAME);
+  return page === 1 ? name : `${name}, page ${page}`;
+}

@@ -1,0 +1,63 @@
+import { useLocation, useSearch } from "wouter";
+import { withQuery } from "../addresses";
+import { Articles } from "../components/Articles";
+import { Lists } from "../components/Lists";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+
+const GOOD = graphql(`
+  query Good($date: Date, $after: String) {
+    ...Frame
+    frontPage(date: $date, after: $after) {
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      ...Articles
+    }
+  }
+`);
+
+/** The newest articles with enough votes, all or those of a day. */
+export default function GoodPage() {
+  const parameters = new URLSearchParams(useSearch());
+  const [, navigate] = useLocation();
+  const date = parameters.get("date");
+  const after = parameters.get("after");
+  const [result, retry] = usePageQuery(GOOD, { date, after });
+  return (
+    <Page title={date ? `Good articles of ${date}` : "Good articles"} isReady={!result.fetching}>
+      <Lists path="/good" />
+      <p className="filter">
+        <label>
+          Day (UTC){" "}
+          <input
+            type="date"
+            value={date ?? ""}
+            max={new Date().toISOString().slice(0, 10)}
+            onChange={({ target }) => navigate(withQuery("/good", { date: target.value }))}
+          />
+        </label>
+      </p>
+      <Content result={result} retry={retry}>
+        {({ frontPage }) =>
+          frontPage && (
+            <>
+              <Articles articles={frontPage} empty="No article has enough votes yet." />
+              <Pager
+                previous={after === null ? null : withQuery("/good", { date })}
+                next={nextPath(date, frontPage.pageInfo)}
+              />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+function nextPath(date: string | null, info: { hasNextPage: boolean; endCursor?: string | null }): string | null {
+  return info.hasNextPage ? withQuery("/good", { date, after: info.endCursor }) : null;
+}

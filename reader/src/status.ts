@@ -1,0 +1,19 @@
+import { Observable } from "./observable";
+
+/** What the status line says. The same text twice is two messages. */
+export interface Message {
+  text: string;
+  isProblem: boolean;
+}
+
+export const message = new Observable<Message | null>(null);
+
+/** Shows a text in the status line, which screen readers read out. */
+export function say(text: string): void {
+  message.set({ text, isProblem: false });
+}
+
+/** The same for what did not work. It stays until it is dismissed or replaced. */
+export function sayProblem(text: string): void {
+  message.set({ text, isProblem: true });
+}

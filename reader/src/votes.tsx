@@ -1,0 +1,138 @@
+import { useClient, type Client, type CombinedError } from "urql";
+import { useLocation } from "wouter";
+import { explain, explainRefusal, type Refusal } from "./errors";
+import { graphql } from "./gql";
+import type { VoteValue } from "./gql/graphql";
+import { logInPath } from "./log-in";
+import { useSession } from "./session";
+import { say, sayProblem } from "./status";
+
+const VOTE = graphql(`
+  mutation Vote($input: VoteInput!) {
+    vote(input: $input) {
+      changed
+      article {
+        id
+        votes
+        viewerVote
+        isVotingOpen
+      }
+      userErrors {
+        code
+        message
+      }
+    }
+  }
+`);
+
+const VOTE_ON_COMMENT = graphql(`
+  mutation VoteOnComment($input: VoteOnCommentInput!) {
+    voteOnComment(input: $input) {
+      changed
+      comment {
+        id
+        votes
+        viewerVote
+        isVotingOpen
+      }
+      userErrors {
+        code
+        message
+      }
+    }
+  }
+`);
+
+/** What is voted on. Fragments select these fields. */
+export interface Subject {
+  __typename?: "Article" | "Comment";
+  id: string;
+  votes: number;
+  viewerVote?: VoteValue | null;
+  isVotingOpen: boolean;
+}
+
+interface VoteButtonsProps {
+  subject: Subject;
+  /** What a screen reader calls it: the title of an article, or "comment by alice". */
+  name: string;
+}
+
+/** The votes of an article or a comment between a button for an upvote and one for a downvote. */
+export function VoteButtons({ subject, name }: VoteButtonsProps) {
+  const vote = useVote(subject);
+  const own = subject.viewerVote ?? "NONE";
+  const button = (value: "UP" | "DOWN", label: string, shortcut: string) => (
+    <button
+      type="button"
+      className={value === "UP" ? "up" : "down"}
+      aria-pressed={own === value}
+      aria-label={`${label}: ${name}`}
+      aria-keyshortcuts={shortcut}
+      title={subject.isVotingOpen ? label : "Voting has closed"}
+      aria-disabled={!subject.isVotingOpen}
+      onClick={({ detail }) => detail < 2 && vote(own === value ? "NONE" : value)} // a double click votes once
+    >
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d={value === "UP" ? "M8 3.5l6 8.5H2z" : "M8 12.5l6-8.5H2z"} />
+      </svg>
+    </button>
+  );
+  return (
+    <div className="votes" data-vote={own}>
+      {button("UP", "Vote up", "u")}
+      <span className="count" title={`${subject.votes} ${subject.votes === 1 ? "vote" : "votes"}`}>
+        {subject.votes}
+      </span>
+      {button("DOWN", "Vote down", "d")}
+    </div>
+  );
+}
+
+/** A function that sets the viewer's vote. It asks to log in if nobody is, and says why a vote did not count. */
+function useVote(subject: Subject): (value: VoteValue) => void {
+  const client = useClient();
+  const session = useSession();
+  const [, navigate] = useLocation();
+  return (value) => {
+    if (session === null) {
+      navigate(logInPath());
+      say("Log in to vote.");
+    } else if (subject.isVotingOpen) {
+      inOrder(subject.id, () => send(client, subject, value));
+    } else {
+      sayProblem("Voting has closed.");
+    }
+  };
+}
+
+/** The cache shows the vote before the answer, and takes it back unless the server has counted it. */
+async function send(client: Client, { __typename, id }: Subject, value: VoteValue): Promise<void> {
+  const reason =
+    __typename === "Comment" ? await voteOnComment(client, id, value) : await voteOnArticle(client, id, value);
+  if (reason !== null) sayProblem(`Your vote was not counted. ${reason}`);
+}
+
+async function voteOnArticle(client: Client, articleId: string, value: VoteValue): Promise<string | null> {
+  const { data, error } = await client.mutation(VOTE, { input: { articleId, value } });
+  return reasonOf(error, data?.vote?.userErrors);
+}
+
+async function voteOnComment(client: Client, commentId: string, value: VoteValue): Promise<string | null> {
+  const { data, error } = await client.mutation(VOTE_ON_COMMENT, { input: { commentId, value } });
+  return reasonOf(error, data?.voteOnComment?.userErrors);
+}
+
+function reasonOf(error: CombinedError | undefined, [refusal]: readonly Refusal[] = []): string | null {
+  if (error) return explain(error);
+  return refusal ? explainRefusal(refusal) : null;
+}
+
+const last = new Map<string, Promise<void>>();
+
+/** Votes on one subject are sent one after the other, so that the last one is what counts. */
+function inOrder(id: string, task: () => Promise<void>): void {
+  const done = (last.get(id) ?? Promise.resolve()).then(task);
+  last.set(id, done);
+  void done.finally(() => last.get(id) === done && last.delete(id));
+}

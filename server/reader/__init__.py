@@ -1,0 +1,145 @@
+"""
+The reader: the site's pages at `/`, built from `reader/` into `static/`. All are one HTML file, whose script reads the
+address and asks the GraphQL endpoint.
+"""
+
+import gzip
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+STATIC = Path(__file__).with_name("static")
+FILES = STATIC / "reader"
+TYPES = {".css": "text/css", ".js": "text/javascript", ".txt": "text/plain"}
+PATHS = [
+    "/top/{period}",
+    "/good",
+    "/groups",
+    "/group/{name}",
+    "/user/{name}",
+    "/user/{name}/comments",
+    "/user/{name}/followers",
+    "/user/{name}/following",
+    "/article/{number:int}",
+    "/article/{number:int}/comment/{comment:int}",
+    "/article/{number:int}/edit",
+    "/feed",
+    "/inbox",
+    "/search",
+    "/log-in",
+    "/register",
+    "/post",
+    "/settings",
+]
+BASE = '<base href="/" />'  # in the built page, replaced by one that leads from the request's path to `/`
+
+POLICY = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "base-uri 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types dompurify",
+]
+SECURITY = {
+    "Content-Security-Policy": "; ".join(POLICY),
+    "Referrer-Policy": "same-origin",
+}
+REVALIDATED = {"Cache-Control": "no-cache"}
+FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def routes(is_on: bool, endpoint: str = "/graphql") -> list[BaseRoute]:
+    """Without the reader, `/` leads browsers to the explorer, and other paths are not found."""
+    home = Route("/", partial(front_page if is_on else explorer_or_endpoint, endpoint))
+    pages = [Route(path, page) for path in PATHS]
+    return [home, *pages, Route("/reader/{name}", file)] if is_on else [home]
+
+
+def front_page(endpoint: str, request: Request) -> Response:
+    if accepts_html(request):
+        return page(request)
+    return JSONResponse({"graphql": endpoint}, headers={"Vary": "Accept"})
+
+
+def explorer_or_endpoint(endpoint: str, request: Request) -> Response:
+    headers = {"Vary": "Accept"}
+    if accepts_html(request):
+        return RedirectResponse("explorer", 303, headers)
+    return JSONResponse({"graphql": endpoint}, headers=headers)
+
+
+def page(request: Request, status: int = 200) -> Response:
+    """The page for a path. Its addresses are relative to its base, so it works under any prefix of a proxy."""
+    html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}">')
+    return HTMLResponse(html, status, headers=SECURITY | REVALIDATED | {"Vary": "Accept"})
+
+
+def not_found(otherwise: ASGIApp) -> ASGIApp:
+    """An application for paths that no route has: the page with status 404 for browsers."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        is_page = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and accepts_html(Request(scope))
+        await (page(Request(scope), 404) if is_page else otherwise)(scope, receive, send)
+
+    return answer
+
+
+def file(request: Request) -> Response:
+    found = _files().get(request.path_params["name"])
+    if found is None:
+        raise HTTPException(404)
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        return Response(
+            found.zipped, headers={**found.headers, "Content-Encoding": "gzip"}, media_type=found.media_type
+        )
+    return Response(found.body, headers=found.headers, media_type=found.media_type)
+
+
+def accepts_html(request: Request) -> bool:
+    return "text/html" in request.headers.get("Accept", "")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A built file, compressed once."""
+
+    body: bytes
+    zipped: bytes
+    media_type: str
+    headers: Mapping[str, str]
+
+
+@cache
+def _files() -> dict[str, File]:
+    return {path.name: _read(path) for path in FILES.iterdir()}
+
+
+def _read(path: Path) -> File:
+    body = path.read_bytes()
+    named_by_content = path.suffix != ".txt"
+    headers = SECURITY | (FOR_EVER if named_by_content else REVALIDATED) | {"Vary": "Accept-Encoding"}
+    return File(body, gzip.compress(body, mtime=0), TYPES[path.suffix], headers)
+
+
+@cache
+def _template() -> str:
+    return (STATIC / "index.html").read_text()
+
+
+def _way_up(scope: Scope) -> str:
+    """The relative address of `/`, from the path as the client has sent it."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    return "../" * (path.partition(b"?")[0].count(b"/") - 1) or "./"
