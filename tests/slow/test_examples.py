@@ -30,6 +30,7 @@ SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
 PACKAGES = ("caches", "database", "engine", "resolvers", "server", "store")
 NOT_RUN_HERE = (
     "json",
+    "caddyfile",
     "nginx",
     "python",
     "sql",
