@@ -231,11 +231,11 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         Route("/metrics", metrics),
-        *syndication.routes(),
-        *sitemap.routes(),
         *explorer.routes(PATH),
         *reader.routes(settings.reader == "on", PATH),
     ]
+    if settings.reader == "on" or settings.public_url:  # there are pages that feeds can link to
+        app.router.routes += [*syndication.routes(), *sitemap.routes()]
     if settings.reader == "on":
         app.router.default = reader.not_found(app.router.default)
     return app

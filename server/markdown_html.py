@@ -23,9 +23,10 @@ ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 LINK_REL = "nofollow ugc noopener noreferrer"
 CUT = "…"  # the end of a text that was cut
-MARKUP = 4  # characters of Markdown for each of the plain text, at most: what is behind them is not parsed
+MARKUP = 8  # characters of HTML for each of its text, at most: what is behind them is not read
 CHARACTER_BYTES = 4  # of a str, at most
 SPACES = re.compile(r"\s+")
+INCOMPLETE = re.compile("[<&][^<>&;]*$")  # a tag or a character reference at the end of a text that was cut
 LAST_WORD = re.compile(r"\s\S*$")
 
 HTML = shared_cache("html")
@@ -63,10 +64,10 @@ def _each_to_html(texts: list[str]) -> list[str]:
     return [to_html(text) for text in texts]
 
 
-def to_text(markdown: str, length: int) -> str:
-    """The text without markup, in one line of at most `length` characters; if it is longer, cut at a word, with `…`."""
-    html = RENDERER.render(markdown[: MARKUP * length])
-    text = SPACES.sub(" ", unescape(nh3.clean(html, tags=set()))).strip()
+def text_of(html: str, length: int) -> str:
+    """The text of rendered HTML in one line of at most `length` characters; a longer one is cut at a word."""
+    start = html if len(html) <= MARKUP * length else INCOMPLETE.sub("", html[: MARKUP * length])
+    text = SPACES.sub(" ", unescape(nh3.clean(start, tags=set()))).strip()
     return cut(text, length)
 
 

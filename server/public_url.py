@@ -20,7 +20,7 @@ class PublicURL:
     """The setting `UPVOTE_PUBLIC_URL`; without it, scheme and host of each request."""
 
     def __init__(self, setting: str | None, proxies: Container[str]) -> None:
-        self._setting, self._proxies = setting, proxies
+        self.setting, self._proxies = setting, proxies
 
     def of(self, scope: Scope) -> str:
         """
@@ -30,8 +30,8 @@ class PublicURL:
         the last is used, which is that of the nearest proxy. A `Host` that is no host is replaced by the address of
         the socket.
         """
-        if self._setting:
-            return self._setting
+        if self.setting:
+            return self.setting
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
         scheme, hosts = scope.get("scheme", "http"), [headers.get(b"host", b"")]
         client = scope.get("client")
@@ -44,7 +44,7 @@ class PublicURL:
     @property
     def headers(self) -> dict[str, str]:
         """The caching headers of responses that contain the address, if it depends on the request."""
-        return {} if self._setting else dict(DEPENDENT)
+        return {} if self.setting else dict(DEPENDENT)
 
 
 def last_value(header: bytes) -> str:

@@ -15,6 +15,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.reader.heads import head_of
+
 STATIC = Path(__file__).with_name("static")
 FILES = STATIC / "reader"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".txt": "text/plain"}
@@ -39,6 +41,10 @@ PATHS = [
     "/settings",
 ]
 BASE = '<base href="/" />'  # in the built page, replaced by one that leads from the request's path to `/`
+TITLE = """<meta name="application-name" content="Upvote" />
+    <title>Upvote</title>"""  # replaced by the head of the page
+NO_SCRIPT_TEXT = "This page needs JavaScript."
+NO_SCRIPT = f"<noscript>{NO_SCRIPT_TEXT}</noscript>"
 
 POLICY = [
     "default-src 'none'",
@@ -68,9 +74,9 @@ def routes(is_on: bool, endpoint: str = "/graphql") -> list[BaseRoute]:
     return [home, *pages, Route("/reader/{name}", file)] if is_on else [home]
 
 
-def front_page(endpoint: str, request: Request) -> Response:
+async def front_page(endpoint: str, request: Request) -> Response:
     if accepts_html(request):
-        return page(request)
+        return await page(request)
     return JSONResponse({"graphql": endpoint}, headers={"Vary": "Accept"})
 
 
@@ -81,10 +87,15 @@ def explorer_or_endpoint(endpoint: str, request: Request) -> Response:
     return JSONResponse({"graphql": endpoint}, headers=headers)
 
 
-def page(request: Request, status: int = 200) -> Response:
-    """The page for a path. Its addresses are relative to its base, so it works under any prefix of a proxy."""
-    html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}">')
-    return HTMLResponse(html, status, headers=SECURITY | REVALIDATED | {"Vary": "Accept"})
+async def page(request: Request, status: int | None = None) -> Response:
+    """
+    The page for a path, with the head of what it shows, and its status. Its addresses are relative to its base, so it
+    works under any prefix of a proxy.
+    """
+    head = await head_of(request)
+    html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
+    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, f"<noscript>{head.noscript}{NO_SCRIPT_TEXT}</noscript>")
+    return HTMLResponse(html, status or head.status, headers=SECURITY | REVALIDATED | {"Vary": "Accept"})
 
 
 def not_found(otherwise: ASGIApp) -> ASGIApp:
@@ -92,7 +103,8 @@ def not_found(otherwise: ASGIApp) -> ASGIApp:
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         is_page = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and accepts_html(Request(scope))
-        await (page(Request(scope), 404) if is_page else otherwise)(scope, receive, send)
+        application = await page(Request(scope), 404) if is_page else otherwise
+        await application(scope, receive, send)
 
     return answer
 

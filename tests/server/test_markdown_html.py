@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from server.markdown_html import cut, to_html, to_text
+from server.markdown_html import cut, text_of, to_html
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -45,11 +45,16 @@ def test_hostile_markdown_has_no_element_or_link_that_acts(markdown):
 
 
 def test_plain_text_has_no_markup():
-    text = to_text(
-        "# Title\n\nSome *words* & [a link](https://example.com) <b>\n\n- one\n- two\n\n```\ncode < 1\n```", 200
-    )
+    html = to_html("# Title\n\nSome *words* & [a link](https://example.com) <b>\n\n- one\n- two\n\n```\ncode < 1\n```")
 
-    assert text == "Title Some words & a link <b> one two code < 1"
+    assert text_of(html, 200) == "Title Some words & a link <b> one two code < 1"
+
+
+def test_plain_text_of_dense_markup_ends_before_an_incomplete_element():
+    html = to_html("*a* & [b](https://example.com) " * 100)
+
+    for length in range(10, 60):
+        assert set(text_of(html, length)) <= set("a&b …")
 
 
 @pytest.mark.parametrize(

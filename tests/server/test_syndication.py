@@ -241,3 +241,13 @@ async def test_address_of_the_request_is_kept_from_shared_caches(redis_url, arti
     assert "script>" not in by_other.text
     assert "evil.example" not in by_other.text + fixed.text
     assert fixed.headers["cache-control"] == "public, max-age=0, s-maxage=60, must-revalidate"
+
+
+async def test_without_pages_there_are_no_feeds(redis_url, articles):
+    async with serving(redis_url, public_url=None, reader="off") as http:
+        missing = [(await http.get(path)).status_code for path in ("/rss.xml", "/sitemap.xml", "/robots.txt")]
+    async with serving(redis_url, reader="off") as http:
+        _, feed = await read(http, "/rss.xml")
+
+    assert missing == [404, 404, 404]
+    assert feed.entries[0].comments.startswith(f"{URL}/article/")

@@ -1,0 +1,232 @@
+"""
+What a page says to those who run no scripts: its `<head>`, and in `<noscript>` an article's or a comment's text.
+
+A small query over the contract reads it, without the session of the request. Addresses are relative, so that they hold
+under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC_URL` the canonical one is absolute.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+from ada_url import URL
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from server import documents
+from server.markdown_html import cut, render, text_of
+from server.syndication import orders
+from store.ranking.formulas import Order
+from store.records import article_number, comment_number
+
+SECONDS = 2  # that a page waits for its query
+DESCRIPTION_LENGTH = 200  # characters
+TEXT_LENGTH = 10_000  # characters of a text in `<noscript>`
+MAX_PAGE_DIGITS = 5
+LISTS = {
+    ("good",): "Good articles",
+    ("groups",): "Groups",
+    ("top", "day"): "Top of the day",
+    ("top", "week"): "Top of the week",
+    ("top", "month"): "Top of the month",
+}
+
+WRITTEN = "title link postedAt poster { username }"
+ARTICLE = f"query ArticleHead($id: ID!) {{ article(id: $id) {{ {WRITTEN} content groups {{ name }} }} }}"
+COMMENT = f"""query CommentHead($id: ID!) {{
+  comment(id: $id) {{ content postedAt poster {{ username }} article {{ id {WRITTEN} }} }}
+}}"""
+GROUP = "query GroupHead($name: String!) { group(name: $name) { name articles(first: 1) { totalCount } } }"
+USER = "query UserHead($name: String!) { user(username: $name) { username } }"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """`html` are elements of `<head>`, `noscript` is the content of `<noscript>`; both are escaped."""
+
+    html: str
+    noscript: str = ""
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """
+    What is known about a page. `path` is its canonical one, without a slash at its start, and `feeds` the path of its
+    feeds, up to the name of the file. A page without `path` is not for search engines.
+    """
+
+    title: str = ""
+    description: str = ""
+    path: str | None = None
+    feeds: str = ""
+    order: str = ""
+    published_at: str = ""
+    noscript: str = ""
+    status: int = 200
+
+
+NOT_FOUND = Page("Not found", status=404)
+UNKNOWN = Page()
+
+
+async def head_of(request: Request) -> Head:
+    """
+    The head of the page of this path: one small query, or none for pages that list articles.
+
+    If it is not answered within `SECONDS`, also because the client has no points left, the head has the name of the
+    site only.
+    """
+    try:
+        async with asyncio.timeout(SECONDS):
+            page = await find(request)
+    except (HTTPException, TimeoutError):
+        page = UNKNOWN
+    return head(request, page)
+
+
+async def find(request: Request) -> Page:
+    match request.scope["path"].strip("/").split("/"):
+        case [""]:
+            return front_page(request)
+        case ["article", number]:
+            return await article(request, number)
+        case ["article", number, "comment", comment_of]:
+            return await comment(request, number, comment_of)
+        case ["group", name]:
+            return await group(request, name)
+        case ["user", name, *_]:
+            return await user(request, name)
+        case [*segments] if tuple(segments) in LISTS:
+            return Page(LISTS[tuple(segments)], path="/".join(segments))
+    return UNKNOWN
+
+
+def front_page(request: Request) -> Page:
+    order = request.query_params.get("order", "")
+    number = request.query_params.get("page", "")
+    shown = {"order": order if order in orders(request) and order != Order.SCORE.name else ""}
+    shown["page"] = number if number.isdecimal() and number.isascii() and len(number) <= MAX_PAGE_DIGITS else ""
+    query = urlencode({name: value for name, value in shown.items() if value and value != "1"})
+    return Page(path=f"?{query}" if query else "", order=shown["order"])
+
+
+async def article(request: Request, number: str) -> Page:
+    if article_number(f"article:{number}") is None:
+        return NOT_FOUND
+    found = (await documents.query(request, ARTICLE, {"id": f"article:{number}"}))["article"]
+    if found is None:
+        return NOT_FOUND
+    html = await rendered(found)
+    return Page(
+        found["title"],
+        text_of(html, DESCRIPTION_LENGTH) or about(found),
+        f"article/{number}",
+        published_at=found["postedAt"],
+        noscript=written(found, found, html),
+    )
+
+
+async def comment(request: Request, number: str, comment_of: str) -> Page:
+    if comment_number(f"comment:{comment_of}") is None:
+        return NOT_FOUND
+    found = (await documents.query(request, COMMENT, {"id": f"comment:{comment_of}"}))["comment"]
+    if found is None or found["article"]["id"] != f"article:{number}":
+        return NOT_FOUND
+    html = await rendered(found)
+    poster = found["poster"]["username"] if found["poster"] else "Comment"
+    return Page(
+        f"{poster}: {found['article']['title']}",
+        text_of(html, DESCRIPTION_LENGTH),
+        f"article/{number}/comment/{comment_of}",
+        published_at=found["postedAt"],
+        noscript=written(found["article"], found, html),
+    )
+
+
+async def group(request: Request, name: str) -> Page:
+    """A group that has no article is not found, as in feeds."""
+    found = (await documents.query(request, GROUP, {"name": name}))["group"]
+    if found is None or not found["articles"]["totalCount"]:
+        return NOT_FOUND
+    path = f"group/{found['name']}"
+    return Page(found["name"], f"Articles in {found['name']}", path, feeds=f"{path}/")
+
+
+async def user(request: Request, name: str) -> Page:
+    found = (await documents.query(request, USER, {"name": name}))["user"]
+    if found is None:
+        return NOT_FOUND
+    segments = request.scope["path"].strip("/").split("/")
+    path = f"user/{found['username']}"
+    return Page(
+        found["username"], f"Articles and comments of {found['username']}", "/".join([path, *segments[2:]]), f"{path}/"
+    )
+
+
+async def rendered(text: Mapping[str, Any]) -> str:
+    [html] = await render([cut(text["content"] or "", TEXT_LENGTH)])
+    return html
+
+
+def about(article: Mapping[str, Any]) -> str:
+    host = URL(article["link"]).hostname if article["link"] else ""
+    return f"{host}, posted by {article['poster']['username']}".lstrip(", ")
+
+
+def written(article: Mapping[str, Any], text: Mapping[str, Any], html: str) -> str:
+    """The title of an article with its link, and the text of the article itself or of a comment, with who wrote it."""
+    title = escape(article["title"])
+    if article["link"]:
+        title = f'<a rel="nofollow ugc noopener noreferrer" href="{escape(URL(article["link"]).href)}">{title}</a>'
+    poster = text["poster"]["username"] if text["poster"] else ""
+    by = f'<a href="user/{poster}">{poster}</a>, ' if poster else ""
+    return f'<article><h1 dir="auto">{title}</h1><p>{by}<time>{text["postedAt"]}</time></p>{html}</article>'
+
+
+def head(request: Request, page: Page) -> Head:
+    site: str = request.app.state.site_name
+    title = f"{page.title} · {site}" if page.title else site
+    lines = [f"<title>{escape(title)}</title>", meta("name", "application-name", site)]
+    if page.description:
+        lines.append(meta("name", "description", page.description))
+    if page.path is None:
+        lines.append(meta("name", "robots", "noindex"))
+    else:
+        lines += [*addresses(request, page.path), *open_graph(page, site)]
+    return Head("\n    ".join([*lines, *feeds(page, site)]), page.noscript, page.status)
+
+
+def addresses(request: Request, path: str) -> Iterable[str]:
+    """The canonical address, absolute only if a setting gives it: a prefix that a proxy removes is not known here."""
+    public = request.app.state.public_url.setting
+    yield f'<link rel="canonical" href="{escape(f"{public}/{path}" if public else path or "./")}">'
+    if public:
+        yield meta("property", "og:url", f"{public}/{path}")
+
+
+def open_graph(page: Page, site: str) -> Iterable[str]:
+    yield meta("property", "og:site_name", site)
+    yield meta("property", "og:title", page.title or site)
+    yield meta("property", "og:type", "article" if page.published_at else "website")
+    if page.description:
+        yield meta("property", "og:description", page.description)
+    if page.published_at:
+        yield meta("property", "article:published_time", page.published_at)
+
+
+def feeds(page: Page, site: str) -> Iterable[str]:
+    """Links to the feeds of the site, and of the group or user that the page is about."""
+    titles = {"": site} if not page.feeds else {page.feeds: f"{page.title} · {site}", "": site}
+    query = f"?order={page.order}" if page.order else ""
+    for path, title in titles.items():
+        for name, media_type in (("atom", "application/atom+xml"), ("rss", "application/rss+xml")):
+            href = f"{path}{name}.xml{query}"
+            yield f'<link rel="alternate" type="{media_type}" title="{escape(title)}" href="{escape(href)}">'
+
+
+def meta(kind: str, name: str, content: str) -> str:
+    return f'<meta {kind}="{name}" content="{escape(content)}">'

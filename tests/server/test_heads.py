@@ -1,0 +1,217 @@
+"""The heads of pages, for those who run no scripts."""
+
+import signal
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from bs4 import BeautifulSoup
+
+from server.app import create
+from server.http_limits.connections import ConnectionLimiter
+from server.settings import Settings
+from store.articles import Draft
+from tests.servers import Server, running
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+HOSTILE = '"\'></title></noscript><script>alert(1)</script><meta http-equiv="refresh" content="0">'
+
+
+@asynccontextmanager
+async def serving(redis_url, **settings):
+    """An application in this process, and a client of it."""
+    settings = {"site_name": "Votes & Co", "rate_limits": "off"} | settings
+    app = create(Settings(redis_url=redis_url, **settings), ConnectionLimiter())
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://up", headers=BROWSER) as http,
+    ):
+        yield http
+
+
+@pytest.fixture
+async def http(redis_url, store):
+    async with serving(redis_url) as http:
+        yield http
+
+
+@pytest.fixture
+async def number(store, alice):
+    draft = Draft("A *title*", "https://example.org/?a=1&b=2", "Some *words*\n\n<script>alert(1)</script>", ["show"])
+    return (await store.articles.post(alice, draft)).article.number
+
+
+async def read(http, path, status=200, **headers):
+    response = await http.get(path, headers=headers)
+    assert (response.status_code, response.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    return BeautifulSoup(response.text, "html.parser")
+
+
+def metas(page):
+    return {each.get("name") or each.get("property"): each.get("content") for each in page.head.find_all("meta")}
+
+
+def canonical(page):
+    return [link["href"] for link in page.head.find_all("link", rel="canonical")]
+
+
+def feeds(page):
+    return [link["href"] for link in page.head.find_all("link", rel="alternate")]
+
+
+async def test_article_has_a_head_and_its_text(http, number):
+    page = await read(http, f"/article/{number}")
+
+    described = metas(page)
+    assert [title.text for title in page.find_all("title")] == ["A *title* · Votes & Co"]
+    assert described["application-name"] == described["og:site_name"] == "Votes & Co"
+    assert described["description"] == described["og:description"] == "Some words <script>alert(1)</script>"
+    assert (described["og:title"], described["og:type"]) == ("A *title*", "article")
+    assert described["article:published_time"] == "2016-08-04T11:52:00.000Z"
+    assert canonical(page) == [f"article/{number}"]
+    assert feeds(page) == ["atom.xml", "rss.xml"]
+    assert page.noscript.h1.a["href"] == "https://example.org/?a=1&b=2"
+    assert page.noscript.h1.text == "A *title*"
+    assert page.noscript.find("a", href="user/Alice").text == "Alice"
+    assert page.noscript.em.text == "words"
+    assert page.noscript.script is None
+
+
+async def test_article_without_text_is_described_by_its_host_and_poster(http, store, alice):
+    posted = await store.articles.post(alice, Draft("A title", "https://example.org/path"))
+
+    page = await read(http, f"/article/{posted.article.number}")
+
+    assert metas(page)["description"] == "example.org, posted by Alice"
+
+
+async def test_long_text_is_described_by_its_first_words(http, store, alice):
+    posted = await store.articles.post(alice, Draft("A title", "", "word " * 100))
+
+    described = metas(await read(http, f"/article/{posted.article.number}"))["description"]
+
+    assert described.endswith("word…")
+    assert 190 < len(described) <= 200
+
+
+async def test_comment_has_a_head_of_its_own(http, store, number, bob):
+    posted = await store.comments.post(number, None, bob, "I *agree*")
+    comment = posted.comment.number
+
+    page = await read(http, f"/article/{number}/comment/{comment}")
+
+    assert page.title.text == "bob: A *title* · Votes & Co"
+    assert metas(page)["description"] == "I agree"
+    assert canonical(page) == [f"article/{number}/comment/{comment}"]
+    assert page.noscript.em.text == "agree"
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "address", "own"),
+    [
+        ("/", "Votes & Co", "./", ["atom.xml", "rss.xml"]),
+        ("/?order=HOT&page=2&x=y", "Votes & Co", "?order=HOT&page=2", ["atom.xml?order=HOT", "rss.xml?order=HOT"]),
+        ("/?order=NEW&page=x", "Votes & Co", "./", ["atom.xml", "rss.xml"]),
+        ("/top/day", "Top of the day · Votes & Co", "top/day", ["atom.xml", "rss.xml"]),
+        (
+            "/group/SHOW",
+            "show · Votes & Co",
+            "group/show",
+            ["group/show/atom.xml", "group/show/rss.xml", "atom.xml", "rss.xml"],
+        ),
+        (
+            "/user/alice/comments",
+            "Alice · Votes & Co",
+            "user/Alice/comments",
+            ["user/Alice/atom.xml", "user/Alice/rss.xml", "atom.xml", "rss.xml"],
+        ),
+    ],
+)
+async def test_pages_have_titles_addresses_and_feeds(http, number, path, title, address, own):
+    page = await read(http, path)
+
+    assert (page.title.text, canonical(page), feeds(page)) == (title, [address], own)
+    for feed in own:
+        assert (await http.get(f"/{feed}")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/inbox", "/search?q=a", "/log-in", "/article/1/edit"])
+async def test_pages_of_a_visitor_are_not_for_search_engines(http, path):
+    page = await read(http, path)
+
+    assert (page.title.text, metas(page)["robots"], canonical(page)) == ("Votes & Co", "noindex", [])
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/article/1", "/article/0", "/article/007", f"/article/{'9' * 40}", "/user/nobody", "/group/unknown", "/unknown"],
+)
+async def test_what_does_not_exist_is_not_found(http, path):
+    page = await read(http, path, status=404)
+
+    assert page.find(id="root")
+    assert (metas(page)["robots"], canonical(page)) == ("noindex", [])
+
+
+async def test_comment_under_another_article_is_not_found(http, store, number, alice, bob):
+    other = (await store.articles.post(alice, Draft("Other", "", "text"))).article.number
+    comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
+
+    await read(http, f"/article/{other}/comment/{comment}", status=404)
+    await read(http, f"/article/{number}/comment/{comment + 1}", status=404)
+    await read(http, f"/article/{number}/comment/0", status=404)
+
+
+async def test_hostile_texts_stay_texts(http, store, alice):
+    posted = await store.articles.post(alice, Draft(HOSTILE, 'https://example.org/"><script>', HOSTILE))
+
+    page = await read(http, f"/article/{posted.article.number}")
+
+    described = metas(page)
+    assert page.title.text == f"{HOSTILE} · Votes & Co"
+    assert described["og:title"] == described["description"] == HOSTILE
+    assert [script.get("src") is not None for script in page.find_all("script")].count(False) == 0
+    assert page.find("meta", attrs={"http-equiv": True}) is None
+    assert page.noscript.h1.text == HOSTILE
+
+
+async def test_page_does_not_contain_the_host_of_a_request(http, number):
+    response = await http.get(f"/article/{number}", headers={"Host": "evil.example"})
+
+    assert response.status_code == 200
+    assert "evil.example" not in response.text
+
+
+async def test_canonical_address_is_absolute_if_a_setting_gives_it(redis_url, store, number):
+    async with serving(redis_url, public_url="https://example.com/news") as http:
+        page, front = await read(http, f"/article/{number}"), await read(http, "/")
+
+    assert canonical(page) == [f"https://example.com/news/article/{number}"]
+    assert metas(page)["og:url"] == f"https://example.com/news/article/{number}"
+    assert canonical(front) == ["https://example.com/news/"]
+
+
+async def test_head_shows_what_everybody_sees_and_costs_few_points(redis_url, store, number):
+    async with serving(redis_url, rate_limits="on", rate_address_points=25, rate_address_points_back=1e-6) as http:
+        pages = [await read(http, f"/article/{number}", Authorization="Bearer unknown") for _ in range(5)]
+
+    titles = [page.title.text for page in pages]
+    assert titles[:3] == ["A *title* · Votes & Co"] * 3
+    assert titles[4] == "Votes & Co"
+
+
+@pytest.mark.one_server
+async def test_page_comes_while_the_store_does_not_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr("server.reader.heads.SECONDS", 0.2)
+    server = Server(tmp_path)
+    with running(server):
+        async with serving(server.url) as http:
+            server.send(signal.SIGSTOP)
+            page = await read(http, "/article/1")
+            server.send(signal.SIGCONT)
+            found = await http.get("/article/1")
+
+    assert (page.title.text, metas(page)["robots"]) == ("Votes & Co", "noindex")
+    assert page.find(id="root")
+    assert found.status_code == 404
