@@ -46,7 +46,7 @@ from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import RateLimit, WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
-from server import documents, explorer, reader, shared_rates, sitemap, syndication
+from server import documents, explorer, hacker_news, reader, shared_rates, sitemap, syndication
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_output import UnreadOutput
@@ -180,16 +180,18 @@ class Application(Starlette):
     """
     Requests to the GraphQL endpoint skip Starlette's router and error middleware: the endpoint needs neither.
 
-    `compressed` is the endpoint for clients that may accept gzip.
+    `compressed` is the endpoint for clients that may accept gzip. `hacker_news` has CORS headers of its own.
     """
 
     endpoint: ASGIApp
     compressed: ASGIApp
+    hacker_news: ASGIApp
     origin_warnings: OriginWarnings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or scope["path"] != PATH:
-            await super().__call__(scope, receive, send)
+            is_public = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)
+            await (self.hacker_news if is_public else super().__call__)(scope, receive, send)
             return
         endpoint = self.endpoint
         for name, value in scope["headers"]:  # no dict, and no middleware: this costs every request
@@ -225,6 +227,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
     app.compressed = Compression(app.endpoint) if compression else app.endpoint
+    app.hacker_news = hacker_news.application(app.state, [compression] if compression else [])
     app.origin_warnings = OriginWarnings(settings.origins)
     app.router.routes += [
         Route("/schema.graphql", contract),

@@ -1,0 +1,255 @@
+"""
+A read-only API in the shape of Hacker News' (https://github.com/HackerNews/API), so that its clients can read this site.
+
+Every answer is read through the contract. docs/hacker-news.md says where the answers differ from the original's.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import cache, partial
+from html import escape
+from typing import Any, TypeAlias
+
+import orjson
+from starlette.applications import Starlette
+from starlette.datastructures import State
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from server import documents, markdown_html
+from store.ranking.formulas import Order
+from store.records import HIGHEST_NUMBER
+
+Item: TypeAlias = dict[str, Any]
+
+PATH = "/hn/v0/"
+JSON = "application/json; charset=utf-8"
+NUMBER = re.compile(r"[1-9][0-9]{0,15}", re.ASCII)
+MOST = re.compile(r"[0-9]{1,6}", re.ASCII)
+PAGE = 100  # articles of a page, at most
+MAX_KIDS = 500  # comments of a page of a thread, at most
+MAX_SUBMITTED = 100  # articles, and comments, of a user
+
+# Each list: how many stories at most, of which group, and its order; the next one where the store does not keep it.
+STORIES: dict[str, tuple[int, str | None, tuple[Order, ...]]] = {
+    "topstories": (500, None, (Order.GRAVITY, Order.HOT, Order.SCORE)),
+    "newstories": (500, None, (Order.TIME,)),
+    "beststories": (500, None, (Order.BEST, Order.VOTES, Order.SCORE)),
+    "askstories": (200, "ask", (Order.GRAVITY, Order.HOT, Order.SCORE)),
+    "showstories": (200, "show", (Order.GRAVITY, Order.HOT, Order.SCORE)),
+}
+
+# Only one of the two exists: articles and comments have numbers of the same sequence. The pages of one comment count
+# the kids, so that `KIDS` costs no more points than there are kids.
+ITEM = """query HackerNewsItem($article: ID!, $comment: ID!) {
+  article(id: $article) {
+    id title link content postedAt votes commentCount state poster { username }
+    kids: comments(first: 1) { totalCount nodes { id } }
+  }
+  comment(id: $comment) {
+    id content postedAt state poster { username } parent { id } article { id }
+    kids: replies(first: 1) { totalCount nodes { id } }
+  }
+}"""
+
+KIDS = """query HackerNewsKids($article: ID!, $under: ID, $first: Int!) {
+  article(id: $article) { thread(under: $under, first: $first, maxDepth: 0) { nodes { id } } }
+}"""
+
+USER = """query HackerNewsUser($name: String!) {
+  user(username: $name) {
+    username karma joinedAt articles(first: 1) { totalCount } comments(first: 1) { totalCount }
+  }
+}"""
+
+SUBMITTED = """query HackerNewsSubmitted($name: String!, $articles: Int!, $comments: Int!) {
+  user(username: $name) {
+    articles(first: $articles) { nodes { id } } comments(first: $comments) { nodes { id } }
+  }
+}"""
+
+LARGEST = """query HackerNewsMaxItem($newest: ArticleOrder!, $active: ArticleOrder!) {
+  newest: articles(order: $newest, first: 1) { nodes { id } }
+  active: articles(order: $active, first: 5) { nodes { id comments(order: NEWEST, first: 1) { nodes { id } } } }
+}"""
+
+UPDATES = """query HackerNewsUpdates($newest: ArticleOrder!, $active: ArticleOrder!) {
+  newest: articles(order: $newest, first: 20) { nodes { id poster { username } } }
+  active: articles(order: $active, first: 20) {
+    nodes { id comments(order: NEWEST, first: 3) { nodes { id poster { username } } } }
+  }
+}"""
+
+
+def application(state: State, middleware: Sequence[Middleware]) -> Starlette:
+    """The API, which pages of any origin may read: it has no answers that depend on credentials."""
+    any_origin = Middleware(
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["GET", "HEAD"],
+        allow_headers=["*"],
+        expose_headers=["ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
+    )
+    lists = [Route(f"{PATH}{name}.json", partial(stories, name)) for name in STORIES]
+    routes = [
+        *lists,
+        Route(f"{PATH}jobstories.json", jobs),
+        Route(f"{PATH}item/{{id}}.json", item),
+        Route(f"{PATH}user/{{name}}.json", user),
+        Route(f"{PATH}maxitem.json", largest_item),
+        Route(f"{PATH}updates.json", updates),
+    ]
+    app = Starlette(routes=routes, middleware=[any_origin, *middleware])
+    app.state = state
+    return app
+
+
+async def item(request: Request) -> Response:
+    """One execution of a query for an item with at most one kid, two for others."""
+    id = request.path_params["id"]
+    if not NUMBER.fullmatch(id) or int(id) > HIGHEST_NUMBER:
+        return answer(request, None)
+    found = await documents.query(request, ITEM, {"article": f"article:{id}", "comment": f"comment:{id}"})
+    article, comment = found["article"], found["comment"]
+    if article:
+        kids = await _kids(request, article, article["id"])
+        return answer(request, await _story(article, kids))
+    if comment:
+        kids = await _kids(request, comment, comment["article"]["id"], comment["id"])
+        return answer(request, await _comment(comment, kids))
+    return answer(request, None)
+
+
+async def user(request: Request) -> Response:
+    name = request.path_params["name"]
+    found = (await documents.query(request, USER, {"name": name}))["user"]
+    if found is None:
+        return answer(request, None)
+    articles, comments = found["articles"]["totalCount"], found["comments"]["totalCount"]
+    sizes = {"articles": _size(articles, MAX_SUBMITTED), "comments": _size(comments, MAX_SUBMITTED)}
+    own = (await documents.query(request, SUBMITTED, {"name": name, **sizes}))["user"] if articles + comments else None
+    submitted = [_number(node) for kind in ("articles", "comments") for node in own[kind]["nodes"]] if own else []
+    profile: Item = {"id": found["username"], "created": _seconds(found["joinedAt"]), "karma": found["karma"]}
+    return answer(request, profile | {"submitted": sorted(submitted, reverse=True)})
+
+
+async def stories(name: str, request: Request) -> Response:
+    """The numbers of a list, at most as many as `limitToFirst` says."""
+    most, group, orders = STORIES[name]
+    limit = request.query_params.get("limitToFirst", "")
+    count = min(most, int(limit)) if MOST.fullmatch(limit) else most
+    if not count:
+        return answer(request, [])
+    pages = -(-count // PAGE)
+    variables = {"order": _kept(request, *orders), "group": group, "first": min(count, PAGE)}
+    found = await documents.query(request, _listing(pages), variables)
+    ids = dict.fromkeys(_number(node) for page in found.values() for node in page["nodes"])
+    return answer(request, list(ids)[:count])
+
+
+async def jobs(request: Request) -> Response:
+    return answer(request, [])
+
+
+async def largest_item(request: Request) -> Response:
+    """The number of the newest story, or of the newest answer to one of the five stories with the newest comments."""
+    found = await documents.query(request, LARGEST, _newest_and_active(request))
+    return answer(request, max(map(_number, _nodes(found)), default=0))
+
+
+async def updates(request: Request) -> Response:
+    """The newest stories, those with the newest comments, the newest answers to these, and who posted them."""
+    found = list(_nodes(await documents.query(request, UPDATES, _newest_and_active(request))))
+    profiles = [node["poster"]["username"] for node in found if node.get("poster")]
+    items = dict.fromkeys(map(_number, found))
+    return answer(request, {"items": sorted(items, reverse=True), "profiles": list(dict.fromkeys(profiles))})
+
+
+def answer(request: Request, value: Any) -> Response:
+    """The value as JSON, with line breaks for `print=pretty`."""
+    pretty = orjson.OPT_INDENT_2 if request.query_params.get("print") == "pretty" else 0
+    return documents.cacheable(request, orjson.dumps(value, option=orjson.OPT_SORT_KEYS | pretty), JSON)
+
+
+async def _story(article: Item, kids: list[int]) -> Item:
+    """The original has HTML in titles: `<`, `>` and `&` are escaped."""
+    link = {"url": article["link"]} if article["link"] else {}
+    return {
+        **await _posted("story", article, kids),
+        "title": escape(article["title"], quote=False),
+        "score": article["votes"],
+        "descendants": article["commentCount"],
+        **link,
+    }
+
+
+async def _comment(comment: Item, kids: list[int]) -> Item:
+    return {**await _posted("comment", comment, kids), "parent": _number(comment["parent"] or comment["article"])}
+
+
+async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
+    """What stories and comments have in common. What does not apply is left out, as in the original."""
+    posted: Item = {"id": _number(found), "type": kind, "time": _seconds(found["postedAt"])}
+    if found["poster"]:
+        posted["by"] = found["poster"]["username"]
+    if found["content"]:
+        (posted["text"],) = await markdown_html.render([found["content"]])
+    if found["state"] != "VISIBLE":
+        posted["deleted" if found["state"] == "DELETED" else "dead"] = True
+    if kids:
+        posted["kids"] = kids
+    return posted
+
+
+async def _kids(request: Request, found: Item, article: str, under: str | None = None) -> list[int]:
+    """The direct answers, best first."""
+    count, nodes = found["kids"]["totalCount"], found["kids"]["nodes"]
+    if count > 1:
+        variables = {"article": article, "under": under, "first": _size(count, MAX_KIDS)}
+        above = (await documents.query(request, KIDS, variables))["article"]
+        nodes = above["thread"]["nodes"] if above else []  # it may be deleted by now
+    return [_number(node) for node in nodes]
+
+
+@cache
+def _listing(pages: int) -> str:
+    """A document that reads some pages of a listing at the same instant."""
+    parts = [
+        f"page{page}: articles(order: $order, group: $group, first: $first, page: {page}) {{ nodes {{ id }} }}"
+        for page in range(1, pages + 1)
+    ]
+    return f"query HackerNewsStories($order: ArticleOrder!, $group: String, $first: Int!) {{ {' '.join(parts)} }}"
+
+
+def _newest_and_active(request: Request) -> dict[str, str]:
+    return {"newest": _kept(request, Order.TIME), "active": _kept(request, Order.ACTIVE, Order.TIME)}
+
+
+def _kept(request: Request, *orders: Order) -> str:
+    """The first of some orders that the store keeps, or else any that it keeps."""
+    kept: Sequence[Order] = request.app.state.store.site.rankings.orders
+    return next((order for order in orders if order in kept), kept[0]).name
+
+
+def _nodes(connections: Item) -> Iterator[Item]:
+    """The articles of some connections, each followed by its comments."""
+    for connection in connections.values():
+        for node in connection["nodes"]:
+            yield node
+            yield from node.get("comments", {}).get("nodes", ())
+
+
+def _size(count: int, most: int) -> int:
+    return max(1, min(count, most))
+
+
+def _number(node: Item) -> int:
+    return int(node["id"].partition(":")[2])
+
+
+def _seconds(instant: str) -> int:
+    return int(datetime.fromisoformat(instant).timestamp())
