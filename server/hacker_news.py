@@ -1,5 +1,5 @@
 """
-A read-only API in the shape of Hacker News' (https://github.com/HackerNews/API), so that its clients can read this site.
+A read-only API in the shape of Hacker News' (https://github.com/HackerNews/API), so that its clients can read a site.
 
 Every answer is read through the contract. docs/hacker-news.md says where the answers differ from the original's.
 """
@@ -30,6 +30,7 @@ PATH = "/hn/v0/"
 JSON = "application/json; charset=utf-8"
 NUMBER = re.compile(r"[1-9][0-9]{0,15}", re.ASCII)
 MOST = re.compile(r"[0-9]{1,6}", re.ASCII)
+VISIBLE = "VISIBLE"
 PAGE = 100  # articles of a page, at most
 MAX_KIDS = 500  # comments of a page of a thread, at most
 MAX_SUBMITTED = 100  # articles, and comments, of a user
@@ -177,14 +178,12 @@ def answer(request: Request, value: Any) -> Response:
 
 async def _story(article: Item, kids: list[int]) -> Item:
     """The original has HTML in titles: `<`, `>` and `&` are escaped."""
-    link = {"url": article["link"]} if article["link"] else {}
-    return {
-        **await _posted("story", article, kids),
-        "title": escape(article["title"], quote=False),
-        "score": article["votes"],
-        "descendants": article["commentCount"],
-        **link,
-    }
+    story = await _posted("story", article, kids)
+    story["descendants"] = article["commentCount"]
+    if article["state"] == VISIBLE:
+        story |= {"title": escape(article["title"], quote=False), "score": article["votes"]}
+        story |= {"url": article["link"]} if article["link"] else {}
+    return story
 
 
 async def _comment(comment: Item, kids: list[int]) -> Item:
@@ -196,10 +195,10 @@ async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
     posted: Item = {"id": _number(found), "type": kind, "time": _seconds(found["postedAt"])}
     if found["poster"]:
         posted["by"] = found["poster"]["username"]
-    if found["content"]:
-        (posted["text"],) = await markdown_html.render([found["content"]])
-    if found["state"] != "VISIBLE":
+    if found["state"] != VISIBLE:
         posted["deleted" if found["state"] == "DELETED" else "dead"] = True
+    elif found["content"]:
+        (posted["text"],) = await markdown_html.render([found["content"]])
     if kids:
         posted["kids"] = kids
     return posted

@@ -161,7 +161,7 @@ class Settings(BaseModel):
     cache_mb: int = Field(128, ge=48, description="Size limit in megabytes of all caches of a process together.")
     max_connections: int = Field(1_000, ge=1, description="Maximum number of connections per process.")
     max_address_connections: int = Field(
-        100,
+        200,
         ge=1,
         description="Maximum number of connections per address; no limit for trusted proxies or with rate limits off.",
     )

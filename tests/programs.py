@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -30,6 +31,20 @@ def node_modules(folder: Path) -> Path:
         if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
             run(program("npm"), "ci", "--prefix", str(folder))
     return modules
+
+
+def python_environment(folder: Path) -> Path:
+    """Install requirements.lock of a folder into a virtual environment there if it has changed; return its programs."""
+    environment, lock = folder / ".venv", folder / "requirements.lock"
+    stamp = environment / "stamp"
+    with lock.open() as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.stat().st_mtime < lock.stat().st_mtime:
+            uv = (sys.executable, "-m", "uv")
+            run(*uv, "venv", "--clear", "--python", sys.executable, str(environment))
+            run(*uv, "pip", "install", "--require-hashes", "--python", str(environment), "-r", str(lock))
+            stamp.touch()
+    return environment / "bin"
 
 
 def program(name: str, package: str | None = None) -> str:

@@ -30,7 +30,7 @@ class ConnectionLimiter:
     """
 
     max_connections: int = 1_000
-    max_per_address: int | None = 100
+    max_per_address: int | None = 200
     trusted_proxies: Container[str] = frozenset()
     request_seconds: float = 10.0
     idle_seconds: float = 5.0

@@ -1,0 +1,343 @@
+"""The API in the shape of Hacker News': each path, what is never shown, and what requests cost."""
+
+import json
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+
+from server.app import create
+from server.hacker_news import MAX_KIDS
+from server.http_limits.connections import ConnectionLimiter
+from server.settings import Settings
+from store import keys
+from store.articles import Draft
+from store.ranking.formulas import Policy
+from store.records import Vote
+from store.store import Store
+from tests.conftest import registered
+
+POSTED_AT = 1_470_311_520  # what the clock of these tests shows, in unix seconds
+HOSTILE = (
+    "<script>alert(1)</script> [x](javascript:alert(2)) ![y](https://tracker.example/) <img src=x onerror=alert(3)>"
+)
+LINK = "https://example.com/"
+LISTS = ["topstories", "newstories", "beststories", "askstories", "showstories"]
+FEW_POINTS = {"rate_limits": "on", "rate_address_points": 100, "rate_address_points_back": 1e-6}
+
+
+@asynccontextmanager
+async def serving(redis_url, **settings):
+    """An application in this process, and a client of the API."""
+    app = create(Settings(redis_url=redis_url, **{"rate_limits": "off"} | settings), ConnectionLimiter())
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    url = "http://upvote/hn/v0/"
+    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=url) as http:
+        yield http
+
+
+@pytest.fixture
+async def http(redis_url, store):
+    async with serving(redis_url) as http:
+        yield http
+
+
+@pytest.fixture
+def read(http):
+    """The JSON of a path, which is there."""
+
+    async def read(path):
+        response = await http.get(path)
+        assert (response.status_code, response.headers["content-type"]) == (200, "application/json; charset=utf-8")
+        return json.loads(response.content)
+
+    return read
+
+
+async def posted(store, poster, title="A title", link=None, content="", groups=()):
+    draft = Draft(title, link or ("" if content else LINK), content, tuple(groups))
+    return (await store.articles.post(poster, draft)).article.number
+
+
+async def commented(store, article, poster, parent=None, content="An answer."):
+    return (await store.comments.post(article, parent, poster, content)).comment.number
+
+
+async def test_story_with_a_link_has_the_fields_of_the_original(store, alice, bob, read):
+    number = await posted(store, alice, "Ask & tell <now>", "https://example.com/?a=1&b=2")
+    await store.articles.vote(number, bob, Vote.UP)
+    answer = await commented(store, number, bob)
+    reply = await commented(store, number, alice, answer)
+
+    assert await read(f"item/{number}.json") == {
+        "by": "Alice",
+        "descendants": 2,
+        "id": number,
+        "kids": [answer],
+        "score": 2,
+        "time": POSTED_AT,
+        "title": "Ask &amp; tell &lt;now&gt;",
+        "type": "story",
+        "url": "https://example.com/?a=1&b=2",
+    }
+    assert await read(f"item/{answer}.json") == {
+        "by": "bob",
+        "id": answer,
+        "kids": [reply],
+        "parent": number,
+        "text": "<p>An answer.</p>\n",
+        "time": POSTED_AT,
+        "type": "comment",
+    }
+    assert (await read(f"item/{reply}.json"))["parent"] == answer
+
+
+async def test_markdown_is_rendered_and_html_in_it_is_text(store, alice, read):
+    number = await posted(
+        store, alice, HOSTILE[:200], content=f"# Head\n\n*Some* [link](https://example.com)\n\n{HOSTILE}"
+    )
+    comment = await commented(store, number, alice, content=HOSTILE)
+
+    story, answer = await read(f"item/{number}.json"), await read(f"item/{comment}.json")
+
+    assert story["text"].startswith("<h1>Head</h1>\n<p><em>Some</em> <a href=")
+    assert "url" not in story
+    assert "<" not in story["title"]
+    for text in (story["text"], answer["text"]):
+        assert "&lt;script&gt;" in text
+        assert "<script" not in text
+        assert "<img" not in text
+        assert 'href="javascript' not in text
+
+
+async def test_kids_are_ranked_and_as_many_as_a_page_of_a_thread_has(store, alice, bob, read, monkeypatch):
+    number = await posted(store, alice)
+    first, second, third = [await commented(store, number, alice, content=f"Answer {each}") for each in range(3)]
+    await store.comments.vote(first, bob, Vote.UP)
+    await store.comments.vote(third, bob, Vote.DOWN)
+    below = [await commented(store, number, bob, first, f"Reply {each}") for each in range(2)]
+
+    assert (await read(f"item/{number}.json"))["kids"] == [first, second, third]
+    assert sorted((await read(f"item/{first}.json"))["kids"]) == below
+    assert MAX_KIDS == 500
+    monkeypatch.setattr("server.hacker_news.MAX_KIDS", 2)
+    assert (await read(f"item/{number}.json"))["kids"] == [first, second]
+
+
+async def test_deleted_comment_keeps_its_place_without_its_text(store, alice, bob, read):
+    number = await posted(store, alice)
+    answer = await commented(store, number, bob)
+    reply = await commented(store, number, alice, answer)
+    await store.comments.delete(answer, bob)
+
+    kept = {"id": answer, "kids": [reply], "parent": number, "time": POSTED_AT, "type": "comment", "deleted": True}
+    assert await read(f"item/{answer}.json") == kept
+    assert (await read(f"item/{number}.json"))["descendants"] == 1
+    await store.comments.delete(reply, alice)
+    assert await read(f"item/{answer}.json") is None
+    await store.articles.delete(number, alice)
+    assert await read(f"item/{number}.json") is None
+
+
+@pytest.mark.parametrize("state", ["removed", "pending"])
+async def test_text_that_only_moderators_may_read_is_not_shown(store, alice, read, redis, state):
+    number = await posted(store, alice, "A secret", "https://secret.example/", "A secret")
+    comment = await commented(store, number, alice, content="A secret")
+    p = store.site.home_of_article(number)
+    redis.hset(keys.comment(p, comment), "state", state)
+    redis.hset(keys.article(p, number), "state", state)
+
+    story, answer = await read(f"item/{number}.json"), await read(f"item/{comment}.json")
+
+    assert (story["dead"], answer["dead"]) == (True, True)
+    assert "secret" not in json.dumps([story, answer])
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        *(
+            "1",
+            "0",
+            "-1",
+            "01",
+            "9007199254740991",
+            "9007199254740992",
+            "9" * 5000,
+            "1e3",
+            "1.0",
+            "0x10",
+            "abc",
+            " 1",
+            "1 ",
+        ),
+        *("%31", "%00", "%F0%9F%A6%8A", "\u0663", "null", "article:1", "..", "'", '"', "1%0A", "%C3%28"),
+    ],
+)
+async def test_item_that_does_not_exist_is_null(read, id):
+    assert await read(f"item/{id}.json") is None
+
+
+@pytest.mark.parametrize(
+    "path", ["item/1", "item/1/2.json", "item/.json", "unknown.json", "", "item/1%2F2.json", "user.json"]
+)
+async def test_other_paths_are_404(http, path):
+    assert (await http.get(path)).status_code == 404
+
+
+async def test_user_has_karma_and_what_they_have_posted(store, alice, bob, read, clock):
+    first = await posted(store, alice)
+    clock.advance(1)
+    answer = await commented(store, first, alice)
+    clock.advance(1)
+    second = await posted(store, alice, "Another")
+    await store.articles.vote(second, bob, Vote.UP)
+
+    profile = {"created": POSTED_AT, "id": "Alice", "karma": 1, "submitted": [second, answer, first]}
+    assert await read("user/Alice.json") == await read("user/aLICE.json") == profile
+    assert await read("user/bob.json") == {"created": POSTED_AT, "id": "bob", "karma": 0, "submitted": []}
+
+
+@pytest.mark.parametrize("name", ["nobody", "%00", "a" * 3000, "%F0%9F%A6%8A", "a b", "..", "user:alice"])
+async def test_user_that_does_not_exist_is_null(read, alice, name):
+    assert await read(f"user/{name}.json") is None
+
+
+async def test_lists_have_their_orders_and_groups(store, alice, bob, read, clock):
+    old = await posted(store, alice, "Old", groups=["ask"])
+    clock.advance(3600)
+    new = await posted(store, alice, "New", groups=["show", "other"])
+    for voter in (bob, "carol"):
+        await store.articles.vote(old, voter, Vote.UP)
+
+    lists = {name: await read(f"{name}.json") for name in LISTS}
+
+    assert lists["newstories"] == [new, old]
+    assert lists["beststories"] == [old, new]
+    assert sorted(lists["topstories"]) == [old, new]
+    assert (lists["askstories"], lists["showstories"]) == ([old], [new])
+    assert await read("jobstories.json") == []
+
+
+@pytest.mark.parametrize("name", ["newstories", "showstories"])
+async def test_lists_have_several_pages_and_a_limit(store, alice, read, name, clock):
+    numbers = [await posted(store, alice, f"Title {each}", groups=["show"]) for each in range(520)]
+    most = 500 if name == "newstories" else 200
+
+    assert sorted(await read(f"{name}.json"), reverse=True) == numbers[::-1][:most]
+    if name == "newstories":
+        assert await read(f'{name}.json?orderBy="$key"&limitToFirst=130') == numbers[::-1][:130]
+        assert await read(f"{name}.json?limitToFirst=0") == []
+        assert (
+            len(await read(f"{name}.json?limitToFirst=-1")) == len(await read(f"{name}.json?limitToFirst=9e9")) == 500
+        )
+
+
+async def test_lists_use_another_order_where_the_store_does_not_keep_the_usual_one(redis_url):
+    async with serving(redis_url, orders="VOTES") as http:
+        store = await Store.open(redis_url, Policy())
+        number = await posted(store, await registered(store, "alice"), groups=["ask", "show"])
+        answers = [(await http.get(f"{name}.json")).json() for name in [*LISTS, "maxitem", "updates"]]
+        await store.close()
+
+    assert answers == [[number]] * 5 + [number, {"items": [number], "profiles": ["alice"]}]
+
+
+async def test_empty_site_has_empty_lists(read):
+    assert [await read(f"{name}.json") for name in LISTS] == [[]] * 5
+    assert await read("maxitem.json") == 0
+    assert await read("updates.json") == {"items": [], "profiles": []}
+
+
+async def test_largest_item_and_updates_are_the_newest(store, alice, bob, read, clock):
+    first = await posted(store, alice)
+    clock.advance(1)
+    second = await posted(store, alice, "Another")
+    before = await read("maxitem.json")
+    clock.advance(1)
+    answer = await commented(store, first, bob)
+
+    assert (before, await read("maxitem.json")) == (second, answer)
+    changed = await read("updates.json")
+    assert changed["items"] == sorted([first, second, answer], reverse=True)
+    assert sorted(changed["profiles"]) == ["Alice", "bob"]
+
+
+async def test_pretty_json_has_lines(http, store, alice):
+    number = await posted(store, alice)
+
+    plain, pretty = await http.get(f"item/{number}.json"), await http.get(f"item/{number}.json?print=pretty")
+
+    assert plain.text.count("\n") == 0
+    assert pretty.text.startswith('{\n  "by": "Alice",\n')
+    assert plain.json() == pretty.json()
+
+
+async def test_known_answer_is_not_sent_again(http, store, alice):
+    number = await posted(store, alice)
+    first = await http.get(f"item/{number}.json")
+
+    again = await http.get(f"item/{number}.json", headers={"If-None-Match": first.headers["etag"]})
+    await store.articles.edit(number, alice, {"title": "Edited"})
+    edited = await http.get(f"item/{number}.json", headers={"If-None-Match": first.headers["etag"]})
+
+    assert first.headers["cache-control"] == "public, max-age=0, must-revalidate"
+    assert (again.status_code, again.content) == (304, b"")
+    assert (edited.status_code, edited.json()["title"]) == (200, "Edited")
+
+
+async def test_pages_of_any_origin_may_read(http):
+    simple = await http.get("maxitem.json", headers={"Origin": "https://any.example"})
+    asked = {"Origin": "https://any.example", "Access-Control-Request-Method": "GET"}
+    preflight = await http.options("maxitem.json", headers=asked | {"Access-Control-Request-Headers": "x-anything"})
+    refused = await http.options("maxitem.json", headers=asked | {"Access-Control-Request-Method": "POST"})
+    elsewhere = await http.get("http://upvote/healthz", headers={"Origin": "https://any.example"})
+
+    assert simple.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in simple.headers
+    assert (preflight.status_code, preflight.headers["access-control-allow-headers"]) == (200, "x-anything")
+    assert refused.status_code == 400
+    assert "access-control-allow-origin" not in elsewhere.headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+async def test_nothing_can_be_written(http, method):
+    assert (await http.request(method, "item/1.json", json={})).status_code == 405
+
+
+async def test_500_items_cost_no_more_than_an_address_can_save_up(redis_url, store, alice):
+    """What docs/hacker-news.md says: 15 points for an item, and more for one with two kids or more."""
+    number = await posted(store, alice)
+    costs = []
+    async with serving(redis_url, rate_limits="on", rate_address_points_back=1e-6) as http:
+        for kids in range(4):
+            costs.append(await cost(http, f"item/{number}.json"))
+            await commented(store, number, alice, content=f"{kids}")
+        lists = [
+            await cost(http, path) for path in ("topstories.json", "newstories.json?limitToFirst=30", "jobstories.json")
+        ]
+        others = [await cost(http, path) for path in ("user/alice.json", "maxitem.json", "updates.json", "item/0.json")]
+
+    assert costs == [15, 15, 19, 20]
+    assert lists == [515, 31, 0]
+    assert others == [11, 18, 202, 0]
+
+
+async def cost(http, path):
+    """The points that a path costs, between two requests of 15 points."""
+    before = points(await http.get("item/1.json"))
+    await http.get(path)
+    return before - points(await http.get("item/1.json")) - 15
+
+
+async def test_client_without_points_waits(redis_url, store, alice):
+    async with serving(redis_url, **FEW_POINTS) as http:
+        answers = [await http.get("item/1.json", headers={"Origin": "https://any.example"}) for _ in range(20)]
+
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert int(answers[-1].headers["retry-after"]) > 0
+    assert answers[-1].headers["access-control-allow-origin"] == "*"
+
+
+def points(response):
+    return int(response.headers["ratelimit"].split(";")[1].removeprefix("r="))
