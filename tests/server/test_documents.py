@@ -40,7 +40,12 @@ async def wrong(request):
 async def serving(redis_url, **settings):
     """An application with two more handlers, in this process."""
     app = create(Settings(redis_url=redis_url, log_level="info", **settings), ConnectionLimiter())
-    handlers = [Route("/page", page), Route("/search", search), Route("/wrong", wrong), Route("/{name}", group)]
+    handlers = [
+        Route("/test/page", page),
+        Route("/test/search", search),
+        Route("/test/wrong", wrong),
+        Route("/test/{name}", group),
+    ]
     app.router.routes += handlers
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://up") as http:
@@ -49,7 +54,7 @@ async def serving(redis_url, **settings):
 
 async def test_handler_reads_what_everybody_sees(redis_url, capfd):
     async with serving(redis_url, rate_limits="off") as http:
-        answer = await http.get("/Show", headers={"Authorization": "Bearer of-a-session", "X-Request-Id": "r-1"})
+        answer = await http.get("/test/Show", headers={"Authorization": "Bearer of-a-session", "X-Request-Id": "r-1"})
         metrics = await http.get("/metrics")
 
     assert (answer.status_code, answer.text) == (200, "show None")
@@ -60,9 +65,9 @@ async def test_handler_reads_what_everybody_sees(redis_url, capfd):
 
 async def test_response_has_a_tag_and_costs_a_point_if_it_is_known(redis_url):
     async with serving(redis_url, **FEW_POINTS, cache_seconds=30) as http:
-        first = await http.get("/page")
-        again = await http.get("/page", headers={"If-None-Match": first.headers["etag"]})
-        other = await http.get("/page", headers={"If-None-Match": '"another"'})
+        first = await http.get("/test/page")
+        again = await http.get("/test/page", headers={"If-None-Match": first.headers["etag"]})
+        other = await http.get("/test/page", headers={"If-None-Match": '"another"'})
 
     assert (first.status_code, first.text, again.status_code, again.text, other.status_code) == (200, "0", 304, "", 200)
     assert first.headers["cache-control"] == "public, max-age=0, s-maxage=30, must-revalidate"
@@ -75,7 +80,7 @@ async def test_response_has_a_tag_and_costs_a_point_if_it_is_known(redis_url):
 
 async def test_client_without_points_is_told_when_to_come_again(redis_url):
     async with serving(redis_url, **FEW_POINTS) as http:
-        answers = [await http.get("/page") for _ in range(4)]
+        answers = [await http.get("/test/page") for _ in range(4)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert int(answers[3].headers["retry-after"]) > 0
@@ -86,7 +91,7 @@ async def test_client_without_points_is_told_when_to_come_again(redis_url):
 
 async def test_search_without_a_database_is_503(redis_url):
     async with serving(redis_url, rate_limits="off") as http:
-        answer = await http.get("/search", headers={"X-Request-Id": "r-2"})
+        answer = await http.get("/test/search", headers={"X-Request-Id": "r-2"})
 
     assert (answer.status_code, answer.headers["x-request-id"]) == (503, "r-2")
     assert answer.headers["retry-after"] == "5"
@@ -94,6 +99,6 @@ async def test_search_without_a_database_is_503(redis_url):
 
 async def test_document_that_is_not_valid_is_500(redis_url):
     async with serving(redis_url, rate_limits="off") as http:
-        answer = await http.get("/wrong")
+        answer = await http.get("/test/wrong")
 
     assert (answer.status_code, answer.headers["cache-control"]) == (500, "no-store")
