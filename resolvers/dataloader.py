@@ -308,14 +308,13 @@ class Reads:
         stored: Callable[[Sequence[Any]], Awaitable[Mapping[Any, T]]],
     ) -> list[T]:
         """The values of ids: from `read`, which this request has read already, from the cache, or from the store."""
-        if unread := [id for id in ids if id not in read] if read else ids:
-            values = cached(unread)
-            if not all(values):
-                found = dict(zip(unread, values, strict=True))
-                found.update(await stored([id for id, value in found.items() if value is None]))
-                unread, values = list(found), list(found.values())
-            read.update(zip(unread, values, strict=True))  # type: ignore[arg-type]  # what is not cached was read
-        return [read[id] for id in ids]
+        unread = [id for id in ids if id not in read] if read else ids
+        values = cached(unread) if unread else []
+        found = dict(zip(unread, values, strict=True))
+        if not all(values):
+            found.update(await stored([id for id, value in found.items() if value is None]))
+        read.update(found)
+        return list(map(read.__getitem__, ids))
 
     async def _load_one(self, read: Read[T]) -> T:
         (result,) = await self._load([read])

@@ -21,10 +21,11 @@ ANY_TIME = float("-inf")
 SORTED_NAMES = shared_cache("names")
 MAX_CACHED_VOTERS = 200  # of an article: longer lists are not cached
 NUMBER_IN_KEY = re.compile(r"[0-9]{1,16}")
-VOTE_BYTES = 120  # of a vote, with the name of its voter
+VOTE_BYTES = 120
+VOTER_BYTES = 250  # of a voter, beside the votes
 VOTED_ARTICLE_BYTES = 350  # of an article, beside its votes or names
 NAME_BYTES = 110
-NO_VOTES: dict[str, Vote] = {}
+NO_VOTES: dict[int, Vote] = {}
 
 
 class Read(NamedTuple, Generic[T]):
@@ -157,37 +158,43 @@ class VoteCache:
     prefixes: tuple[str, ...] = keys.CACHED_VOTES
 
     def __init__(self) -> None:
-        self.entries = self.bytes = 0
-        self._votes: dict[int, dict[str, Vote]] = {}  # by article, by voter
+        self.entries = 0
+        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by article
+        self._voters: dict[int, list[str]] = {}  # by article: those of whom a vote is cached
+
+    @property
+    def bytes(self) -> int:
+        return VOTE_BYTES * self.entries + VOTER_BYTES * len(self._votes) + VOTED_ARTICLE_BYTES * len(self._voters)
 
     def find(self, numbers: Sequence[int], voter: str) -> list[Vote | None]:
         """A voter's votes on articles, None where nothing is cached."""
-        votes_on = self._votes.get
-        return [votes_on(number, NO_VOTES).get(voter) for number in numbers]
+        return list(map(self._votes.get(voter, NO_VOTES).get, numbers))
 
     def add(self, command: Command, reply: list[Any]) -> bool:
         if command[0] != "EVALSHA" or command[1] != VOTER_VOTES.digest:
             return False
         voter, *numbers = command[5:]
-        for number, value in zip(numbers, reply, strict=True):
-            votes = self._votes.setdefault(int(number), {})
-            if not votes:
-                self.bytes += VOTED_ARTICLE_BYTES
-            if voter not in votes:
+        votes = self._votes.setdefault(str(voter), {})
+        for number, value in zip(map(int, numbers), reply, strict=True):
+            if number not in votes:
+                self._voters.setdefault(number, []).append(str(voter))
                 self.entries += 1
-                self.bytes += VOTE_BYTES
-            votes[str(voter)] = VOTES_BY_VALUE[value]
+            votes[number] = VOTES_BY_VALUE[value]
         return True
 
     def discard(self, key: str) -> None:
-        votes = self._votes.pop(article_of(key), None)
-        if votes:
-            self.entries -= len(votes)
-            self.bytes -= VOTED_ARTICLE_BYTES + VOTE_BYTES * len(votes)
+        number = article_of(key)
+        for voter in self._voters.pop(number, ()):
+            votes = self._votes[voter]
+            del votes[number]
+            self.entries -= 1
+            if not votes:
+                del self._votes[voter]
 
     def clear(self) -> None:
         self._votes.clear()
-        self.entries = self.bytes = 0
+        self._voters.clear()
+        self.entries = 0
 
 
 class VoterCache:

@@ -8,7 +8,7 @@ JSON of immutable records is cached as templates, with placeholders for values t
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, count, repeat, zip_longest
+from itertools import count, repeat
 from math import isfinite
 from typing import Any
 
@@ -188,8 +188,10 @@ class JsonTemplate:
         self.size = 2 * len(text) + held + TEMPLATE_SIZE * (1 + sum(map(len, placeholders.values())))
 
     def filled(self, values: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
-        inserted = [next(values[number]) for number in self.order]
-        return orjson.Fragment(b"".join(chain.from_iterable(zip_longest(self.texts, inserted, fillvalue=b""))))
+        pieces = [b""] * (len(self.texts) + len(self.order))
+        pieces[::2] = self.texts
+        pieces[1::2] = [next(values[number]) for number in self.order]
+        return orjson.Fragment(b"".join(pieces))
 
 
 @dataclass(slots=True)

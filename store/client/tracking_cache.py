@@ -34,7 +34,9 @@ class ReplyCache(Protocol):
 
     prefixes: tuple[str, ...]  # of the keys that its replies depend on
     entries: int
-    bytes: int
+
+    @property
+    def bytes(self) -> int: ...
 
     def add(self, command: Command, reply: list[Any]) -> bool:
         """Cache a reply; false if it is of another kind. Called inside `data_received`: it must not raise."""
