@@ -116,7 +116,7 @@ class Visits:
         context.set_default_timeout(PATIENCE * 1000)
         watch(context, self.faults, urlsplit(options["base_url"]).netloc)
         page = await context.new_page()
-        page.on("websocket", lambda socket: socket.on("framesent", self.frames.append))
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.frames.append(str(frame))))
         if member is not None:
             await log_in(page, member)
         return page
