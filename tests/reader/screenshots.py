@@ -1,8 +1,8 @@
 """
 Takes pictures of the reader's pages.
 
-    python -m tests.reader.screenshots FOLDER     all pages in three widths and both themes, to look at
-    python -m tests.reader.screenshots --docs     those of docs/images
+    python -m tests.reader.screenshots FOLDER [PAGE ...]   pages in three widths and both themes, to look at; all by default
+    python -m tests.reader.screenshots --docs              those of docs/images
 """
 
 import argparse
@@ -40,8 +40,8 @@ def documented() -> Iterator[Picture]:
     yield Picture(IMAGES / "reader-phone.png", "front page", 360, "dark", False, False)
 
 
-def all_of_them(folder: Path) -> Iterator[Picture]:
-    for name in PAGES:
+def wanted(folder: Path, pages: list[str]) -> Iterator[Picture]:
+    for name in pages or PAGES:
         for width in HEIGHTS:
             for theme in THEMES:
                 file = folder / f"{name.replace(' ', '-')}-{width}-{theme}.png"
@@ -72,12 +72,13 @@ async def take_one(browser: Browser, site: Site, scene: Scene, picture: Picture)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("pages", nargs="*", metavar="page", choices=[*PAGES, []])
     parser.add_argument("--docs", action="store_true")
     chosen = parser.parse_args()
     if chosen.docs == bool(chosen.folder):
         parser.error("name a folder, or --docs")
     with tempfile.TemporaryDirectory() as name, serving_sample(Path(name)) as site:
-        pictures = documented() if chosen.docs else all_of_them(chosen.folder)
+        pictures = documented() if chosen.docs else wanted(chosen.folder, chosen.pages)
         asyncio.run(take(site, play(site), pictures))
 
 

@@ -119,8 +119,8 @@ function Account({ session }: { session: Session }) {
 
   return (
     <>
-      <Link href="/inbox" aria-label={unseen > 0 ? `Inbox, ${unseen} new` : "Inbox"}>
-        Inbox{unseen > 0 && <span className="unseen">{unseen}</span>}
+      <Link href="/inbox">
+        Inbox{unseen > 0 && <span className="unseen"> {unseen} new</span>}
       </Link>
       <Link href={userPath(session.username)}>
         <bdi>{session.username}</bdi>
