@@ -1,0 +1,126 @@
+"""
+Measures how long a browser takes from navigation to a readable front page of the reader.
+
+    python -m bench.reader [FILE] [--loads 15]
+
+FILE has stories as for `upvote import`; without it, there are 20 052 random ones. The server has one worker. A cold
+load has a new browser profile, a warm one has files in its cache. Times are medians of the browser's own
+clock, in milliseconds since the navigation started: `page` is the end of the HTML, `data` that of the GraphQL answer,
+`readable` the first frame that has all titles, `painted` the largest contentful paint.
+"""
+
+import argparse
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, async_playwright
+
+from bench import servers
+from bench.import_stories import random_stories
+from bench.tables import markdown
+from server.cli.import_stories import Options, import_stories
+from server.settings import Settings
+from tests import programs
+
+COLUMNS = ("page", "data", "readable", "painted")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+TITLES = 25
+# Notes in which frame the titles are there; a task after its callback runs when the frame has been drawn.
+OBSERVE = """
+const observer = new MutationObserver(() => {
+  if (document.querySelectorAll('main ol > li').length < TITLES) return;
+  observer.disconnect();
+  requestAnimationFrame(() => setTimeout(() => { window.readable = performance.now(); }));
+});
+observer.observe(document, { childList: true, subtree: true });
+new PerformanceObserver((list) => { window.painted = list.getEntries().at(-1).startTime; })
+  .observe({ type: 'largest-contentful-paint', buffered: true });
+""".replace("TITLES", str(TITLES))
+MEASURE = """() => {
+  const [page] = performance.getEntriesByType('navigation');
+  const files = performance.getEntriesByType('resource');
+  const data = files.filter(({ name }) => new URL(name).pathname === '/graphql');
+  const scripts = files.filter(({ name }) => name.endsWith('.js'));
+  return {
+    page: page.responseEnd,
+    data: Math.max(...data.map((each) => each.responseEnd)),
+    readable: window.readable,
+    painted: window.painted,
+    requests: data.length,
+    scriptBytes: scripts.reduce((bytes, each) => bytes + each.encodedBodySize, 0),
+  };
+}"""
+
+
+def run(file: Path | None, loads: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        settings = Settings(data_dir=folder / "data")
+        import_stories(settings, [file or random_stories(folder / "stories.csv")], Options(shift_to_now=True))
+        environment = {"UPVOTE_DATA_DIR": str(settings.data_dir)}
+        with servers.running(servers.PEERS["upvote"], 1, environment, folder / "log") as server:
+            asyncio.run(measure(f"http://127.0.0.1:{server.port}/", loads))
+
+
+async def measure(url: str, loads: int) -> None:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=programs.chromium(), args=ARGUMENTS)
+        await cold(browser, url, 1)
+        rows = {"cold": await cold(browser, url, loads), "warm": await warm(browser, url, loads)}
+        await browser.close()
+    (requests,) = {sample["requests"] for samples in rows.values() for sample in samples}
+    kilobytes = rows["cold"][0]["scriptBytes"] / 1000
+    print(f"load of the machine {os.getloadavg()[0]:.1f}; {requests} GraphQL request; {kilobytes:.1f} kB of script\n")
+    print(markdown(["loads", *COLUMNS, "readable, slowest"], [row(kind, samples) for kind, samples in rows.items()]))
+
+
+async def cold(browser: Browser, url: str, loads: int) -> list[dict[str, float]]:
+    samples = []
+    for _ in range(loads):
+        context = await profile(browser)
+        samples.append(await load(context, url))
+        await context.close()
+    return samples
+
+
+async def warm(browser: Browser, url: str, loads: int) -> list[dict[str, float]]:
+    context = await profile(browser)
+    _, *samples = [await load(context, url) for _ in range(loads + 1)]
+    await context.close()
+    return samples
+
+
+async def profile(browser: Browser) -> BrowserContext:
+    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    await context.add_init_script(OBSERVE)
+    return context
+
+
+async def load(context: BrowserContext, url: str) -> dict[str, Any]:
+    page = await context.new_page()
+    await page.goto(url)
+    await page.wait_for_function("() => window.readable !== undefined")
+    sample = await page.evaluate(MEASURE)
+    await page.close()
+    return sample
+
+
+def row(kind: str, samples: list[dict[str, float]]) -> list[str]:
+    times = [f"{median(sample[column] for sample in samples):.0f}" for column in COLUMNS]
+    return [kind, *times, f"{max(sample['readable'] for sample in samples):.0f}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, nargs="?")
+    parser.add_argument("--loads", type=int, default=15)
+    chosen = parser.parse_args()
+    run(chosen.file, chosen.loads)
+
+
+if __name__ == "__main__":
+    main()
