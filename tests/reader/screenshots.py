@@ -1,8 +1,8 @@
 """
 Takes pictures of the reader's pages.
 
-    python -m tests.reader.screenshots FOLDER [PAGE ...]   pages in three widths and both themes, to look at; all by default
-    python -m tests.reader.screenshots --docs              those of docs/images
+    python -m tests.reader.screenshots FOLDER [PAGE ...]   those pages or all, in three widths and both themes
+    python -m tests.reader.screenshots --docs              what the documentation shows
 """
 
 import argparse
