@@ -91,6 +91,7 @@ class Listing:
 
     name: str
     page: str
+    order: str
     nodes: list[Node]
 
 
@@ -110,13 +111,12 @@ async def respond(find: "Find", write: "Write", media_type: str, request: Reques
         HTTPException: 404 if there is no such group or user, 400 if there is no such order; and those of
             `documents.query`.
     """
-    order = known_order(request)
-    listing = await find(request, order)
-    feed = await feed_of(request, listing, "" if order == default_order(request) else order)
+    listing = await find(request, known_order(request))
+    feed = await feed_of(request, listing)
     body = ET.tostring(write(feed), encoding="utf-8", xml_declaration=True)
     response = documents.cacheable(request, body, media_type)
     response.headers.update(request.app.state.public_url.headers)
-    return dated(request, response, feed) if order == NEWEST_FIRST else response
+    return dated(request, response, feed) if listing.order == NEWEST_FIRST else response
 
 
 def dated(request: Request, response: Response, feed: Feed) -> Response:
@@ -153,7 +153,7 @@ def orders(request: Request) -> list[str]:
 
 async def site_listing(request: Request, order: str) -> Listing:
     found = await documents.query(request, SITE, {"order": order})
-    return Listing("", "", found["articles"]["nodes"])
+    return Listing("", "", order, found["articles"]["nodes"])
 
 
 async def group_listing(request: Request, order: str) -> Listing:
@@ -162,19 +162,20 @@ async def group_listing(request: Request, order: str) -> Listing:
     if found["group"] is None or not found["group"]["articles"]["nodes"]:
         raise HTTPException(404, "there is no such group")
     name = found["group"]["name"]
-    return Listing(name, f"group/{name}", found["group"]["articles"]["nodes"])
+    return Listing(name, f"group/{name}", order, found["group"]["articles"]["nodes"])
 
 
 async def user_listing(request: Request, order: str) -> Listing:
-    """The user's articles, always newest first."""
+    """The user's articles, newest first whatever the order."""
     found = await documents.query(request, USER, {"name": request.path_params["name"]})
     if found["user"] is None:
         raise HTTPException(404, "there is no such user")
     name = found["user"]["username"]
-    return Listing(name, f"user/{name}", found["user"]["articles"]["nodes"])
+    return Listing(name, f"user/{name}", NEWEST_FIRST, found["user"]["articles"]["nodes"])
 
 
-async def feed_of(request: Request, listing: Listing, order: str) -> Feed:
+async def feed_of(request: Request, listing: Listing) -> Feed:
+    order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""
     title = " · ".join(part for part in (listing.name, order.lower(), request.app.state.site_name) if part)

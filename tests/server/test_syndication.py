@@ -7,13 +7,16 @@ from datetime import UTC, datetime
 import feedparser
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from server.app import create
 from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings
-from server.syndication import LENGTH
+from server.syndication import EPOCH, FORBIDDEN, LENGTH, Entry, Feed, atom, rss
 from store.articles import Draft
 from store.records import Vote
+from tests.examples import examples
 
 FORMATS = ["rss.xml", "atom.xml"]
 VERSIONS = {"rss.xml": "rss20", "atom.xml": "atom10"}
@@ -24,10 +27,10 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 @asynccontextmanager
-async def serving(redis_url, **settings):
+async def serving(redis_url, **chosen):
     """An application in this process, and a client of it."""
-    settings = {"public_url": URL, "site_name": "Votes & Co", "rate_limits": "off"} | settings
-    app = create(Settings(redis_url=redis_url, **settings), ConnectionLimiter())
+    chosen = {"public_url": URL, "site_name": "Votes & Co", "rate_limits": "off"} | chosen
+    app = create(Settings(redis_url=redis_url, **chosen), ConnectionLimiter())
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://up") as http:
         yield http
@@ -111,6 +114,13 @@ async def test_each_order_has_a_feed(http, store, articles, clock, name):
     assert (feed.feed.title, feed.feed.link) == ("votes · Votes & Co", f"{URL}/?order=VOTES")
 
 
+async def test_feed_of_a_user_is_newest_first_whatever_the_order(http, articles):
+    _, feed = await read(http, "/user/alice/atom.xml?order=HOT")
+
+    assert feed.feed.title == "Alice · Votes & Co"
+    assert feed.feed.id == f"{URL}/user/Alice/atom.xml"
+
+
 async def test_atom_has_what_rfc_4287_requires(http, articles):
     root = ET.fromstring((await http.get("/atom.xml")).content)
 
@@ -133,6 +143,18 @@ async def test_rss_has_what_its_specification_requires(http, articles):
         assert [len(parts(item, name)) for name in ("title", "link", "guid", "pubDate", "comments")] == [1, 1, 1, 1, 1]
         assert item.find("guid").get("isPermaLink") == "false"
         assert item.find("pubDate").text.endswith(" GMT")
+
+
+@settings(max_examples=examples(100))
+@given(st.text(st.characters()), st.text(st.characters()))
+def test_any_text_is_valid_xml(title, html):
+    entry = Entry("1", title, None, html or "-", EPOCH, EPOCH, "alice", [title])
+    feed = Feed(URL, title, URL, URL, [entry])
+
+    written = FORBIDDEN.sub("", title)
+    for write, path in ((rss, "channel/item/title"), (atom, f"{ATOM}entry/{ATOM}title")):
+        root = ET.fromstring(ET.tostring(write(feed), encoding="utf-8"))
+        assert (root.findtext(path) or "") == written.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -212,10 +234,24 @@ async def test_feed_is_as_long_as_said_and_cuts_long_texts(http, store, alice):
     assert feed.entries[0].content[0].value.endswith("word…</p>")
 
 
-async def test_feed_by_head_has_no_body(http, articles):
-    response = await http.head("/rss.xml")
+def test_feed_by_head_has_no_body(live):
+    by_get, by_head = httpx.get(f"{live.url}/rss.xml"), httpx.head(f"{live.url}/rss.xml")
 
-    assert (response.status_code, response.headers["content-type"]) == (200, TYPES["rss.xml"])
+    assert (by_head.status_code, by_head.headers["content-type"], by_head.content) == (200, TYPES["rss.xml"], b"")
+    assert by_head.headers["etag"] == by_get.headers["etag"]
+
+
+async def test_feed_is_compressed_under_the_same_tag(http, store, alice):
+    for number in range(3):
+        await store.articles.post(alice, Draft(f"Title {number}", "", "word " * 200))
+    plain = await http.get("/rss.xml", headers={"Accept-Encoding": "identity"})
+    packed = await http.get("/rss.xml", headers={"Accept-Encoding": "gzip"})
+    again = await http.get("/rss.xml", headers={"If-None-Match": packed.headers["etag"]})
+
+    assert packed.headers["content-encoding"] == "gzip"
+    assert plain.headers["vary"] == packed.headers["vary"] == "Accept-Encoding"
+    assert (plain.text, plain.headers["etag"]) == (packed.text, packed.headers["etag"])
+    assert again.status_code == 304
 
 
 async def test_feed_costs_points(redis_url, articles):
