@@ -1,5 +1,6 @@
 import { Suspense } from "react";
-import { Route, Switch } from "wouter";
+import { Route, Switch, useLocation } from "wouter";
+import { Boundary } from "./components/Boundary";
 import { Frame } from "./components/Frame";
 import { Loading } from "./components/Page";
 import { FrontPage } from "./pages/FrontPage";
@@ -7,17 +8,20 @@ import { NotFound } from "./pages/NotFound";
 import { PAGES } from "./routes";
 
 export function App() {
+  const [path] = useLocation();
   return (
     <Frame>
-      <Suspense fallback={<Loading />}>
-        <Switch>
-          <Route path="/" component={FrontPage} />
-          {PAGES.map(([path, Page]) => (
-            <Route key={path} path={path} component={Page} />
-          ))}
-          <Route component={NotFound} />
-        </Switch>
-      </Suspense>
+      <Boundary path={path}>
+        <Suspense fallback={<Loading />}>
+          <Switch>
+            <Route path="/" component={FrontPage} />
+            {PAGES.map(([pattern, Page]) => (
+              <Route key={pattern} path={pattern} component={Page} />
+            ))}
+            <Route component={NotFound} />
+          </Switch>
+        </Suspense>
+      </Boundary>
     </Frame>
   );
 }

@@ -1,4 +1,4 @@
-import { createClient, type Client as Socket } from "graphql-ws";
+import type { Client as Socket } from "graphql-ws";
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type OperationResult } from "urql";
 import { cache } from "./cache";
 import { ENDPOINT } from "./addresses";
@@ -22,20 +22,33 @@ export function connect(session: Session | null): Client {
   });
 }
 
+/** Subscriptions share one WebSocket, which is opened for the first of them, after the page is shown. */
 function live(headers: Record<string, string>) {
-  const url = new URL(ENDPOINT);
-  url.protocol = url.protocol.replace("http", "ws");
-  const socket: Socket = createClient({
-    url: url.href,
-    connectionParams: headers,
-    lazyCloseTimeout: 5_000, // one connection for the pages that follow each other
-    retryAttempts: Infinity,
-    shouldRetry: () => true,
-  });
+  let socket: Promise<Socket> | undefined;
   return subscriptionExchange({
     forwardSubscription: ({ query = "", variables = {} }) => ({
-      subscribe: (sink) => ({ unsubscribe: socket.subscribe({ query, variables }, sink) }),
+      subscribe(sink) {
+        const stop = new AbortController();
+        const start = (opened: Socket) => {
+          if (!stop.signal.aborted) stop.signal.addEventListener("abort", opened.subscribe({ query, variables }, sink));
+        };
+        (socket ??= openSocket(headers)).then(start, (error) => sink.error(error));
+        return { unsubscribe: () => stop.abort() };
+      },
     }),
+  });
+}
+
+async function openSocket(connectionParams: Record<string, string>): Promise<Socket> {
+  const { createClient } = await import("graphql-ws");
+  const url = new URL(ENDPOINT);
+  url.protocol = url.protocol.replace("http", "ws");
+  return createClient({
+    url: url.href,
+    connectionParams,
+    lazyCloseTimeout: 5_000, // pages that follow each other share the connection
+    retryAttempts: Infinity,
+    shouldRetry: () => true,
   });
 }
 

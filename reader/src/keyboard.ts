@@ -31,6 +31,7 @@ function press(event: KeyboardEvent, showHelp: () => void): void {
   else if (!enabled.get()) return;
   else if (key === "j") move(1);
   else if (key === "k") move(-1);
+  else if (key === "Enter" && target instanceof Element && target.matches("[data-item]")) activate("o");
   else if (!activate(key)) return;
   event.preventDefault();
 }

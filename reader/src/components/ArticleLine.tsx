@@ -40,20 +40,19 @@ export function ArticleLine({ article: masked, rank }: ArticleLineProps) {
   return (
     <article className="line" data-item="" data-rank={rank} tabIndex={-1} aria-label={article.title}>
       {rank !== undefined && <span className="rank">{rank}</span>}
-      <VoteButtons subject={article} name={article.title} />
-      <div className="about">
-        <h2 dir="auto">
-          <Title title={article.title} link={article.link} page={page} />
-        </h2>
-        <p className="details">
-          <UserLink username={article.poster.username} /> <Time at={article.postedAt} />{" "}
-          <Link href={page} aria-keyshortcuts="c" className="comments">
-            {article.commentCount === 1 ? "1 comment" : `${article.commentCount} comments`}
-          </Link>{" "}
-          {article.groups.map(({ id, name }) => (
-            <GroupLink key={id} name={name} />
-          ))}
-        </p>
+      <h2 dir="auto">
+        <Title title={article.title} link={article.link} page={page} />
+      </h2>
+      <div className="details">
+        <VoteButtons subject={article} name={article.title} />
+        <UserLink username={article.poster.username} />
+        <Time at={article.postedAt} />
+        <Link href={page} aria-keyshortcuts="c">
+          {article.commentCount === 1 ? "1 comment" : `${article.commentCount} comments`}
+        </Link>
+        {article.groups.map(({ id, name }) => (
+          <GroupLink key={id} name={name} />
+        ))}
       </div>
     </article>
   );

@@ -50,6 +50,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <button type="button" onClick={() => showHelp(true)}>
           Keyboard
         </button>
+        <a href="rss.xml">RSS</a>
         <a href="explorer">GraphQL</a>
       </footer>
       <Status />
@@ -165,7 +166,8 @@ function ThemeButton() {
   return (
     <button type="button" className="theme" aria-label={`Use the ${other} theme`} onClick={() => chooseTheme(other)}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
-        <path d="M8 1a7 7 0 1 0 0 14zM8 2.500a5.500 5.500 0 0 1 0 11z" fillRule="evenodd" />
+        <circle cx="8" cy="8" r="6.2" />
+        <path d="M8 1.800a6.200 6.200 0 0 0 0 12.400z" />
       </svg>
     </button>
   );

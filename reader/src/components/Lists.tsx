@@ -3,10 +3,10 @@ import type { ArticleOrder } from "../gql/graphql";
 import { Orders } from "./Orders";
 
 const OTHERS = [
-  { path: "/top/day", name: "Top of the day" },
-  { path: "/top/week", name: "Week" },
-  { path: "/top/month", name: "Month" },
-  { path: "/good", name: "Good" },
+  { path: "/top/day", name: "Day", label: "Top of the day" },
+  { path: "/top/week", name: "Week", label: "Top of the week" },
+  { path: "/top/month", name: "Month", label: "Top of the month" },
+  { path: "/good", name: "Good", label: "Good articles" },
 ];
 
 /** Links to the lists of the whole site: its orders, the top of the day, week and month, and good articles. */
@@ -17,7 +17,12 @@ export function Lists({ order = null, path }: { order?: ArticleOrder | null; pat
       <ul className="tabs">
         {OTHERS.map((other) => (
           <li key={other.path}>
-            <Link href={other.path} aria-current={other.path === path ? "page" : undefined}>
+            <Link
+              href={other.path}
+              title={other.label}
+              aria-label={other.label}
+              aria-current={other.path === path ? "page" : undefined}
+            >
               {other.name}
             </Link>
           </li>

@@ -9,13 +9,15 @@ interface PageProps {
   title: ReactNode;
   /** The title of the window where the heading is no text. */
   windowTitle?: string;
+  /** Whether the heading is on the screen, or for screen readers only. */
+  isHeadingShown?: boolean;
   /** False while the content is loading: then the scroll position is not yet restored. */
   isReady?: boolean;
   children: ReactNode;
 }
 
 /** A page with its heading, which gets the focus after a navigation. */
-export function Page({ title, windowTitle, isReady = true, children }: PageProps) {
+export function Page({ title, windowTitle, isHeadingShown = true, isReady = true, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const text = windowTitle ?? (typeof title === "string" ? title : "");
   useEffect(() => {
@@ -24,7 +26,7 @@ export function Page({ title, windowTitle, isReady = true, children }: PageProps
   useArrival(heading, isReady);
   return (
     <>
-      <h1 ref={heading} tabIndex={-1} dir="auto">
+      <h1 ref={heading} tabIndex={-1} dir="auto" className={isHeadingShown ? undefined : "hidden"}>
         {title}
       </h1>
       {children}

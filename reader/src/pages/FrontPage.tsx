@@ -30,7 +30,7 @@ export function FrontPage() {
 function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
   const [result, retry] = usePageQuery(FRONT_PAGE, { order, page, first: PAGE_SIZE });
   return (
-    <Page title={titleOf(order, page)} isReady={!result.fetching}>
+    <Page title={titleOf(order, page)} isHeadingShown={false} isReady={!result.fetching}>
       <Lists order={order} />
       <Content result={result} retry={retry}>
         {({ articles }) =>

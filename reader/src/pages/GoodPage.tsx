@@ -28,7 +28,7 @@ export default function GoodPage() {
   const after = parameters.get("after");
   const [result, retry] = usePageQuery(GOOD, { date, after });
   return (
-    <Page title={date ? `Good articles of ${date}` : "Good articles"} isReady={!result.fetching}>
+    <Page title={date ? `Good articles of ${date}` : "Good articles"} isHeadingShown={false} isReady={!result.fetching}>
       <Lists path="/good" />
       <p className="filter">
         <label>

@@ -42,7 +42,7 @@ function Top({ period, length }: { period: string; length: number }) {
   const since = useSince(parameters.get("since"), length);
   const [result, retry] = usePageQuery(TOP, { since, first: PAGE_SIZE, after });
   return (
-    <Page title={`Top of the ${period}`} isReady={!result.fetching}>
+    <Page title={`Top of the ${period}`} isHeadingShown={false} isReady={!result.fetching}>
       <Lists path={path} />
       <Content result={result} retry={retry}>
         {({ articles }) =>
