@@ -33,6 +33,7 @@ from engine import (
     Observation,
     Options,
     RateLimiter,
+    Refused,
     read_trusted_documents,
 )
 from engine.interfaces import STOPPING
@@ -190,8 +191,7 @@ class Application(Starlette):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or scope["path"] != PATH:
-            is_public = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)
-            await (self.hacker_news if is_public else super().__call__)(scope, receive, send)
+            await self._serve_other(scope, receive, send)
             return
         endpoint = self.endpoint
         for name, value in scope["headers"]:  # no dict, and no middleware: this costs every request
@@ -200,6 +200,13 @@ class Application(Starlette):
             elif name == b"accept-encoding" and b"gzip" in value.lower():
                 endpoint = self.compressed
         await endpoint(scope, receive, send)
+
+    async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_public = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)
+        try:
+            await (self.hacker_news if is_public else super().__call__)(scope, receive, send)
+        except Refused as refused:  # the server's connection raises it if too many responses are unread
+            await documents.refusal(refused)(scope, receive, send)
 
 
 def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> Application:

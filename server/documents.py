@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from engine import Code, Endpoint, QueryResult, Refused
 from engine.endpoint import COST_OF_NOT_MODIFIED, matches
@@ -75,6 +75,11 @@ def cacheable(request: Request, body: bytes, media_type: str) -> Response:
     if is_known:
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=media_type, headers=headers)
+
+
+def refusal(refused: Refused) -> Response:
+    """The response in place of one that the server's connection has refused to send."""
+    return PlainTextResponse(refused.errors[0]["message"], STATUSES.get(refused.code, 500), UNCACHED)
 
 
 def cache_control(seconds: int) -> str:

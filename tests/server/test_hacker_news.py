@@ -300,6 +300,29 @@ async def test_pages_of_any_origin_may_read(http):
     assert "access-control-allow-origin" not in elsewhere.headers
 
 
+async def test_allowed_origins_do_not_matter(redis_url):
+    """Another setting lets pages of some origins use GraphQL; it has no say here."""
+    async with serving(redis_url, allowed_origins="https://friend.example") as http:
+        asked = {"Origin": "https://any.example", "Access-Control-Request-Method": "GET"}
+        here = await http.options("maxitem.json", headers=asked)
+        graphql = await http.options("http://upvote/graphql", headers=asked)
+
+    assert (here.status_code, graphql.status_code) == (200, 400)
+
+
+def test_head_has_the_headers_alone(live):
+    head, get = (httpx.request(method, f"{live.url}/hn/v0/newstories.json") for method in ("HEAD", "GET"))
+
+    assert (head.status_code, head.content) == (200, b"")
+    assert [head.headers[name] for name in ("etag", "content-length")] == [get.headers["etag"], f"{len(get.content)}"]
+
+
+async def test_lists_of_trusted_documents_do_not_matter(redis_url, tmp_path):
+    (tmp_path / "documents.json").write_text("{}")
+    async with serving(redis_url, only_trusted="on", trusted_documents=tmp_path / "documents.json") as http:
+        assert (await http.get("topstories.json")).json() == []
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 async def test_nothing_can_be_written(http, method):
     assert (await http.request(method, "item/1.json", json={})).status_code == 405

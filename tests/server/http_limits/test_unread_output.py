@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from contextlib import AsyncExitStack
+import socket
+from contextlib import AsyncExitStack, ExitStack
 from secrets import token_hex
 
 import httpx
@@ -13,6 +14,7 @@ from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.unread_output import UnreadOutput
 from tests.engine.sample import CONTEXTS, SCHEMA, running, serving, until
+from tests.server.conftest import serving as live_server
 from tests.server.http_limits.test_protocols import INIT, LARGE, UPGRADE, message, request, unreading_client
 
 HERE = "127.0.0.1"
@@ -143,3 +145,22 @@ async def test_answers_that_were_read_no_longer_count(server, limiter):
 
     await until(lambda: limiter.unread_output.waiting(HERE) == 0 and not limiter.open)
     assert not limiter.unread_output._connections
+
+
+def test_other_responses_than_those_of_graphql_are_refused_too(tmp_path):
+    with live_server(tmp_path, rate_limits="on", max_address_unread=100_000) as live, ExitStack() as clients:
+        address = "127.0.0.1", httpx.URL(live.url).port
+        for _ in range(4):
+            client = clients.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            client.connect(address)
+            client.sendall(150 * b"GET /schema.graphql HTTP/1.1\r\nHost: upvote\r\n\r\n")
+        plain = {"Accept-Encoding": "identity"}  # compressed it is small
+        answers = [httpx.get(f"{live.url}/schema.graphql", headers=plain) for _ in range(20)]
+        small = httpx.get(f"{live.url}/hn/v0/maxitem.json")
+
+        assert 429 in {answer.status_code for answer in answers}
+        refused = next(answer for answer in answers if answer.status_code == 429)
+        assert refused.text == "more than 100000 bytes of responses to this address wait to be read"
+        assert small.status_code == 200
+        assert "Exception" not in live.errors.read_text()
