@@ -94,7 +94,8 @@ async def page(request: Request, status: int | None = None) -> Response:
     """
     head = await head_of(request)
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
-    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, f"<noscript>{head.noscript}{NO_SCRIPT_TEXT}</noscript>")
+    without_scripts = f"<noscript><main>{head.noscript}<p>{NO_SCRIPT_TEXT}</p></main></noscript>"
+    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts)
     return HTMLResponse(html, status or head.status, headers=SECURITY | REVALIDATED | {"Vary": "Accept"})
 
 

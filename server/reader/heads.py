@@ -111,7 +111,7 @@ def front_page(request: Request) -> Page:
     shown = {"order": order if order in orders(request) and order != Order.SCORE.name else ""}
     shown["page"] = number if number.isdecimal() and number.isascii() and len(number) <= MAX_PAGE_DIGITS else ""
     query = urlencode({name: value for name, value in shown.items() if value and value != "1"})
-    return Page(path=f"?{query}" if query else "", order=shown["order"])
+    return Page(shown["order"].capitalize(), path=f"?{query}" if query else "", order=shown["order"])
 
 
 async def article(request: Request, number: str) -> Page:
@@ -184,7 +184,8 @@ def written(article: Mapping[str, Any], text: Mapping[str, Any], html: str) -> s
         title = f'<a rel="nofollow ugc noopener noreferrer" href="{escape(URL(article["link"]).href)}">{title}</a>'
     poster = text["poster"]["username"] if text["poster"] else ""
     by = f'<a href="user/{poster}">{poster}</a>, ' if poster else ""
-    return f'<article><h1 dir="auto">{title}</h1><p>{by}<time>{text["postedAt"]}</time></p>{html}</article>'
+    date = f'<time datetime="{text["postedAt"]}">{text["postedAt"][:10]}</time>'
+    return f'<h1 dir="auto">{title}</h1><p>{by}{date}</p><div class="markdown" dir="auto">{html}</div>'
 
 
 def head(request: Request, page: Page) -> Head:

@@ -111,7 +111,12 @@ async def test_comment_has_a_head_of_its_own(http, store, number, bob):
     ("path", "title", "address", "own"),
     [
         ("/", "Votes & Co", "./", ["atom.xml", "rss.xml"]),
-        ("/?order=HOT&page=2&x=y", "Votes & Co", "?order=HOT&page=2", ["atom.xml?order=HOT", "rss.xml?order=HOT"]),
+        (
+            "/?order=HOT&page=2&x=y",
+            "Hot · Votes & Co",
+            "?order=HOT&page=2",
+            ["atom.xml?order=HOT", "rss.xml?order=HOT"],
+        ),
         ("/?order=NEW&page=x", "Votes & Co", "./", ["atom.xml", "rss.xml"]),
         ("/top/day", "Top of the day · Votes & Co", "top/day", ["atom.xml", "rss.xml"]),
         (

@@ -1,0 +1,50 @@
+"""What those see who run no scripts, and what the heads of pages mean under a path prefix."""
+
+from playwright.async_api import expect
+
+from tests.reader.conftest import opened
+from tests.reader.gateway import gateway
+
+ADDRESSES = (
+    """() => [...document.querySelectorAll("link[rel=canonical], link[rel=alternate]")].map((link) => link.href)"""
+)
+PRELOAD = r"reader/.*\.js csp"  # Chromium does not preload scripts where they are off
+TEXT = "Some *words*\n\n<img src=https://elsewhere.example/a.png>"
+
+
+async def test_article_shows_its_text_without_scripts(visit, site, faults):
+    member = site.member()
+    number = site.post(member, "A title", link="https://example.com/a", content=TEXT).partition(":")[2]
+    page = await visit(java_script_enabled=False)
+
+    await page.goto(f"/article/{number}")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("A title")
+    await expect(page.get_by_role("link", name="A title")).to_have_attribute("href", "https://example.com/a")
+    await expect(page.locator("em")).to_have_text("words")
+    await page.get_by_role("link", name=member.username).click()
+    assert page.url == f"{site.url}/user/{member.username}"
+    faults.ignore(PRELOAD)
+
+
+async def test_titles_of_pages_are_the_same_with_scripts(visit, faults):
+    without, with_scripts = await visit(java_script_enabled=False), await visit()
+
+    for path in ("/", "/good", "/top/month"):
+        await without.goto(path)
+        await opened(with_scripts, path)
+        assert await without.title() == await with_scripts.title()
+    faults.ignore(PRELOAD)
+
+
+async def test_addresses_of_a_head_are_right_under_a_prefix(visit, site):
+    number = site.post(site.member(), "A title").partition(":")[2]
+    async with gateway(site.url, "/news") as (proxy, url):
+        page = await visit(base_url=url)
+        await opened(page, f"{url}/article/{number}")
+        addresses = await page.evaluate(ADDRESSES)
+
+        assert addresses == [f"{url}/{path}" for path in (f"article/{number}", "atom.xml", "rss.xml")]
+        for feed in addresses[1:]:
+            assert (await page.context.request.get(feed)).status == 200
+    assert proxy.strays == []
