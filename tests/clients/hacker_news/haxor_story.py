@@ -33,7 +33,7 @@ print(
             "thread": thread([comment.item_id for comment in item.kids]),
             "user": [user.user_id, user.karma, len(user.stories), len(user.comments)],
             "newest": client.get_max_item(expand=True).item_id,
-            "last": [each.item_id for each in client.get_last(100)],
+            "last": [each.item_id for each in client.get_last(10)],
             "updates": [[each.item_id for each in changed["items"]], [each.user_id for each in changed["profiles"]]],
         }
     )
