@@ -21,7 +21,7 @@ from typing import NoReturn, TypeVar
 
 from bench.tables import markdown
 from database.archiver import Archiver, Limits
-from database.database import Database
+from database.database import Database, DatabaseUnavailable
 from database.mirror import Mirror
 from server.managed_valkey import server
 from store import archiving, keys, log
@@ -72,9 +72,9 @@ async def fill(store: Store, database: Database, added: Iterator[Story]) -> None
 
 
 async def repeated(work: Callable[[], Awaitable[T]]) -> T:
-    """Do what can be repeated, again if Valkey does not answer in time on a busy machine."""
+    """Do what can be repeated, again if Valkey or the database does not answer in time on a busy machine."""
     while True:
-        with suppress(StoreUnavailable):
+        with suppress(StoreUnavailable, DatabaseUnavailable):
             return await work()
 
 
