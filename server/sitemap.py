@@ -6,7 +6,7 @@ The sitemap (https://www.sitemaps.org/protocol.html) is an index of files: one o
 """
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -31,8 +31,10 @@ URL_BYTES = 250  # of a cached URL, with its date
 PAGES = ["", "top/day", "top/week", "top/month", "good", "groups"]
 
 TOTAL = "query SitemapTotal { articles(first: 1) { totalCount } }"
-ARTICLES = f"""query SitemapArticles($order: ArticleOrder!, $page: Int!) {{
-  articles(order: $order, first: {PAGE}, page: $page) {{ nodes {{ id postedAt editedAt }} pageInfo {{ hasNextPage }} }}
+ARTICLES = f"""query SitemapArticles($order: ArticleOrder!, $page: Int, $after: String) {{
+  articles(order: $order, first: {PAGE}, page: $page, after: $after) {{
+    nodes {{ id postedAt editedAt }} pageInfo {{ hasNextPage endCursor }}
+  }}
 }}"""
 GROUPS = f"""query SitemapGroups($after: String) {{
   groups(first: {PAGE}, after: $after) {{ nodes {{ name }} pageInfo {{ hasNextPage endCursor }} }}
@@ -104,18 +106,21 @@ async def articles(request: Request) -> Response:
 
 
 async def read_articles(request: Request, number: int) -> list[Location]:
-    """The articles of a file. One that moves to the next page while it is read is there once."""
-    found: dict[str, Location] = {}
-    order = default_order(request)
-    first = (number - 1) * FILE_LENGTH // PAGE + 1
-    for page in range(first, first + FILE_LENGTH // PAGE):
-        listed = (await documents.query(request, ARTICLES, {"order": order, "page": page}))["articles"]
-        for node in listed["nodes"]:
-            path = f"article/{node['id'].partition(':')[2]}"
-            found[path] = Location(path, node["editedAt"] or node["postedAt"])
+    """The articles of a file: its first page by number, the next ones by cursors, which cost less far down."""
+    found: list[Location] = []
+    place: dict[str, object] = {"page": (number - 1) * FILE_LENGTH // PAGE + 1}
+    for _ in range(FILE_LENGTH // PAGE):
+        variables = {"order": default_order(request), **place}
+        listed = (await documents.query(request, ARTICLES, variables))["articles"]
+        found += [location(node) for node in listed["nodes"]]
         if not listed["pageInfo"]["hasNextPage"]:
             break
-    return list(found.values())
+        place = {"after": listed["pageInfo"]["endCursor"]}
+    return found
+
+
+def location(article: Mapping[str, str]) -> Location:
+    return Location(f"article/{article['id'].partition(':')[2]}", article["editedAt"] or article["postedAt"])
 
 
 def xml(request: Request, root: str, tag: str, locations: Sequence[Location]) -> bytes:
