@@ -1,6 +1,12 @@
 import { cacheExchange, type Cache, type OptimisticMutationResolver } from "@urql/exchange-graphcache";
 import { gql, type Exchange } from "urql";
-import type { VoteInput, VoteOnCommentInput, VoteValue } from "./gql/graphql";
+import type {
+  RankingSubscription,
+  RankingSubscriptionVariables as Ranking,
+  VoteInput,
+  VoteOnCommentInput,
+  VoteValue,
+} from "./gql/graphql";
 
 /** What one value of a vote adds to `votes`. */
 export const WORTH: Record<VoteValue, number> = { UP: 1, NONE: 0, DOWN: -1 };
@@ -19,7 +25,13 @@ export function cache(): Exchange {
   return cacheExchange({
     keys: Object.fromEntries(WITHOUT_ID.map((name) => [name, () => null])),
     optimistic: { vote: expectedVote, voteOnComment: expectedVoteOnComment },
-    updates: { Subscription: { notification: (_, __, cache) => addUnseen(cache) } },
+    updates: {
+      Subscription: {
+        notification: (_, __, cache) => addUnseen(cache),
+        rankingChanged: ({ rankingChanged }: RankingSubscription, ranking: Ranking, cache) =>
+          reorder(cache, ranking, rankingChanged.articles),
+      },
+    },
   });
 }
 
@@ -51,4 +63,17 @@ function addUnseen(cache: Cache): void {
   const unseenCount = cache.resolve(inbox, "unseenCount");
   const id = cache.resolve(inbox, "id");
   if (typeof unseenCount === "number") cache.writeFragment(UNSEEN, { id, unseenCount: unseenCount + 1 });
+}
+
+/** The first page of a ranking that is shown has the articles that the ranking has now, in its order. */
+function reorder(cache: Cache, { order, group, first }: Ranking, articles: readonly { id: string }[]): void {
+  const listing = group ? cache.resolve("Query", "group", { name: group }) : "Query";
+  if (typeof listing !== "string") return;
+  const keys = articles.map(({ id }) => cache.keyOfEntity({ __typename: "Article", id }));
+  for (const { fieldKey, arguments: given } of cache.inspectFields(listing)) {
+    if (!fieldKey.startsWith("articles(") || given?.order !== order || given.page !== 1 || given.first !== first)
+      continue;
+    const connection = cache.resolve(listing, fieldKey);
+    if (typeof connection === "string") cache.link(connection, "nodes", keys);
+  }
 }

@@ -120,9 +120,7 @@ function Account({ session }: { session: Session }) {
 
   return (
     <>
-      <Link href="/inbox">
-        Inbox{unseen > 0 && <span className="unseen"> {unseen} new</span>}
-      </Link>
+      <Link href="/inbox">Inbox{unseen > 0 && <span className="unseen"> {unseen} new</span>}</Link>
       <Link href={userPath(session.username)}>
         <bdi>{session.username}</bdi>
       </Link>

@@ -59,7 +59,7 @@ export function Loading() {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <p className="loading" role="status">
+    <p className="loading" aria-live="polite">
       {isSlow && "Loading…"}
     </p>
   );

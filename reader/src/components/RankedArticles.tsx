@@ -29,7 +29,6 @@ interface RankedArticlesProps {
 export function RankedArticles({ articles, order, group, page }: RankedArticlesProps) {
   const { nodes } = readFragment(ARTICLES, articles);
   const variables = { order, first: PAGE_SIZE, ...(group !== undefined && { group }) };
-  const [{ data }] = useSubscription({ query: RANKING, variables, pause: page !== 1 });
-  const live = page === 1 ? data?.rankingChanged.articles : undefined;
-  return <ArticleList key={`${group} ${order} ${page}`} nodes={live ?? nodes} firstRank={1 + (page - 1) * PAGE_SIZE} />;
+  useSubscription({ query: RANKING, variables, pause: page !== 1 }); // the cache changes `articles`
+  return <ArticleList key={`${group} ${order} ${page}`} nodes={nodes} firstRank={1 + (page - 1) * PAGE_SIZE} />;
 }
