@@ -96,7 +96,8 @@ async def page(request: Request, status: int | None = None) -> Response:
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
     without_scripts = f"<noscript><main>{head.noscript}<p>{NO_SCRIPT_TEXT}</p></main></noscript>"
     html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts)
-    return HTMLResponse(html, status or head.status, headers=SECURITY | REVALIDATED | {"Vary": "Accept"})
+    headers = {**SECURITY, **REVALIDATED, "Vary": "Accept", **head.headers}
+    return HTMLResponse(html, status or head.status, headers=headers)
 
 
 def not_found(otherwise: ASGIApp) -> ASGIApp:

@@ -7,7 +7,7 @@ under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC_URL` the 
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
@@ -45,11 +45,15 @@ USER = "query UserHead($name: String!) { user(username: $name) { username } }"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """`html` are elements of `<head>`, `noscript` is the content of `<noscript>`; both are escaped."""
+    """
+    `html` are elements of `<head>`, `noscript` is the content of `<noscript>`; both are escaped. Status and headers are
+    those of the page.
+    """
 
     html: str
     noscript: str = ""
     status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +75,23 @@ class Page:
 
 NOT_FOUND = Page("Not found", status=404)
 UNKNOWN = Page()
+UNAVAILABLE = documents.UNCACHED | {"Retry-After": documents.RETRY_AFTER}
 
 
 async def head_of(request: Request) -> Head:
     """
     The head of the page of this path: one small query, or none for pages that list articles.
 
-    If it is not answered within `SECONDS`, also because the client has no points left, the head has the name of the
-    site only.
+    If it is refused, or not answered within `SECONDS`, the head has the name of the site only. The status says so to
+    search engines, while the page comes and tries itself.
     """
     try:
         async with asyncio.timeout(SECONDS):
-            page = await find(request)
-    except (HTTPException, TimeoutError):
-        page = UNKNOWN
-    return head(request, page)
+            return head(request, await find(request))
+    except HTTPException as error:
+        return replace(head(request, UNKNOWN), status=error.status_code, headers=error.headers or {})
+    except TimeoutError:
+        return replace(head(request, UNKNOWN), status=503, headers=UNAVAILABLE)
 
 
 async def find(request: Request) -> Page:

@@ -199,11 +199,15 @@ async def test_canonical_address_is_absolute_if_a_setting_gives_it(redis_url, st
 
 async def test_head_shows_what_everybody_sees_and_costs_few_points(redis_url, store, number):
     async with serving(redis_url, rate_limits="on", rate_address_points=25, rate_address_points_back=1e-6) as http:
-        pages = [await read(http, f"/article/{number}", Authorization="Bearer unknown") for _ in range(5)]
+        pages = [await read(http, f"/article/{number}", Authorization="Bearer unknown") for _ in range(4)]
+        response = await http.get(f"/article/{number}")
 
-    titles = [page.title.text for page in pages]
-    assert titles[:3] == ["A *title* · Votes & Co"] * 3
-    assert titles[4] == "Votes & Co"
+    assert [page.title.text for page in pages] == ["A *title* · Votes & Co"] * 4
+    assert response.status_code == 429
+    assert int(response.headers["retry-after"]) > 0
+    assert response.headers["cache-control"] == "no-store"
+    assert "<title>Votes &amp; Co</title>" in response.text
+    assert "Content-Security-Policy" in response.headers
 
 
 @pytest.mark.one_server
@@ -213,10 +217,11 @@ async def test_page_comes_while_the_store_does_not_answer(tmp_path, monkeypatch)
     with running(server):
         async with serving(server.url) as http:
             server.send(signal.SIGSTOP)
-            page = await read(http, "/article/1")
+            page = await read(http, "/article/1", status=503)
+            front = await read(http, "/")
             server.send(signal.SIGCONT)
             found = await http.get("/article/1")
 
-    assert (page.title.text, metas(page)["robots"]) == ("Votes & Co", "noindex")
+    assert (page.title.text, front.title.text) == ("Votes & Co", "Votes & Co")
     assert page.find(id="root")
     assert found.status_code == 404
