@@ -29,8 +29,9 @@ BLOCK = re.compile(r"^```(sh|graphql)\n(.*?)^```\n+(?:```json\n(.*?)^```)?", re.
 SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
 PACKAGES = ("caches", "database", "engine", "resolvers", "server", "store")
 NOT_RUN_HERE = (
-    "json",
     "caddyfile",
+    "console",
+    "json",
     "nginx",
     "python",
     "sql",
