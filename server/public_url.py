@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
-HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
+HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 SCHEMES = ("http", "https")
 MAX_HOST = 260  # characters: a name has 253 at most
 DEPENDENT = {  # headers of responses with an address that the request gave: no shared cache stores them

@@ -17,6 +17,7 @@ def scope(client="203.0.113.5", **headers):
 def test_address_is_that_of_the_request():
     assert BY_REQUEST.of(scope(host="Example.com:8080")) == "http://example.com:8080"
     assert BY_REQUEST.of(scope(host="[::1]:8000")) == "http://[::1]:8000"
+    assert BY_REQUEST.of(scope(host="up_vote")) == "http://up_vote"  # as containers may be called
 
 
 def test_setting_is_used_whatever_the_request_says():
