@@ -143,9 +143,8 @@ async def comment(request: Request, number: str, comment_of: str) -> Page:
     if found is None or found["article"]["id"] != f"article:{number}":
         return NOT_FOUND
     html = await rendered(found)
-    poster = found["poster"]["username"] if found["poster"] else "Comment"
     return Page(
-        f"{poster}: {found['article']['title']}",
+        f"Comment on {found['article']['title']}",
         text_of(html, DESCRIPTION_LENGTH),
         f"article/{number}/comment/{comment_of}",
         published_at=found["postedAt"],

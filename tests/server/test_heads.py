@@ -101,9 +101,10 @@ async def test_comment_has_a_head_of_its_own(http, store, number, bob):
 
     page = await read(http, f"/article/{number}/comment/{comment}")
 
-    assert page.title.text == "bob: A *title* · Votes & Co"
+    assert page.title.text == "Comment on A *title* · Votes & Co"
     assert metas(page)["description"] == "I agree"
     assert canonical(page) == [f"article/{number}/comment/{comment}"]
+    assert page.noscript.find("a", href="user/bob").text == "bob"
     assert page.noscript.em.text == "agree"
 
 
@@ -179,6 +180,27 @@ async def test_hostile_texts_stay_texts(http, store, alice):
     assert [script.get("src") is not None for script in page.find_all("script")].count(False) == 0
     assert page.find("meta", attrs={"http-equiv": True}) is None
     assert page.noscript.h1.text == HOSTILE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[a](https://example.com "</noscript><b>injected</b>")',
+        "[a](<https://example.com/</noscript><b>injected</b>>)",
+        "<https://example.com/</NoScript><b>injected</b>>",
+        "```</noscript>\n</noscript><b>injected</b>\n```",
+    ],
+)
+async def test_text_does_not_end_its_noscript(http, store, alice, text):
+    """Where scripts run, browsers look for the end of noscript only: also within an attribute of an element in it."""
+    posted = await store.articles.post(
+        alice, Draft("</noscript><b>injected</b>", "https://example.org/</noscript>", text)
+    )
+
+    response = await http.get(f"/article/{posted.article.number}")
+
+    assert response.text.lower().count("</noscript") == 1
+    assert "<b>" not in response.text.partition("</noscript>")[2]
 
 
 async def test_page_does_not_contain_the_host_of_a_request(http, number):
