@@ -2,17 +2,23 @@ import { Link } from "wouter";
 import { withQuery } from "../addresses";
 import type { ArticleOrder } from "../gql/graphql";
 
-/** What the orders are called, in the order of the links. The first is the default. */
-export const ORDERS: readonly { order: ArticleOrder; name: string }[] = [
-  { order: "SCORE", name: "Score" },
-  { order: "TIME", name: "New" },
-  { order: "HOT", name: "Hot" },
-  { order: "GRAVITY", name: "Gravity" },
-  { order: "ACTIVE", name: "Active" },
-  { order: "BEST", name: "Best" },
-  { order: "VOTES", name: "Votes" },
-  { order: "CONTROVERSIAL", name: "Controversial" },
+/** The orders in the order of their links, and what their pages are called. The first is the default. */
+export const ORDERS: readonly { order: ArticleOrder; name: string; title: string }[] = [
+  { order: "SCORE", name: "Score", title: "Top articles" },
+  { order: "TIME", name: "New", title: "New articles" },
+  { order: "HOT", name: "Hot", title: "Hot articles" },
+  { order: "GRAVITY", name: "Gravity", title: "Articles by gravity" },
+  { order: "ACTIVE", name: "Active", title: "Active articles" },
+  { order: "BEST", name: "Best", title: "Best articles" },
+  { order: "VOTES", name: "Votes", title: "Articles with most votes" },
+  { order: "CONTROVERSIAL", name: "Controversial", title: "Controversial articles" },
 ];
+
+/** What a page of a ranking is called. */
+export function rankingTitle(order: ArticleOrder, page: number): string {
+  const title = ORDERS.find((each) => each.order === order)?.title ?? "Articles";
+  return page === 1 ? title : `${title}, page ${page}`;
+}
 
 /** The order and the page that an address names; null if it names others than there are. */
 export function rankingOf(search: string): { order: ArticleOrder; page: number } | null {

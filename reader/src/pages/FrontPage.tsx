@@ -1,10 +1,9 @@
 import { useSearch } from "wouter";
 import { Lists } from "../components/Lists";
-import { ORDERS, rankingOf, rankingPath } from "../components/Orders";
+import { rankingOf, rankingPath, rankingTitle } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
-import { SITE_NAME } from "../addresses";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
@@ -30,7 +29,7 @@ export function FrontPage() {
 function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
   const [result, retry] = usePageQuery(FRONT_PAGE, { order, page, first: PAGE_SIZE });
   return (
-    <Page title={titleOf(order, page)} isHeadingShown={false} isReady={!result.fetching}>
+    <Page title={rankingTitle(order, page)} isHeadingShown={false} isReady={!result.fetching}>
       <Lists order={order} />
       <Content result={result} retry={retry}>
         {({ articles }) =>
@@ -47,9 +46,4 @@ function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
       </Content>
     </Page>
   );
-}
-
-function titleOf(order: ArticleOrder, page: number): string {
-  const name = order === "SCORE" ? SITE_NAME : (ORDERS.find((each) => each.order === order)?.name ?? SITE_NAME);
-  return page === 1 ? name : `${name}, page ${page}`;
 }
