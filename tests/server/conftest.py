@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,9 +17,9 @@ from redis import Redis
 
 from server.cli.import_stories import Options, import_stories
 from server.settings import Settings
+from tests.server.commands import Command, environment, piped
 from tests.servers import PATIENCE
 
-ROOT = Path(__file__).parents[2]
 POST = """mutation($title: String! = "Redis in Action") {
   post(input: {title: $title, link: "https://example.com/", groups: ["show"]}) { article { id } } }"""
 REGISTER = """mutation { register(input: {username: "alice", password: "correct horse"}) { token } }"""
@@ -31,7 +30,7 @@ HEADER = "id,title,url,points,comments,author,created_at\n"
 class Live:
     """A running server, what it printed when it started, where its errors go, and ways to ask it."""
 
-    process: "subprocess.Popen[str]"
+    process: Command
     url: str
     printed: list[str]
     errors: Path
@@ -63,26 +62,13 @@ class Live:
         return self.process.wait()
 
 
-def environment(**settings: object) -> dict[str, str]:
-    """Ours, with these settings and no others."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
-    return inherited | {f"UPVOTE_{name.upper()}": str(value) for name, value in settings.items()}
-
-
 @contextmanager
 def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **settings: object) -> Iterator[Live]:
     """A running server; its standard error is `stderr`, or the file that `Live.errors` names."""
     handle, errors = tempfile.mkstemp()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "server", "serve", *map(str, arguments)],
-        cwd=ROOT,
-        env=environment(**{"port": 0, "data_dir": data_dir, "rate_limits": "off"} | settings),
-        stdout=subprocess.PIPE,
-        stderr=handle if stderr is None else stderr,
-        text=True,
-    )
-    assert process.stdout is not None
-    printed = [line.rstrip("\n") for line in until_data(process.stdout)]
+    variables = environment(**{"port": 0, "data_dir": data_dir, "rate_limits": "off"} | settings)
+    process, stdout = piped(["serve", *arguments], variables, handle if stderr is None else stderr)
+    printed = [line.rstrip("\n") for line in until_data(stdout)]
     try:
         url = printed[-2].split()[-1].removesuffix("/graphql")
         httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
@@ -90,7 +76,7 @@ def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **set
     finally:
         process.terminate()
         process.wait()
-        process.stdout.close()
+        stdout.close()
         os.close(handle)
         print(Path(errors).read_text(), file=sys.stderr)
         os.remove(errors)

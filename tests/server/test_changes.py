@@ -1,14 +1,13 @@
 """The subscription `changes` of a whole server: an EventSource goes on where it was after the server was restarted."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
 
-from tests.server.conftest import POST, REGISTER, ROOT, Live, environment, serving
+from tests.server.commands import run
+from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.servers import PATIENCE
 
 CHANGES = 'subscription { changes(kinds: ["posted", "registered"]) { kind } }'
@@ -40,8 +39,7 @@ def parsed(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 def test_event_source_goes_on_after_a_restart_of_the_server(tmp_path):  # D4
     with serving(tmp_path, workers=2) as live:
-        command = [sys.executable, "-m", "server", "key", "create", "reader"]
-        key = subprocess.check_output(command, cwd=ROOT, env=environment(data_dir=tmp_path), text=True).strip()
+        key = run("key", "create", "reader", data_dir=tmp_path).stdout.strip()
         with events(live, key) as received:
             begun, _ = next(received)
             token = live.ask(REGISTER)["data"]["register"]["token"]

@@ -2,8 +2,6 @@
 
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
@@ -11,7 +9,8 @@ import pytest
 
 from server.cli.main import main
 from server.settings import Settings, WrongSetting, read_settings
-from tests.server.conftest import POST, REGISTER, ROOT, Live, environment, serving
+from tests.server.commands import run
+from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.servers import until
 
 pytestmark = pytest.mark.one_server
@@ -29,11 +28,6 @@ def posted(live: Live, title: str) -> None:
 
 def ready(live: Live) -> dict[str, str]:
     return httpx.get(f"{live.url}/readyz").raise_for_status().json()
-
-
-def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
-    program = [sys.executable, "-m", "server", "database", *arguments]
-    return subprocess.run(program, cwd=ROOT, env=environment(**settings), capture_output=True, text=True)
 
 
 def test_server_has_a_database_in_its_data_directory(tmp_path):  # D1
@@ -55,7 +49,7 @@ def test_server_with_a_store_of_others_has_no_database(redis_url, tmp_path):
         assert [name for name in live.metrics() if "database" in name] == []
 
     assert list(tmp_path.iterdir()) == []
-    done = command("status", redis_url=redis_url)
+    done = run("database", "status", redis_url=redis_url)
     assert (done.returncode, done.stderr) == (2, "upvote: UPVOTE_DATABASE_URL=none: there is no database\n")
 
 

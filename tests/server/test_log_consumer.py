@@ -12,7 +12,7 @@ import pytest
 from store import keys, log
 from store.records import Vote
 from store.store import Store
-from tests.server.conftest import ROOT
+from tests.server.commands import ROOT
 from tests.store.reading import post
 
 pytestmark = [pytest.mark.routed, pytest.mark.one_server]

@@ -2,12 +2,12 @@
 
 import re
 import subprocess
-import sys
 import time
 
 import pytest
 
-from tests.server.conftest import ROOT, environment, serving
+from tests.server.commands import run
+from tests.server.conftest import serving
 from tests.server.test_points import PAGE, SLOW_REFILL, SMALL, bearer, left, registered
 
 KEY = re.compile(r"[a-z0-9-]+\.[A-Za-z0-9_-]{43}")
@@ -15,19 +15,12 @@ REGISTER_AND_TELL = """mutation { register(input: {username: "%s", password: "co
   userErrors { code } } }"""
 
 
-def run(live, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "server", "key", *arguments],
-        cwd=ROOT,
-        env=environment(data_dir=live.printed[-1].split(maxsplit=1)[1]),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def key_command(live, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return run("key", *arguments, data_dir=live.printed[-1].split(maxsplit=1)[1])
 
 
 def created(live, name):
-    return run(live, "create", name).stdout.strip()
+    return key_command(live, "create", name).stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +32,11 @@ def limited(tmp_path_factory):
 
 def test_command_shows_a_key_once_and_lists_and_revokes_names(limited):
     shown = created(limited, "blog")
-    again, odd, missing = run(limited, "create", "blog"), run(limited, "create", "A b"), run(limited, "revoke", "shop")
-    listed = run(limited, "list").stdout
-    revoked = run(limited, "revoke", "blog")
+    again = key_command(limited, "create", "blog")
+    odd = key_command(limited, "create", "A b")
+    missing = key_command(limited, "revoke", "shop")
+    listed = key_command(limited, "list").stdout
+    revoked = key_command(limited, "revoke", "blog")
 
     assert KEY.fullmatch(shown)
     assert (again.returncode, again.stdout) == (2, "")
@@ -50,7 +45,7 @@ def test_command_shows_a_key_once_and_lists_and_revokes_names(limited):
     assert missing.stderr == "upvote: there is no server key shop\n"
     assert re.fullmatch(r"blog  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n", listed)
     assert (revoked.returncode, revoked.stdout) == (0, "revoked blog\n")
-    assert run(limited, "list").stdout == ""
+    assert key_command(limited, "list").stdout == ""
 
 
 def test_key_has_a_bucket_of_its_own_and_a_session_behind_it_its_users(limited):
@@ -132,7 +127,7 @@ def test_revoked_key_is_refused_within_a_second_by_all_workers(tmp_path):
         kept, revoked = ({"X-Upvote-Key": created(live, name)} for name in ("kept", "revoked"))
         for _ in range(20):
             assert {live.post(SMALL, key).status_code for key in (kept, revoked)} == {200}
-        run(live, "revoke", "revoked")
+        key_command(live, "revoke", "revoked")
         time.sleep(1)
 
         assert {live.post(SMALL, revoked).status_code for _ in range(20)} == {401}

@@ -16,7 +16,8 @@ import httpx
 import pytest
 
 from server.observability.logs import LogStream
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.commands import ROOT, environment
+from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import free_port, until
 
 PAGE = "{ articles { nodes { title votes } } }"

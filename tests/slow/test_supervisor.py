@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.conftest import ROOT, Live, environment, serving
+from tests.server.commands import ROOT, environment
+from tests.server.conftest import Live, serving
 from tests.server.observability.test_metrics import family, of
 from tests.servers import free_port, until
 from tests.slow.test_kills import valkey_of

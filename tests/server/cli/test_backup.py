@@ -1,5 +1,3 @@
-import subprocess
-import sys
 import threading
 from itertools import count
 from pathlib import Path
@@ -18,7 +16,8 @@ from server.settings import Settings
 from store import keys, log
 from store.errors import StoreMismatch
 from store.maintenance.restore import ORIGIN_FIELD
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.commands import run
+from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import PATIENCE
 from tests.store.reading import contents, everything
 
@@ -36,11 +35,6 @@ def stored(settings: Settings) -> dict[str, object]:
     for name in (log.IDENTITY_FIELD, ORIGIN_FIELD):
         found.get(keys.store(), {}).pop(name, None)
     return {key: {*dict(value)} if key.startswith("followers:") else value for key, value in found.items()}
-
-
-def command(*arguments: object, **settings: object) -> "subprocess.CompletedProcess[str]":
-    parts = [sys.executable, "-m", "server", *map(str, arguments)]
-    return subprocess.run(parts, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.one_server
@@ -120,7 +114,7 @@ def test_backup_of_a_running_server_has_all_earlier_writes(tmp_path):
         done = threading.Event()
         posting = threading.Thread(target=post_until, args=(live.url, alice, done))
         posting.start()
-        made = command("backup", tmp_path / "backup", data_dir=tmp_path / "data")
+        made = run("backup", tmp_path / "backup", data_dir=tmp_path / "data")
         done.set()
         posting.join()
 

@@ -1,6 +1,4 @@
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +10,8 @@ from server.cli.demo import SAMPLE, SAMPLE_COMMENTS
 from server.cli.hacker_news import arranged
 from server.cli.story_file import read, with_groups
 from store.site import unix_milliseconds
-from tests.server.conftest import POST, REGISTER, ROOT, Live, environment
+from tests.server.commands import environment, piped
+from tests.server.conftest import POST, REGISTER, Live
 
 FIELDS = """{
   articles(first: 100, order: TIME) {
@@ -46,16 +45,9 @@ def own_demo(tmp_path: Path) -> Iterator[Live]:
 
 @contextmanager
 def running_demo(folder: Path) -> Iterator[Live]:
-    with default_sigint():
-        process = subprocess.Popen(
-            [sys.executable, "-m", "server", "demo"],
-            cwd=ROOT,
-            env=environment(port=0, data_dir=folder / "data") | {"TMPDIR": str(folder)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-    assert process.stdout is not None
-    printed = [process.stdout.readline().rstrip("\n") for _ in range(6)]
+    variables = environment(port=0, data_dir=folder / "data") | {"TMPDIR": str(folder)}
+    process, stdout = piped(["demo"], variables)
+    printed = [stdout.readline().rstrip("\n") for _ in range(6)]
     try:
         url = printed[2].split()[-1].rstrip("/")
         httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
@@ -63,15 +55,7 @@ def running_demo(folder: Path) -> Iterator[Live]:
     finally:
         process.terminate()
         process.wait()
-        process.stdout.close()
-
-
-@contextmanager
-def default_sigint() -> Iterator[None]:
-    """Processes started meanwhile do not inherit that SIGINT is ignored, as a shell has it for background jobs."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
+        stdout.close()
 
 
 def test_demo_serves_the_sample_with_voting_open(demo):

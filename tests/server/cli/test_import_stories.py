@@ -1,7 +1,5 @@
 import asyncio
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,8 @@ from store import log
 from store.maintenance.import_stories import import_batch
 from store.site import unix_milliseconds
 from store.store import Store
-from tests.server.conftest import HEADER, ROOT, environment, line, serving
+from tests.server.commands import run
+from tests.server.conftest import HEADER, line, serving
 from tests.store.reading import everything
 
 pytestmark = pytest.mark.routed
@@ -193,13 +192,8 @@ def test_unreadable_file_creates_no_store(tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def command(*arguments: object, **settings: object) -> "subprocess.CompletedProcess[str]":
-    parts = [sys.executable, "-m", "server", "import", *map(str, arguments)]
-    return subprocess.run(parts, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
-
-
 def test_command_fills_the_managed_store(file, tmp_path):
-    done = command(file, "--shift-to-now", "--with-voters", data_dir=tmp_path / "data", partitions=8)
+    done = run("import", file, "--shift-to-now", "--with-voters", data_dir=tmp_path / "data", partitions=8)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert SUMMARY.fullmatch(done.stdout)
@@ -214,7 +208,7 @@ async def _partitions(url: str) -> int:
 
 
 def test_command_reports_its_error(file, tmp_path):
-    nothing = command(tmp_path / "nothing.csv", data_dir=tmp_path / "data")
+    nothing = run("import", tmp_path / "nothing.csv", data_dir=tmp_path / "data")
 
     assert nothing.returncode == 2
     assert nothing.stderr.startswith("upvote: ")
@@ -223,7 +217,7 @@ def test_command_reports_its_error(file, tmp_path):
 
 def test_running_server_shows_what_is_imported(file, tmp_path):
     with serving(tmp_path) as live:
-        done = command(file, data_dir=tmp_path)
+        done = run("import", file, data_dir=tmp_path)
         listed = live.ask("{ articles { totalCount } }")["data"]["articles"]["totalCount"]
 
     assert SUMMARY.fullmatch(done.stdout)

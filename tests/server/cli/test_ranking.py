@@ -1,27 +1,14 @@
 """The commands `reindex` and `ranking`, beside a server with the managed Valkey."""
 
-import subprocess
-import sys
-
 import pytest
 
 from server.cli.main import main
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.commands import run
+from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import until
 
 PAGE = "{ articles(order: %s) { totalCount } }"
 STANDING = """{ articles { nodes { standing(group: "show") { terms { value } } } } }"""
-
-
-def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "server", *arguments],
-        cwd=ROOT,
-        env=environment(**settings),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
 
 
 def test_commands_change_what_a_server_answers(tmp_path):
@@ -32,16 +19,16 @@ def test_commands_change_what_a_server_answers(tmp_path):
             == "TIME is not maintained here; valid orders are SCORE, HOT"
         )
 
-        reindexed = command("reindex", data_dir=tmp_path, orders="SCORE,TIME")
+        reindexed = run("reindex", data_dir=tmp_path, orders="SCORE,TIME")
         assert (reindexed.stdout, reindexed.stderr) == ("orders: SCORE, TIME\n", "")
         until(lambda: "data" in live.ask(PAGE % "TIME"))
         assert live.ask(PAGE % "TIME")["data"]["articles"]["totalCount"] == 1
         assert live.ask(PAGE % "HOT")["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
 
-        changed = command("ranking", "set", "Show", "vote_score=100", "best_z=site", data_dir=tmp_path)
+        changed = run("ranking", "set", "Show", "vote_score=100", "best_z=site", data_dir=tmp_path)
         assert changed.stdout.startswith("show: vote_score=100 hot_seconds=45000 ")
         until(lambda: live.ask(STANDING)["data"]["articles"]["nodes"][0]["standing"]["terms"][1]["value"] == 100)
-        shown = command("ranking", "show", data_dir=tmp_path).stdout.splitlines()
+        shown = run("ranking", "show", data_dir=tmp_path).stdout.splitlines()
         assert [line.split()[:2] for line in shown] == [
             ["orders:", "SCORE,"],
             ["site:", "vote_score=432"],

@@ -13,15 +13,11 @@ from schema import schema
 from server.managed_valkey import server
 from server.settings import WrongSetting, read_settings
 from tests import programs
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.commands import ROOT, environment, run
+from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import Server, running, until
 
 TITLES = "{ articles { nodes { title votes } } viewer { username } }"
-
-
-def run(*arguments, **settings):
-    command = [sys.executable, "-m", "server", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=60)
 
 
 def test_start_prints_addresses_and_data(live, tmp_path):
@@ -293,7 +289,9 @@ def test_readiness_follows_the_store(tmp_path):
 
 
 def test_schema_command_prints_the_schema():
-    assert run("schema").stdout == schema.FILE.read_text()
+    command = [sys.executable, "-m", "server", "schema"]
+
+    assert subprocess.check_output(command, cwd=ROOT, text=True) == schema.FILE.read_text()
 
 
 def test_help_is_printed():

@@ -1,12 +1,10 @@
-import subprocess
-import sys
-
 import pytest
 
 from server.cli.verify import verify
 from server.settings import Settings
 from store import keys
-from tests.server.conftest import POST, REGISTER, ROOT, environment, serving
+from tests.server.commands import run
+from tests.server.conftest import POST, REGISTER, serving
 
 pytestmark = pytest.mark.routed
 
@@ -16,17 +14,6 @@ UNPOSTED = [keys.member(number) for number in range(keys.SLOTS, keys.SLOTS + 150
 @pytest.fixture
 def settings(redis_url: str, partitions: int) -> Settings:
     return Settings(redis_url=redis_url, partitions=partitions)
-
-
-def command(*arguments: str, **settings: object) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "server", "verify", *arguments],
-        cwd=ROOT,
-        env=environment(**settings),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
 
 
 def test_nothing_is_broken_in_a_consistent_store(settings, capsys):
@@ -100,8 +87,8 @@ def test_managed_valkey_is_verified_with_and_without_its_server(tmp_path):
     with serving(tmp_path) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
-        while_serving = command(data_dir=tmp_path)
-    after_stop = command(data_dir=tmp_path)
+        while_serving = run("verify", data_dir=tmp_path)
+    after_stop = run("verify", data_dir=tmp_path)
 
     for verified in (while_serving, after_stop):
         assert (verified.returncode, verified.stdout, verified.stderr) == (0, "nothing is broken\n", "")
@@ -112,7 +99,7 @@ def test_repair_works_while_a_server_runs(tmp_path, redis_url, redis):
         token = live.ask(REGISTER)["data"]["register"]["token"]
         live.ask(POST, token)
         redis.delete(*redis.scan_iter("score:*"))
-        repaired = command("--repair", redis_url=redis_url)
+        repaired = run("verify", "--repair", redis_url=redis_url)
         listed = live.ask("{ articles { nodes { title } } }")["data"]["articles"]["nodes"]
 
     assert repaired.returncode == 0
@@ -121,7 +108,7 @@ def test_repair_works_while_a_server_runs(tmp_path, redis_url, redis):
 
 
 def test_unreachable_store_exits_with_2(tmp_path):
-    refused = command(redis_url=f"unix://{tmp_path}/nothing")
+    refused = run("verify", redis_url=f"unix://{tmp_path}/nothing")
 
     assert refused.returncode == 2
     assert refused.stderr.startswith("upvote: the store does not answer (Error 2 connecting to ")

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from redis import Redis
 
-from tests.server.conftest import HEADER, environment, serving
+from tests.server.commands import environment
+from tests.server.conftest import HEADER, serving
 
 CENTURY = 100 * 365 * 86_400  # seconds
 EXPIRES_AT = 4_102_444_800_000  # of each key that would expire before a test reads it: 2100, in unix milliseconds
