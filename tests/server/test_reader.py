@@ -13,7 +13,7 @@ from server.app import create
 from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings
 from tests import programs
-from tests.server.conftest import ROOT
+from tests.server.commands import ROOT
 
 SOURCES = ROOT / "reader"
 MAX_SCRIPT = 110_000  # bytes, compressed: all scripts that the front page loads

@@ -7,8 +7,9 @@ import sqlite3
 import pytest
 
 from tests.database.conftest import postgres, postgres_url  # noqa: F401  # fixtures
+from tests.server.commands import run
 from tests.server.conftest import serving
-from tests.server.test_database import command, posted, ready, rows
+from tests.server.test_database import posted, ready, rows
 from tests.servers import until
 
 pytestmark = pytest.mark.one_server
@@ -39,10 +40,10 @@ def test_server_goes_on_where_it_was_killed_and_commands_work_beside_it(tmp_path
         assert rows(tmp_path, "SELECT title FROM articles") == [("a title",)]
         with sqlite3.connect(tmp_path / "upvote.db", timeout=10) as connection:
             connection.execute("UPDATE articles SET title = 'damaged'")
-        done = command("rebuild", data_dir=tmp_path)
+        done = run("database", "rebuild", data_dir=tmp_path)
 
         assert (done.returncode, done.stdout) == (0, f"rebuilt sqlite:///{tmp_path}/upvote.db\n"), done.stderr
         assert rows(tmp_path, "SELECT title FROM articles") == [("a title",)]
-        first, second = command("status", data_dir=tmp_path).stdout.splitlines()
+        first, second = run("database", "status", data_dir=tmp_path).stdout.splitlines()
         assert first == f"database  sqlite:///{tmp_path}/upvote.db"
         assert second.startswith("partition 0: ") and second.endswith(", up to date")

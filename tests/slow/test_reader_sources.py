@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from tests import programs
-from tests.server.conftest import ROOT
+from tests.server.commands import ROOT
 
 SOURCES = ROOT / "reader"
 
