@@ -94,7 +94,8 @@ async def page(request: Request, status: int | None = None) -> Response:
     """
     head = await head_of(request)
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
-    without_scripts = f"<noscript><main>{head.noscript}<p>{NO_SCRIPT_TEXT}</p></main></noscript>"
+    note = "Votes and comments need JavaScript." if head.noscript else NO_SCRIPT_TEXT
+    without_scripts = f"<noscript><main>{head.noscript}<p>{note}</p></main></noscript>"
     html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts)
     headers = {**SECURITY, **REVALIDATED, "Vary": "Accept", **head.headers}
     return HTMLResponse(html, status or head.status, headers=headers)

@@ -6,6 +6,7 @@ under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC_URL` the 
 """
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -25,13 +26,24 @@ from store.records import article_number, comment_number
 SECONDS = 2  # that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
 TEXT_LENGTH = 10_000  # characters of a text in `<noscript>`
-MAX_PAGE_DIGITS = 5
+PAGE_NUMBER = re.compile("[1-9][0-9]{0,4}")
 LISTS = {
     ("good",): "Good articles",
     ("groups",): "Groups",
     ("top", "day"): "Top of the day",
     ("top", "week"): "Top of the week",
     ("top", "month"): "Top of the month",
+}
+
+RANKINGS = {  # what the reader calls the pages of the orders
+    "SCORE": "Top articles",
+    "TIME": "New articles",
+    "HOT": "Hot articles",
+    "GRAVITY": "Articles by gravity",
+    "ACTIVE": "Active articles",
+    "BEST": "Best articles",
+    "VOTES": "Articles with most votes",
+    "CONTROVERSIAL": "Controversial articles",
 }
 
 WRITTEN = "title link postedAt poster { username }"
@@ -112,12 +124,13 @@ async def find(request: Request) -> Page:
 
 
 def front_page(request: Request) -> Page:
-    order = request.query_params.get("order", "")
-    number = request.query_params.get("page", "")
-    shown = {"order": order if order in orders(request) and order != Order.SCORE.name else ""}
-    shown["page"] = number if number.isdecimal() and number.isascii() and len(number) <= MAX_PAGE_DIGITS else ""
-    query = urlencode({name: value for name, value in shown.items() if value and value != "1"})
-    return Page(shown["order"].capitalize(), path=f"?{query}" if query else "", order=shown["order"])
+    """The page of a ranking. The default order and the first page are not in its address."""
+    order, number = (request.query_params.get(name, "") for name in ("order", "page"))
+    order = order if order in orders(request) and order != Order.SCORE.name else ""
+    number = number if PAGE_NUMBER.fullmatch(number) and number != "1" else ""
+    title = RANKINGS[order or Order.SCORE.name] + (f", page {number}" if number else "")
+    query = urlencode({name: value for name, value in (("order", order), ("page", number)) if value})
+    return Page(title, path=f"?{query}" if query else "", order=order)
 
 
 async def article(request: Request, number: str) -> Page:

@@ -30,7 +30,7 @@ async def test_article_shows_its_text_without_scripts(visit, site, faults):
 async def test_titles_of_pages_are_the_same_with_scripts(visit, faults):
     without, with_scripts = await visit(java_script_enabled=False), await visit()
 
-    for path in ("/good", "/top/month"):
+    for path in ("/", "/?order=VOTES", "/good", "/top/month"):
         await without.goto(path)
         await opened(with_scripts, path)
         assert await without.title() == await with_scripts.title()
