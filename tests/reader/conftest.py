@@ -109,8 +109,11 @@ class Visits:
     async def __call__(
         self, member: Member | None = None, *, theme: str = "light", viewport: dict[str, int] = DESKTOP, **options: Any
     ) -> Page:
-        """A blank page; `page.goto("/feed")` takes paths of the site. A member is logged in before the first page."""
-        options = {"base_url": self.site.url} | options
+        """
+        A blank page. A member is logged in before the first one that is opened. `base_url` is another address of the
+        site than its own; with a path it ends with a slash.
+        """
+        options = {"base_url": f"{self.site.url}/"} | options
         context = await self.browser.new_context(color_scheme=theme, viewport=viewport, **options)
         self.contexts.append(context)
         context.set_default_timeout(PATIENCE * 1000)
@@ -167,22 +170,22 @@ async def until(holds: Callable[[], bool], what: str) -> None:
 
 async def log_in(page: Page, member: Member) -> None:
     """Give the page's browser a session of the member, as if they had logged in before; leaves the page blank."""
-    await page.goto("/readyz")
+    await page.goto("./readyz")
     session = json.dumps({"token": member.token, "username": member.username})
     await page.evaluate("([key, value]) => localStorage.setItem(key, value)", [SESSION, session])
     await page.goto("about:blank")
 
 
 async def opened(page: Page, path: str) -> None:
-    """Open a path, and wait until its page has its content."""
-    await page.goto(path)
+    """Open a path of the site, and wait until its page has its content."""
+    await page.goto(f".{path}")
     await settled(page)
 
 
 async def settled(page: Page) -> None:
     """Wait until a page has its content."""
     await expect(page.locator("h1")).to_be_visible()
-    await expect(page.locator(".loading")).to_have_count(0)
+    await expect(page.locator(".loading, .markdown.plain")).to_have_count(0)
 
 
 async def evaluate(page: Page, script: str) -> Any:

@@ -76,9 +76,9 @@ async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None
 
 @asynccontextmanager
 async def gateway(upstream: str, prefix: str = "") -> AsyncIterator[tuple[Gateway, str]]:
-    """A running gateway and its URL, which ends with the prefix."""
+    """A running gateway and its URL, which ends with the prefix and a slash."""
     proxy = Gateway(upstream, prefix)
     async with await asyncio.start_server(proxy.serve, "127.0.0.1") as server:
         port = server.sockets[0].getsockname()[1]
-        yield proxy, f"http://127.0.0.1:{port}{prefix}"
+        yield proxy, f"http://127.0.0.1:{port}{prefix}/"
         proxy.cut()

@@ -11,6 +11,7 @@ from server.cli.demo import SAMPLE, SAMPLE_COMMENTS
 from server.cli.import_stories import Options, import_stories
 from server.settings import Settings
 from tests.server.conftest import Live, serving
+from tests.servers import until
 
 PASSWORD = "correct horse"
 NUMBERS = count(1)
@@ -84,6 +85,11 @@ class Site:
 
     def follow(self, by: Member, other: Member) -> None:
         self.ask(FOLLOW, by, input={"userId": other.id})
+
+    def log_out(self, member: Member) -> None:
+        """End the session, and wait until requests notice it."""
+        self.ask("mutation { logOut { userErrors { message } } }", member)
+        until(lambda: self.live.ask("{ viewer { id } }", member.token)["data"]["viewer"] is None)
 
     def path(self, article: str, comment: str | None = None) -> str:
         """The path of the page of an article, or of one branch of its thread."""
