@@ -1,6 +1,7 @@
 import { cacheExchange, type Cache, type OptimisticMutationResolver } from "@urql/exchange-graphcache";
 import { gql, type Exchange } from "urql";
 import type {
+  FollowUserInput,
   RankingSubscription,
   RankingSubscriptionVariables as Ranking,
   VoteInput,
@@ -18,13 +19,27 @@ const WITHOUT_ID = [
   ...["Standing", "StandingTerm"],
 ];
 
+/** With these, fields of other types are neither read nor written: without them the cache guesses by their names. */
+const POSSIBLE_TYPES = {
+  Node: ["Article", "Comment", "Feed", "Group", "Inbox", "Notification", "User"],
+  SearchResult: ["Article", "Comment", "User"],
+  UserError: ["RateLimited", "Refusal", "VotingClosed"],
+  Votable: ["Article", "Comment"],
+};
+
 const UNSEEN = gql("fragment Unseen on Inbox { id unseenCount }");
 
-/** The normalised cache. It shows a vote at once, and takes it back if the server refuses it or cannot be reached. */
+/** The normalised cache. It shows votes and follows at once, and takes them back if the server refuses or cannot be reached. */
 export function cache(): Exchange {
   return cacheExchange({
     keys: Object.fromEntries(WITHOUT_ID.map((name) => [name, () => null])),
-    optimistic: { vote: expectedVote, voteOnComment: expectedVoteOnComment },
+    possibleTypes: POSSIBLE_TYPES,
+    optimistic: {
+      vote: expectedVote,
+      voteOnComment: expectedVoteOnComment,
+      followUser: expectedFollow(true),
+      unfollowUser: expectedFollow(false),
+    },
     updates: {
       Subscription: {
         notification: (_, __, cache) => addUnseen(cache),
@@ -54,6 +69,17 @@ function expected(cache: Cache, __typename: "Article" | "Comment", id: string, v
   const votes = Number(cache.resolve(subject, "votes"));
   const before = (cache.resolve(subject, "viewerVote") as VoteValue | null) ?? "NONE";
   return { __typename, id, votes: votes + WORTH[value] - WORTH[before], viewerVote: value };
+}
+
+/** Follows count for the page of the user who is followed. */
+function expectedFollow(viewerIsFollowing: boolean): OptimisticMutationResolver<{ input: FollowUserInput }> {
+  return ({ input: { userId: id } }, cache) => {
+    const followers = cache.resolve({ __typename: "User", id }, "followers", { first: 1 });
+    const before = Number(cache.resolve(followers as string, "totalCount"));
+    const totalCount = before + (viewerIsFollowing ? 1 : -1);
+    const user = { __typename: "User", id, viewerIsFollowing, followers: { __typename: "UserConnection", totalCount } };
+    return { __typename: "FollowUserPayload", changed: true, user, userErrors: [] };
+  };
 }
 
 /** The count in the header follows the notifications that arrive. */

@@ -17,6 +17,15 @@ export const FRAME = graphql(`
   }
 `);
 
+/** What arrives in the inbox. The cache counts it, once however many components subscribe. */
+export const NOTIFICATION = graphql(`
+  subscription Notification {
+    notification {
+      id
+    }
+  }
+`);
+
 const unseen = new Observable(0);
 
 export const useUnseenCount = (): number => useObservable(unseen);

@@ -4,6 +4,15 @@ import { lazy } from "react";
 export const PAGES = [
   ["/top/:period", lazy(() => import("./pages/TopPage"))],
   ["/good", lazy(() => import("./pages/GoodPage"))],
+  ["/groups", lazy(() => import("./pages/GroupsPage"))],
+  ["/group/:name", lazy(() => import("./pages/GroupPage"))],
+  ["/user/:username/:part?", lazy(() => import("./pages/UserPage"))],
+  ["/feed", lazy(() => import("./pages/FeedPage"))],
+  ["/inbox", lazy(() => import("./pages/InboxPage"))],
+  ["/search", lazy(() => import("./pages/SearchPage"))],
+  ["/log-in", lazy(() => import("./pages/LogInPage"))],
+  ["/register", lazy(() => import("./pages/RegisterPage"))],
+  ["/settings", lazy(() => import("./pages/SettingsPage"))],
 ] as const;
 
 /** Whether there is a page with this pattern: links to others are not shown. */

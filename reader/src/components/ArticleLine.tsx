@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { articlePath } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
@@ -31,18 +32,27 @@ export const ARTICLE_LINE = graphql(`
 interface ArticleLineProps {
   article: FragmentType<typeof ARTICLE_LINE>;
   rank?: number | undefined;
+  /** What is shown instead of the plain title, such as the title with marks. */
+  title?: ReactNode;
+  /** A passage of its content. */
+  excerpt?: ReactNode;
 }
 
 /** An article in a list: its rank, votes, title, and where it comes from. */
-export function ArticleLine({ article: masked, rank }: ArticleLineProps) {
+export function ArticleLine({ article: masked, rank, title, excerpt }: ArticleLineProps) {
   const article = readFragment(ARTICLE_LINE, masked);
   const page = articlePath(article.id);
   return (
     <article className="line" data-item="" data-rank={rank} tabIndex={-1} aria-label={article.title}>
       {rank !== undefined && <span className="rank">{rank}</span>}
       <h2 dir="auto">
-        <Title title={article.title} link={article.link} page={page} />
+        <Title title={title ?? article.title} link={article.link} page={page} />
       </h2>
+      {excerpt && (
+        <p className="excerpt" dir="auto">
+          {excerpt}
+        </p>
+      )}
       <div className="details">
         <VoteButtons subject={article} name={article.title} />
         <UserLink username={article.poster.username} />
@@ -59,7 +69,7 @@ export function ArticleLine({ article: masked, rank }: ArticleLineProps) {
 }
 
 interface TitleProps {
-  title: string;
+  title: ReactNode;
   link?: string | null | undefined;
   page: string;
 }

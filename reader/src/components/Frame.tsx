@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "rea
 import { useMutation, useSubscription } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
 import { SITE_NAME, userPath, withQuery } from "../addresses";
-import { useUnseenCount } from "../frame";
+import { NOTIFICATION, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
 import { listenToKeys } from "../keyboard";
 import { logInPath } from "../log-in";
@@ -20,14 +20,6 @@ const LOG_OUT = graphql(`
       userErrors {
         message
       }
-    }
-  }
-`);
-
-const NOTIFICATION = graphql(`
-  subscription Notification {
-    notification {
-      id
     }
   }
 `);

@@ -1,0 +1,44 @@
+import { useState } from "react";
+import type { CombinedError } from "urql";
+import { explain, explainRefusal, type Refusal } from "../errors";
+import { sayProblem } from "../status";
+
+interface MarkSeenProps {
+  /** The number of what is not seen. */
+  count: number;
+  /** Moves the mark. */
+  mark: () => Promise<{ error: CombinedError | undefined; refusals: readonly Refusal[] | undefined }>;
+}
+
+/** Says how much of a list the viewer has not seen, with a button that marks it as seen. */
+export function MarkSeen({ count, mark }: MarkSeenProps) {
+  const [isSending, setSending] = useState(false);
+
+  async function press() {
+    setSending(true);
+    const { error, refusals } = await mark();
+    setSending(false);
+    const reason = error ? explain(error) : refusals?.[0] && explainRefusal(refusals[0]);
+    if (reason) sayProblem(`The mark was not moved. ${reason}`);
+  }
+
+  if (count === 0) return null;
+  return (
+    <p className="mark-seen">
+      <span>{count} not seen</span>
+      <button type="button" disabled={isSending} onClick={() => void press()}>
+        Mark all as seen
+      </button>
+    </p>
+  );
+}
+
+/** Whether something of this time is newer than the mark. */
+export function isUnseen(at: string, seenThrough?: string | null): boolean {
+  return !seenThrough || Date.parse(at) > Date.parse(seenThrough);
+}
+
+/** A dot beside what is not seen, which screen readers read as "New". */
+export function New() {
+  return <span className="new" role="img" aria-label="New" />;
+}

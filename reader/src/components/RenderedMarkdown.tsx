@@ -1,0 +1,28 @@
+import { useLayoutEffect, useRef, type MouseEvent } from "react";
+import { useLocation } from "wouter";
+import { userPath } from "../addresses";
+import { render } from "../markdown";
+
+export default function RenderedMarkdown({ text }: { text: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [, navigate] = useLocation();
+  useLayoutEffect(() => box.current?.replaceChildren(render(text)), [text]);
+
+  function follow(event: MouseEvent) {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    const username = /^user\/(.+)/.exec(link?.getAttribute("href") ?? "")?.[1];
+    if (
+      username === undefined ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
+    event.preventDefault();
+    navigate(userPath(username));
+  }
+
+  return <div className="markdown" dir="auto" ref={box} onClick={follow} />;
+}

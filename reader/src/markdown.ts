@@ -1,0 +1,91 @@
+/**
+ * Markdown of users as elements: rendered by marked, cleaned by DOMPurify. HTML in a text is shown as it was written, and
+ * images are links, so that no other host is asked for anything.
+ */
+
+import DOMPurify from "dompurify";
+import { Marked } from "marked";
+
+const ELEMENTS = [
+  ...["p", "br", "hr", "strong", "em", "del", "span", "code", "pre", "blockquote", "ul", "ol", "li", "a"],
+  ...["table", "thead", "tbody", "tr", "th", "td"],
+];
+const ADDRESSES = /^(?:https?:\/\/|mailto:)[^\s]/i;
+const MENTION = /(?<![\p{L}\p{N}@/.+\-=&#%\\])@([A-Za-z0-9_-]{2,20})(?![A-Za-z0-9_@-])/gu; // as in store/mentions.py
+
+const marked = new Marked({
+  tokenizer: {
+    html: () => undefined,
+    tag: () => undefined,
+  },
+  renderer: {
+    // The outline of a page is not its users': their headings are paragraphs.
+    heading({ tokens }) {
+      return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>`;
+    },
+    image({ href, text }) {
+      return `<a href="${escape(href)}">${escape(text || href)}</a>`;
+    },
+    checkbox({ checked }) {
+      return checked ? "☑ " : "☐ ";
+    },
+    // A node of its own, so that `\@name` is no mention.
+    text(token) {
+      return token.type === "escape" ? `<span>${escape(token.text)}</span>` : false;
+    },
+  },
+});
+
+/** Elements of a text. Its links have http, https or mailto; mentions are links to `user/NAME` below the page's base. */
+export function render(text: string): DocumentFragment {
+  const fragment = DOMPurify.sanitize(html(text), {
+    ALLOWED_TAGS: ELEMENTS,
+    ALLOWED_ATTR: ["href", "start"],
+    ALLOW_ARIA_ATTR: false,
+    ALLOW_DATA_ATTR: false,
+    ALLOWED_URI_REGEXP: ADDRESSES,
+    ADD_URI_SAFE_ATTR: ["start"],
+    RETURN_DOM_FRAGMENT: true,
+  });
+  for (const link of fragment.querySelectorAll("a")) restrict(link);
+  linkMentions(fragment);
+  return fragment;
+}
+
+function html(text: string): string {
+  try {
+    return marked.parse(text, { async: false });
+  } catch (error) {
+    if (error instanceof RangeError) return `<pre>${escape(text)}</pre>`; // nested deeper than the stack
+    throw error;
+  }
+}
+
+function restrict(link: HTMLAnchorElement): void {
+  if (link.hasAttribute("href")) link.rel = "nofollow ugc noopener";
+  else link.replaceWith(...link.childNodes);
+}
+
+function linkMentions(fragment: DocumentFragment): void {
+  const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) texts.push(walker.currentNode as Text);
+  for (const text of texts) if (!text.parentElement?.closest("a, code")) text.replaceWith(...withMentions(text.data));
+}
+
+function withMentions(text: string): (string | HTMLAnchorElement)[] {
+  const parts: (string | HTMLAnchorElement)[] = [];
+  let end = 0;
+  for (const { 0: mention, 1: name = "", index } of text.matchAll(MENTION)) {
+    parts.push(
+      text.slice(end, index),
+      Object.assign(document.createElement("a"), { textContent: mention, href: `user/${name}` }),
+    );
+    end = index + mention.length;
+  }
+  return [...parts, text.slice(end)];
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,135 @@
+import "./pages.css";
+import { useMutation } from "urql";
+import { useLocation, useSearch } from "wouter";
+import { useArrivals } from "../arrivals";
+import { ArticleLine } from "../components/ArticleLine";
+import { Arrivals } from "../components/Arrivals";
+import { LogInFirst } from "../components/LogInFirst";
+import { isUnseen, MarkSeen, New } from "../components/MarkSeen";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql, type DocumentType } from "../gql";
+import { useSession } from "../session";
+
+const FEED = graphql(`
+  query Feed($first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    feed {
+      id
+      seenThrough
+      unseenCount
+      articles(first: $first, after: $after, last: $last, before: $before) {
+        edges {
+          cursor
+          node {
+            id
+            postedAt
+            ...ArticleLine
+          }
+        }
+        pageInfo {
+          hasNextPage
+          hasPreviousPage
+          startCursor
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+const FEED_ARTICLE = graphql(`
+  subscription FeedArticle {
+    feedArticle {
+      id
+    }
+  }
+`);
+
+const MARK_FEED_SEEN = graphql(`
+  mutation MarkFeedSeen($through: String!) {
+    markFeedSeen(input: { through: $through }) {
+      feed {
+        id
+        seenThrough
+        unseenCount
+      }
+      userErrors {
+        code
+        message
+      }
+    }
+  }
+`);
+
+/** The articles of the viewer and of those whom they follow, newest first. */
+export default function FeedPage() {
+  const search = useSearch();
+  if (useSession() === null) {
+    return (
+      <Page title="Feed">
+        <LogInFirst reason="Your feed has the articles of the people you follow, newest first." />
+      </Page>
+    );
+  }
+  return <Feed key={search} />;
+}
+
+function Feed() {
+  const [, navigate] = useLocation();
+  const { ids, forget } = useArrivals(FEED_ARTICLE, idOfArticle);
+  const cursors = useCursors();
+  const [result, retry] = usePageQuery(FEED, cursors);
+  const known = new Set(result.data?.feed?.articles.edges.map(({ node }) => node.id));
+  const isFirst = Object.keys(cursors).length === 1;
+
+  function showNew() {
+    forget();
+    if (isFirst) retry({ requestPolicy: "network-only" });
+    else navigate("/feed");
+  }
+
+  return (
+    <Page title="Feed" isReady={!result.fetching}>
+      <Arrivals count={ids.filter((id) => !known.has(id)).length} one="article" show={showNew} />
+      <Content result={result} retry={retry}>
+        {({ feed }) => feed && <FeedArticles feed={feed} isFirst={isFirst} />}
+      </Content>
+    </Page>
+  );
+}
+
+type FeedData = NonNullable<DocumentType<typeof FEED>["feed"]>;
+
+function FeedArticles({ feed, isFirst }: { feed: FeedData; isFirst: boolean }) {
+  const [, markSeen] = useMutation(MARK_FEED_SEEN);
+  const { edges, pageInfo } = feed.articles;
+  const newest = isFirst ? edges[0]?.cursor : undefined;
+
+  async function mark(through: string) {
+    const { data, error } = await markSeen({ through });
+    return { error, refusals: data?.markFeedSeen?.userErrors };
+  }
+
+  if (edges.length === 0) {
+    return <p className="empty">There is nothing here yet. Follow people: their articles come here, newest first.</p>;
+  }
+  return (
+    <>
+      {newest && <MarkSeen count={feed.unseenCount} mark={() => mark(newest)} />}
+      <ol className="articles">
+        {edges.map(({ node }) => (
+          <li key={node.id} className="may-be-new">
+            {isUnseen(node.postedAt, feed.seenThrough) && <New />}
+            <ArticleLine article={node} />
+          </li>
+        ))}
+      </ol>
+      <Pager {...cursorPages("/feed", pageInfo)} />
+    </>
+  );
+}
+
+const idOfArticle = ({ feedArticle }: DocumentType<typeof FEED_ARTICLE>): string => feedArticle.id;

@@ -1,0 +1,60 @@
+import "./pages.css";
+import { GroupLink } from "../components/GroupLink";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+
+const MOST = 100;
+
+const GROUPS = graphql(`
+  query Groups($first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    groups(first: $first, after: $after, last: $last, before: $before) {
+      totalCount
+      nodes {
+        id
+        name
+        articles(first: 1) {
+          totalCount
+        }
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+    }
+  }
+`);
+
+/** All groups by name. */
+export default function GroupsPage() {
+  const [result, retry] = usePageQuery(GROUPS, useCursors(MOST));
+  return (
+    <Page title="Groups" isReady={!result.fetching}>
+      <Content result={result} retry={retry}>
+        {({ groups }) =>
+          groups && (
+            <>
+              {groups.totalCount === 0 && (
+                <p className="empty">There are no groups yet. Articles are posted in groups by naming them.</p>
+              )}
+              <ul className="groups">
+                {groups.nodes.map(({ id, name, articles }) => (
+                  <li key={id} data-item="" tabIndex={-1}>
+                    <GroupLink name={name} />
+                    <span>{articles.totalCount === 1 ? "1 article" : `${articles.totalCount} articles`}</span>
+                  </li>
+                ))}
+              </ul>
+              <Pager {...cursorPages("/groups", groups.pageInfo)} />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}

@@ -1,0 +1,228 @@
+import "./pages.css";
+import type { ReactNode } from "react";
+import type { CombinedError } from "urql";
+import { Link, useSearch } from "wouter";
+import { userPath, withQuery } from "../addresses";
+import { ArticleLine } from "../components/ArticleLine";
+import { CommentLine } from "../components/CommentLine";
+import { Matches, unmarked } from "../components/Matches";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { Tabs } from "../components/Tabs";
+import { Time } from "../components/Time";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
+import type { SearchKind, SearchOrder } from "../gql/graphql";
+
+const MATCH = graphql(`
+  fragment Match on SearchEdge {
+    excerpt
+    node {
+      __typename
+      ... on Article {
+        id
+        title
+        ...ArticleLine
+      }
+      ... on Comment {
+        id
+        ...CommentLine
+      }
+      ... on User {
+        id
+        username
+        karma
+        joinedAt
+      }
+    }
+  }
+`);
+
+const SEARCH = graphql(`
+  query Search(
+    $isAsked: Boolean!
+    $query: String!
+    $kinds: [SearchKind!]
+    $order: SearchOrder!
+    $first: Int
+    $after: String
+    $last: Int
+    $before: String
+  ) {
+    ...Frame
+    search(query: $query, kinds: $kinds, order: $order, first: $first, after: $after, last: $last, before: $before)
+      @include(if: $isAsked) {
+      totalCount
+      edges {
+        cursor
+        ...Match
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+    }
+  }
+`);
+
+const KINDS: { kind: SearchKind | null; name: string }[] = [
+  { kind: null, name: "Everything" },
+  { kind: "ARTICLE", name: "Articles" },
+  { kind: "COMMENT", name: "Comments" },
+  { kind: "USER", name: "Users" },
+];
+
+const ORDERS: { order: SearchOrder; name: string }[] = [
+  { order: "RELEVANCE", name: "Best match" },
+  { order: "NEWEST", name: "Newest" },
+  { order: "VOTES", name: "Most votes" },
+];
+
+const MOST_MATCHES = 10_000;
+
+/** What an address asks for. */
+interface Asked {
+  q: string;
+  kind: SearchKind | null;
+  order: SearchOrder;
+}
+
+/** Articles, comments and users that match the words of the address. */
+export default function SearchPage() {
+  const search = useSearch();
+  return <Search key={search} {...askedBy(search)} />;
+}
+
+function askedBy(search: string): Asked {
+  const parameters = new URLSearchParams(search);
+  const kind = KINDS.find(({ kind }) => kind === parameters.get("kind"))?.kind ?? null;
+  const order = ORDERS.find(({ order }) => order === parameters.get("order"))?.order ?? "RELEVANCE";
+  return { q: (parameters.get("q") ?? "").trim(), kind, order };
+}
+
+const parametersOf = ({ q, kind, order }: Asked) => ({ q, kind, order: order === "RELEVANCE" ? null : order });
+
+const pathOf = (asked: Asked): string => withQuery("/search", parametersOf(asked));
+
+function Search(asked: Asked) {
+  const { q, kind, order } = asked;
+  const variables = { isAsked: q !== "", query: q, kinds: kind && [kind], order, ...useCursors() };
+  const [result, retry] = usePageQuery(SEARCH, variables);
+  return (
+    <Page title={q ? `Search: ${q}` : "Search"} isReady={!result.fetching}>
+      {q === "" ? (
+        <p className="empty">
+          Type words into the search box. What you find has all of them; “words in quotation marks” stand there as they
+          are.
+        </p>
+      ) : (
+        <>
+          <Filters {...asked} />
+          {isUnavailable(result.error) ? (
+            <Unavailable retry={() => retry({ requestPolicy: "network-only" })} />
+          ) : (
+            <Content result={result} retry={retry}>
+              {({ search }) => search && <Found found={search} asked={asked} />}
+            </Content>
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Filters(asked: Asked) {
+  const kinds = KINDS.map(({ kind, name }) => ({
+    name,
+    path: pathOf({ ...asked, kind }),
+    isCurrent: kind === asked.kind,
+  }));
+  const orders = ORDERS.map(({ order, name }) => ({
+    name,
+    path: pathOf({ ...asked, order }),
+    isCurrent: order === asked.order,
+  }));
+  return (
+    <div className="lists">
+      <Tabs label="What to find" tabs={kinds} />
+      <Tabs label="Order" tabs={orders} />
+    </div>
+  );
+}
+
+const isUnavailable = (error: CombinedError | undefined): boolean =>
+  error?.graphQLErrors.some(({ extensions }) => extensions.code === "UNAVAILABLE") ?? false;
+
+function Unavailable({ retry }: { retry: () => void }) {
+  return (
+    <div className="fault" role="alert">
+      <p>The search is not available. This site has no database to search in, or it does not answer at the moment.</p>
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
+
+function Found({ found: { totalCount, edges, pageInfo }, asked }: { found: FoundData; asked: Asked }) {
+  return (
+    <>
+      <p className="found" role="status">
+        {totalCount === 0 ? "Nothing has all of these words." : countOf(totalCount)}
+      </p>
+      <ol className="items">
+        {edges.map((edge) => (
+          <li key={edge.cursor}>
+            <Match match={edge} />
+          </li>
+        ))}
+      </ol>
+      <Pager {...cursorPages("/search", pageInfo, parametersOf(asked))} />
+    </>
+  );
+}
+
+function countOf(total: number): string {
+  if (total >= MOST_MATCHES) return `More than ${MOST_MATCHES.toLocaleString("en")} matches.`;
+  return total === 1 ? "1 match." : `${total.toLocaleString("en")} matches.`;
+}
+
+function Match({ match: masked }: { match: FragmentType<typeof MATCH> }) {
+  const { excerpt, node } = readFragment(MATCH, masked);
+  const shown = <Matches excerpt={excerpt} />;
+  switch (node.__typename) {
+    case "Article": {
+      const isTitle = unmarked(excerpt) === node.title;
+      return isTitle ? <ArticleLine article={node} title={shown} /> : <ArticleLine article={node} excerpt={shown} />;
+    }
+    case "Comment":
+      return <CommentLine comment={node} excerpt={shown} />;
+    case "User":
+      return <Person username={node.username} shown={shown} karma={node.karma} joinedAt={node.joinedAt} />;
+  }
+}
+
+interface PersonProps {
+  username: string;
+  shown: ReactNode;
+  karma: number;
+  joinedAt: string;
+}
+
+function Person({ username, shown, karma, joinedAt }: PersonProps) {
+  return (
+    <article className="person" data-item="" tabIndex={-1} aria-label={`User ${username}`}>
+      <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
+        <bdi>{shown}</bdi>
+      </Link>{" "}
+      <span className="details">
+        {karma} karma, joined <Time at={joinedAt} />
+      </span>
+    </article>
+  );
+}

@@ -1,0 +1,82 @@
+import "./pages.css";
+import { useState } from "react";
+import { useMutation } from "urql";
+import { Field, Form } from "../components/Form";
+import { LogInFirst } from "../components/LogInFirst";
+import { Page } from "../components/Page";
+import { explain, type Refusal } from "../errors";
+import { graphql } from "../gql";
+import { useSession, type Session } from "../session";
+import { say } from "../status";
+
+const CHANGE_PASSWORD = graphql(`
+  mutation ChangePassword($input: ChangePasswordInput!) {
+    changePassword(input: $input) {
+      user {
+        id
+      }
+      userErrors {
+        code
+        field
+        message
+        ... on RateLimited {
+          retryAt
+        }
+      }
+    }
+  }
+`);
+
+/** Where a viewer changes the password. */
+export default function SettingsPage() {
+  const session = useSession();
+  return (
+    <Page title="Settings">
+      {session ? <ChangePassword session={session} /> : <LogInFirst reason="Here you change your password." />}
+    </Page>
+  );
+}
+
+function ChangePassword({ session }: { session: Session }) {
+  const [, change] = useMutation(CHANGE_PASSWORD);
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+  const [changes, setChanges] = useState(0);
+
+  async function send(form: FormData) {
+    const input = {
+      currentPassword: String(form.get("currentPassword")),
+      newPassword: String(form.get("newPassword")),
+    };
+    const { data, error } = await change({ input });
+    setFault(error ? explain(error) : null);
+    setRefusals(data?.changePassword?.userErrors ?? []);
+    if (!data?.changePassword?.user) return;
+    setChanges((count) => count + 1);
+    say("Your password is changed. Your other sessions have ended.");
+  }
+
+  return (
+    <section aria-labelledby="password">
+      <h2 id="password">Change the password</h2>
+      <Form key={changes} submit="Change the password" action={send} refusals={refusals} fault={fault}>
+        <Field name="username" label="Name" autoComplete="username" defaultValue={session.username} readOnly />
+        <Field
+          name="currentPassword"
+          label="Current password"
+          type="password"
+          autoComplete="current-password"
+          required
+        />
+        <Field
+          name="newPassword"
+          label="New password"
+          hint="At least 8 characters. All your other sessions end."
+          type="password"
+          autoComplete="new-password"
+          required
+        />
+      </Form>
+    </section>
+  );
+}

@@ -1,0 +1,277 @@
+import "./pages.css";
+import type { ReactNode } from "react";
+import type { UseQueryState } from "urql";
+import { Link, useParams } from "wouter";
+import { userPath } from "../addresses";
+import { Articles } from "../components/Articles";
+import { CommentLine } from "../components/CommentLine";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { Tabs } from "../components/Tabs";
+import { Time } from "../components/Time";
+import { UserLink } from "../components/UserLink";
+import { cursorPages, useCursors } from "../cursors";
+import { FollowButton } from "../follows";
+import { usePageQuery } from "../frame";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import { useSession } from "../session";
+import { NotFound } from "./NotFound";
+
+const PROFILE = graphql(`
+  fragment Profile on User {
+    id
+    username
+    karma
+    joinedAt
+    viewerIsFollowing
+    followers(first: 1) {
+      totalCount
+    }
+    following(first: 1) {
+      totalCount
+    }
+  }
+`);
+
+const USER_ARTICLES = graphql(`
+  query UserArticles($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    user(username: $username) {
+      id
+      ...Profile
+      articles(first: $first, after: $after, last: $last, before: $before) {
+        ...Articles
+        pageInfo {
+          hasNextPage
+          hasPreviousPage
+          startCursor
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+const USER_COMMENTS = graphql(`
+  query UserComments($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    user(username: $username) {
+      id
+      ...Profile
+      comments(first: $first, after: $after, last: $last, before: $before) {
+        nodes {
+          id
+          ...CommentLine
+        }
+        pageInfo {
+          hasNextPage
+          hasPreviousPage
+          startCursor
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+const PEOPLE = graphql(`
+  fragment People on UserConnection {
+    nodes {
+      id
+      username
+      karma
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+`);
+
+const USER_FOLLOWERS = graphql(`
+  query UserFollowers($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    user(username: $username) {
+      id
+      ...Profile
+      people: followers(first: $first, after: $after, last: $last, before: $before) {
+        ...People
+      }
+    }
+  }
+`);
+
+const USER_FOLLOWING = graphql(`
+  query UserFollowing($username: String!, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    user(username: $username) {
+      id
+      ...Profile
+      people: following(first: $first, after: $after, last: $last, before: $before) {
+        ...People
+      }
+    }
+  }
+`);
+
+const PARTS = { "": ArticlesOf, comments: CommentsOf, followers: FollowersOf, following: FollowingOf };
+
+/** What a user has posted and written, and who follows whom. */
+export default function UserPage() {
+  const { username = "", part = "" } = useParams();
+  const Part = Object.hasOwn(PARTS, part) ? PARTS[part as keyof typeof PARTS] : NotFound;
+  return <Part key={`${username}/${part}`} username={username} />;
+}
+
+interface PartProps {
+  username: string;
+}
+
+function ArticlesOf({ username }: PartProps) {
+  const response = usePageQuery(USER_ARTICLES, { username, ...useCursors() });
+  return (
+    <Profile username={username} response={response}>
+      {({ articles }) => (
+        <>
+          <Articles articles={articles} empty="No articles yet." />
+          <Pager {...cursorPages(userPath(username), articles.pageInfo)} />
+        </>
+      )}
+    </Profile>
+  );
+}
+
+function CommentsOf({ username }: PartProps) {
+  const response = usePageQuery(USER_COMMENTS, { username, ...useCursors() });
+  return (
+    <Profile username={username} part="comments" response={response}>
+      {({ comments: { nodes, pageInfo } }) => (
+        <>
+          {nodes.length === 0 && <p className="empty">No comments yet.</p>}
+          <ol className="items">
+            {nodes.map((comment) => (
+              <li key={comment.id}>
+                <CommentLine comment={comment} />
+              </li>
+            ))}
+          </ol>
+          <Pager {...cursorPages(`${userPath(username)}/comments`, pageInfo)} />
+        </>
+      )}
+    </Profile>
+  );
+}
+
+function FollowersOf({ username }: PartProps) {
+  const response = usePageQuery(USER_FOLLOWERS, { username, ...useCursors() });
+  return (
+    <Profile username={username} part="followers" response={response}>
+      {({ people }) => <People people={people} path={`${userPath(username)}/followers`} empty="No followers yet." />}
+    </Profile>
+  );
+}
+
+function FollowingOf({ username }: PartProps) {
+  const response = usePageQuery(USER_FOLLOWING, { username, ...useCursors() });
+  return (
+    <Profile username={username} part="following" response={response}>
+      {({ people }) => <People people={people} path={`${userPath(username)}/following`} empty="Follows nobody yet." />}
+    </Profile>
+  );
+}
+
+interface ProfileProps<User extends FragmentType<typeof PROFILE>> {
+  username: string;
+  part?: keyof typeof PARTS;
+  response: [
+    result: Pick<UseQueryState<{ user?: User | null }>, "data" | "error" | "fetching">,
+    retry: (options?: { requestPolicy: "network-only" }) => void,
+  ];
+  children: (user: User) => ReactNode;
+}
+
+/** What all pages of a user have: the name, karma, when they joined, who follows whom, and links to the others. */
+function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<User>) {
+  const session = useSession();
+  const [result, retry] = props.response;
+  const profile = readFragment(PROFILE, result.data?.user);
+  if (result.data && !profile) return <NotFound />;
+  return (
+    <Page
+      title={<bdi>{profile?.username ?? props.username}</bdi>}
+      windowTitle={profile?.username ?? props.username}
+      isReady={!result.fetching}
+    >
+      <Content result={result} retry={retry}>
+        {({ user }) =>
+          user &&
+          profile && (
+            <>
+              <div className="profile">
+                <p>
+                  <strong>{profile.karma}</strong> karma
+                </p>
+                <p>
+                  Joined <Time at={profile.joinedAt} />
+                </p>
+                <FollowButton user={profile} />
+                {session?.username === profile.username && <Link href="/settings">Settings</Link>}
+                <a href={`${userPath(profile.username).slice(1)}/rss.xml`}>RSS</a>
+              </div>
+              <div className="lists">
+                <Tabs label="Parts" tabs={tabsOf(profile, props.part ?? "")} />
+              </div>
+              {props.children(user)}
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+interface Counts {
+  username: string;
+  followers: { totalCount: number };
+  following: { totalCount: number };
+}
+
+function tabsOf({ username, followers, following }: Counts, part: string) {
+  const path = userPath(username);
+  const tab = (name: string, of: keyof typeof PARTS) => ({
+    name,
+    path: of ? `${path}/${of}` : path,
+    isCurrent: part === of,
+  });
+  return [
+    tab("Articles", ""),
+    tab("Comments", "comments"),
+    tab(followers.totalCount === 1 ? "1 follower" : `${followers.totalCount} followers`, "followers"),
+    tab(`${following.totalCount} following`, "following"),
+  ];
+}
+
+interface PeopleProps {
+  people: FragmentType<typeof PEOPLE>;
+  path: string;
+  empty: string;
+}
+
+function People({ people, path, empty }: PeopleProps) {
+  const { nodes, pageInfo } = readFragment(PEOPLE, people);
+  if (nodes.length === 0) return <p className="empty">{empty}</p>;
+  return (
+    <>
+      <ul className="people">
+        {nodes.map(({ id, username, karma }) => (
+          <li key={id} data-item="" tabIndex={-1}>
+            <UserLink username={username} /> <span>{karma} karma</span>
+          </li>
+        ))}
+      </ul>
+      <Pager {...cursorPages(path, pageInfo)} />
+    </>
+  );
+}

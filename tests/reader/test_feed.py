@@ -1,0 +1,120 @@
+"""The feed and the inbox: what is new, announced and seen."""
+
+import re
+
+from playwright.async_api import expect
+
+from tests.reader.conftest import opened
+from tests.reader.lines import titles
+
+
+async def test_visitor_is_told_to_log_in_and_comes_back(page, scene):
+    for path, title in {"/feed": "Feed", "/inbox": "Inbox", "/settings": "Settings"}.items():
+        await opened(page, path)
+        await page.get_by_role("main").get_by_role("link", name="Log in").click()
+        await page.get_by_label("Name").fill(scene.carol.username)
+        await page.get_by_label("Password").fill(scene.carol.password)
+        await page.get_by_role("main").get_by_role("button", name="Log in").click()
+
+        await expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        await expect(page).to_have_url(re.compile(f"{path}$"))
+        await page.get_by_role("button", name="Log out").click()
+
+
+async def test_feed_marks_what_is_not_seen(visit, site):
+    writer, reader = site.member("writer"), site.member("reader")
+    site.follow(reader, writer)
+    site.post(writer, "Seen soon")
+    page = await visit(reader)
+    await opened(page, "/feed")
+    await expect(page.get_by_text("1 not seen")).to_be_visible()
+    await expect(page.get_by_role("img", name="New")).to_have_count(1)
+
+    await page.get_by_role("button", name="Mark all as seen").click()
+
+    await expect(page.get_by_role("img", name="New")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Mark all as seen")).to_have_count(0)
+    site.post(writer, "Not seen yet")
+    await page.reload()
+    await expect(page.locator("li", has_text="Not seen yet").get_by_role("img", name="New")).to_be_visible()
+    await expect(page.get_by_role("img", name="New")).to_have_count(1)
+
+
+async def test_new_articles_of_the_feed_are_announced_and_not_pushed_in(visit, site):
+    writer, reader = site.member("writer"), site.member("reader")
+    site.follow(reader, writer)
+    site.post(writer, "There already")
+    page = await visit(reader)
+    await opened(page, "/feed")
+    await visit.subscribed(page, "feedArticle")
+    site.post(writer, "First of the new")
+    site.post(writer, "Second of the new")
+
+    show = page.get_by_role("button", name="2 new articles")
+    await expect(show).to_be_visible()
+    assert await titles(page) == ["There already"]
+    await show.click()
+    await expect(page.locator("main ol > li h2 a")).to_have_text(
+        ["Second of the new", "First of the new", "There already"]
+    )
+    await expect(show).to_have_count(0)
+
+
+async def test_empty_feed_and_inbox_say_what_comes_there(visit, site):
+    page = await visit(site.member("nobody"))
+    await opened(page, "/feed")
+    await expect(page.get_by_text("Follow people")).to_be_visible()
+    await opened(page, "/inbox")
+    await expect(page.get_by_text("Replies to you")).to_be_visible()
+
+
+async def test_inbox_shows_replies_and_mentions_until_they_are_seen(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "An article of alice")
+    answer = site.comment(alice, article, "A comment of alice")
+    site.comment(bob, article, "To the *article*.")
+    site.comment(bob, article, "To the comment.", parent=answer)
+    site.post(bob, "An article for alice", content=f"See this, @{alice.username}.")
+    page = await visit(alice)
+    await opened(page, "/groups")
+    await expect(page.get_by_role("link", name="Inbox 3 new")).to_be_visible()
+    await page.get_by_role("link", name="Inbox 3 new").click()
+
+    items = page.locator("main ol.items > li")
+    await expect(items).to_have_count(3)
+    mention = items.filter(has_text=f"{bob.username} mentioned you")
+    await expect(mention.get_by_role("link", name="An article for alice")).to_be_visible()
+    await expect(items.filter(has_text=f"{bob.username} replied to your comment")).to_contain_text("To the comment.")
+    reply = items.filter(has_text=f"{bob.username} replied to your article")
+    await expect(reply.locator("em")).to_have_text("article")
+    await expect(reply.get_by_role("link", name="An article of alice")).to_be_visible()
+    await expect(page.get_by_role("img", name="New")).to_have_count(3)
+    await page.get_by_role("button", name="Mark all as seen").click()
+    await expect(page.get_by_role("img", name="New")).to_have_count(0)
+    await expect(page.get_by_role("link", name="Inbox", exact=True)).to_be_visible()
+    await page.reload()
+    await expect(page.get_by_role("link", name="Inbox", exact=True)).to_be_visible()
+    await expect(items).to_have_count(3)
+
+
+async def test_new_notifications_are_counted_in_the_header_and_announced(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Watched by alice")
+    page = await visit(alice)
+    await opened(page, "/groups")
+    await visit.subscribed(page, "notification")
+    site.comment(bob, article, "The first.")
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    await page.get_by_role("link", name="Inbox 1 new").click()
+    items = page.locator("main ol.items > li")
+    await expect(items).to_have_count(1)
+
+    site.comment(bob, article, "The second.")
+
+    show = page.get_by_role("button", name="1 new notification")
+    await expect(show).to_be_visible()
+    await expect(items).to_have_count(1)
+    await expect(page.get_by_role("link", name="Inbox 2 new")).to_be_visible()
+    await show.click()
+    await expect(items).to_have_count(2)
+    await expect(page.get_by_role("link", name="Inbox 2 new")).to_be_visible()

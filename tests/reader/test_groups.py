@@ -1,0 +1,90 @@
+"""The list of groups, and the pages of a group."""
+
+import re
+
+from playwright.async_api import expect
+
+from tests.reader.conftest import opened
+from tests.reader.lines import expect_votes, line, titles
+
+
+async def test_groups_are_listed_by_name_and_lead_to_their_articles(page, scene):
+    await opened(page, "/groups")
+    names = await page.locator(".groups .group").all_text_contents()
+    assert names == sorted(names)
+    assert {"ask", "scene", "show"} <= set(names)
+
+    await page.get_by_role("main").get_by_role("link", name="scene").click()
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("scene")
+    await expect(page.locator("main ol > li h2 a")).to_have_count(2)
+
+
+async def test_each_order_of_a_group_is_that_of_the_server(page, site, scene):
+    await opened(page, "/group/ask")
+    query = 'query($order: ArticleOrder) { group(name: "ask") { articles(order: $order) { nodes { title } } } }'
+    for order, name in {"TIME": "New", "VOTES": "Votes", "BEST": "Best", "SCORE": "Score"}.items():
+        await page.get_by_role("navigation", name="Orders").get_by_role("link", name=name).click()
+        wanted = [each["title"] for each in site.ask(query, order=order)["group"]["articles"]["nodes"]]
+
+        await expect(page.locator("main ol > li h2 a")).to_have_text(wanted)
+
+
+async def test_top_of_a_period_has_only_what_was_posted_in_it(page, site):
+    member = site.member("poster")
+    site.post(member, "Posted today", groups=["periods"])
+    await opened(page, "/group/periods")
+    for name in ("Top of the day", "Week", "Month"):
+        await page.get_by_role("link", name=name, exact=True).click()
+
+        await expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")
+        await expect(page.locator("main ol > li h2 a")).to_have_text(["Posted today"])
+
+
+async def test_pages_of_a_group_follow_each_other(page, site):
+    member = site.member("poster")
+    for number in range(31):
+        site.post(member, f"Number {number}", groups=["paged"])
+    await opened(page, "/group/paged?order=TIME")
+    first = await titles(page)
+    await page.get_by_role("link", name="Next").click()
+
+    await expect(page.locator("main ol > li h2 a")).to_have_text(["Number 0"])
+    await expect(page.locator(".rank")).to_have_text(["31"])
+    await page.go_back()
+    await expect(page.locator("main ol > li h2 a")).to_have_text(first)
+
+
+async def test_ranking_of_a_group_is_live(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    for title in ("First", "Second"):
+        article = site.post(alice, f"{title} of the live group", groups=["live"])
+    first = site.ask('{ group(name: "live") { articles(order: TIME) { nodes { id } } } }')
+    older = first["group"]["articles"]["nodes"][1]["id"]
+    page = await visit()
+    await opened(page, "/group/live")
+    await visit.subscribed(page, "rankingChanged")
+    assert await titles(page) == ["Second of the live group", "First of the live group"]
+
+    site.vote(bob, older)
+
+    await expect(page.locator("main ol > li h2 a")).to_have_text(
+        ["First of the live group", "Second of the live group"]
+    )
+    await expect_votes(line(page, "First of the live group"), 2)
+    assert article != older
+
+
+async def test_empty_and_impossible_groups_say_so(page, faults):
+    await opened(page, "/group/nobody-posts-here")
+    await expect(page.get_by_text("There are no articles here yet.")).to_be_visible()
+    await page.goto("/group/a%20b!")
+    await expect(page.get_by_text("No group can have this name.")).to_be_visible()
+    faults.ignore("status of 404")
+
+
+async def test_group_is_found_in_any_case_of_letters(page, scene):
+    await opened(page, "/group/SCENE")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("scene")
+    await expect(page).to_have_title(re.compile("scene"))

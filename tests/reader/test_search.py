@@ -1,0 +1,117 @@
+"""Search for articles, comments and users."""
+
+import re
+from collections.abc import Iterator
+from time import monotonic, sleep
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.reader.conftest import opened
+from tests.reader.site import Site
+from tests.server.conftest import serving
+from tests.servers import PATIENCE
+
+FOUND = "query($words: String!) { search(query: $words) { totalCount } }"
+
+
+@pytest.fixture
+def without_database(tmp_path) -> Iterator[Site]:
+    with serving(tmp_path, database_url="none") as live:
+        yield Site(live)
+
+
+async def test_matches_are_marked_in_articles_and_comments(page, site):
+    member = site.member("writer")
+    article = site.post(member, "A zebrafinch <mark>sings</mark> & flies")
+    site.comment(member, article, "Nobody has heard the ZEBRAFINCH, **never**.")
+    find(site, "zebrafinch", 2)
+    await opened(page, "/groups")
+    await page.get_by_role("searchbox", name="Search").fill("zebrafinch")
+    await page.get_by_role("searchbox", name="Search").press("Enter")
+
+    await expect(page.get_by_text("2 matches.")).to_be_visible()
+    await expect(page.locator("main mark")).to_have_text(["zebrafinch", "ZEBRAFINCH"])
+    found = page.get_by_role("article", name="A zebrafinch <mark>sings</mark> & flies")
+    await expect(found.locator("h2")).to_contain_text("A zebrafinch <mark>sings</mark> & flies")
+    await found.get_by_role("button", name=re.compile("Vote down")).click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
+
+
+async def test_excerpts_of_contents_stand_below_the_title(page, site):
+    member = site.member("writer")
+    site.post(member, "Birds", content="Some sing, and the quetzalbird does not.")
+    find(site, "quetzalbird", 1)
+    await opened(page, "/search?q=quetzalbird")
+
+    found = page.get_by_role("article", name="Birds")
+    await expect(found.locator("h2")).to_have_text("Birds")
+    await expect(found.locator(".excerpt")).to_have_text("Some sing, and the quetzalbird does not.")
+    await expect(found.locator(".excerpt mark")).to_have_text("quetzalbird")
+
+
+async def test_kinds_and_orders_are_kept_in_the_address(page, site):
+    member = site.member("walrusfan")
+    older = site.post(member, "The walrusfan journal")
+    site.post(member, "Walrusfan again")
+    site.comment(member, older, "A comment by a walrusfan.")
+    site.vote(site.member("voter"), older)
+    find(site, "walrusfan", 4)
+    await opened(page, "/search?q=walrusfan")
+
+    await page.get_by_role("link", name="Users", exact=True).click()
+    await expect(page.get_by_role("article", name=f"User {member.username}")).to_contain_text("karma")
+    await expect(page.get_by_text("1 match.")).to_be_visible()
+    await page.get_by_role("link", name="Comments", exact=True).click()
+    await expect(page.get_by_role("article", name=f"Comment by {member.username}")).to_be_visible()
+    await page.get_by_role("navigation", name="What to find").get_by_role("link", name="Articles").click()
+    await page.get_by_role("link", name="Newest", exact=True).click()
+    await expect(titles(page)).to_have_text(["Walrusfan again", "The walrusfan journal"])
+    await page.get_by_role("link", name="Most votes").click()
+    await expect(titles(page)).to_have_text(["The walrusfan journal", "Walrusfan again"])
+    await expect(page).to_have_url(re.compile(r"\?q=walrusfan&kind=ARTICLE&order=VOTES$"))
+    await page.reload()
+    await expect(titles(page)).to_have_text(["The walrusfan journal", "Walrusfan again"])
+
+
+async def test_matches_have_pages(page, site):
+    member = site.member("writer")
+    for number in range(26):
+        site.post(member, f"An okapi, number {number}")
+    find(site, "okapi", 26)
+    await opened(page, "/search?q=okapi&order=NEWEST")
+    await expect(page.get_by_text("26 matches.")).to_be_visible()
+
+    await page.get_by_role("link", name="Next").click()
+
+    await expect(titles(page)).to_have_text(["An okapi, number 0"])
+    await page.get_by_role("link", name="Previous").click()
+    await expect(titles(page)).to_have_count(25)
+
+
+async def test_search_for_nothing_and_without_matches_say_so(page):
+    await opened(page, "/search")
+    await expect(page.get_by_text("Type words into the search box.")).to_be_visible()
+    await opened(page, "/search?q=nothinghasthisword")
+    await expect(page.get_by_text("Nothing has all of these words.")).to_be_visible()
+
+
+async def test_site_without_database_says_that_it_cannot_search(visit, without_database):
+    page = await visit(base_url=without_database.url)
+    await opened(page, "/search?q=anything")
+
+    await expect(page.get_by_role("alert")).to_contain_text("The search is not available.")
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.get_by_role("alert")).to_contain_text("The search is not available.")
+
+
+def titles(page: Page):
+    return page.locator("main ol > li h2 a")
+
+
+def find(site: Site, words: str, count: int) -> None:
+    """Wait until the database has what the test has posted."""
+    deadline = monotonic() + PATIENCE
+    while site.ask(FOUND, words=words)["search"]["totalCount"] < count:
+        assert monotonic() < deadline, f"{words} is not found"
+        sleep(0.05)

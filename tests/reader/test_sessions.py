@@ -1,0 +1,160 @@
+"""Log in, register, log out and change the password."""
+
+import re
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.reader.conftest import opened
+from tests.reader.site import PASSWORD, Member, Site
+
+LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { token userErrors { message } } }"
+
+
+async def test_registration_leads_back_to_where_it_was_asked_for(page):
+    await opened(page, "/groups")
+    await page.get_by_role("link", name="Register").click()
+    await send(page, "Register", "newcomer", PASSWORD)
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Groups")
+    await expect(page).to_have_url(re.compile("/groups$"))
+    await expect(account(page)).to_contain_text("newcomer")
+    await expect(page.get_by_text("You are logged in as newcomer.")).to_be_visible()
+
+
+async def test_refused_registration_says_why_at_each_field(page):
+    await opened(page, "/register")
+    await send(page, "Register", "a b", "short")
+
+    name, password = page.get_by_label("Name"), page.get_by_label("Password")
+    await expect(name).to_be_focused()
+    await expect(name).to_have_accessible_description(re.compile("A username is 2 to 20 of"))
+    await expect(password).to_have_accessible_description(re.compile("A password has 8 to 128 characters"))
+    await expect(name).to_have_value("a b")
+
+
+async def test_taken_name_is_refused(page, scene):
+    await opened(page, "/register")
+    await send(page, "Register", scene.alice.username.upper(), PASSWORD)
+
+    await expect(page.get_by_label("Name")).to_have_accessible_description(re.compile("is taken"))
+
+
+async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, scene, site):
+    await opened(page, "/log-in")
+    await send(page, "Log in", scene.bob.username, PASSWORD)
+    await expect(account(page)).to_contain_text(scene.bob.username)
+    await page.reload()
+    await expect(account(page)).to_contain_text(scene.bob.username)
+    token = (await session_of(page))["token"]
+
+    await page.get_by_role("button", name="Log out").click()
+    await expect(account(page)).to_contain_text("Log in")
+    await page.reload()
+
+    await expect(account(page)).to_contain_text("Log in")
+    assert await session_of(page) is None
+    assert site.live.ask("{ viewer { id } }", token)["data"]["viewer"] is None
+
+
+async def test_wrong_password_is_refused(page, scene):
+    await opened(page, "/log-in")
+    await send(page, "Log in", scene.bob.username, "wrong horse")
+
+    await expect(page.get_by_role("alert")).to_contain_text("No such name and password.")
+    await expect(page.get_by_label("Name")).to_have_value(scene.bob.username)
+
+
+@pytest.mark.parametrize("next", ["//example.com/", "/\\example.com", "https://example.com/", "javascript:alert(1)"])
+async def test_log_in_leads_to_no_other_site(page, scene, site, next):
+    await opened(page, f"/log-in?next={next}")
+    await send(page, "Log in", scene.bob.username, PASSWORD)
+
+    await expect(account(page)).to_contain_text(scene.bob.username)
+    await expect(page).to_have_url(f"{site.url}/")
+
+
+async def test_password_managers_know_the_fields(visit, page, scene):
+    await opened(page, "/log-in")
+    assert await purposes(page) == ["username", "current-password"]
+    await opened(page, "/register")
+    assert await purposes(page) == ["username", "new-password"]
+    page = await visit(scene.bob)
+    await opened(page, "/settings")
+    assert await purposes(page) == ["username", "current-password", "new-password"]
+
+
+async def test_changed_password_ends_other_sessions(visit, site):
+    member = site.member("changer")
+    page = await visit(member)
+    elsewhere = await visit(Member(member.username, log_in(site, member, PASSWORD)))
+    await opened(elsewhere, "/inbox")
+
+    await opened(page, "/settings")
+    await page.get_by_label("Current password").fill(PASSWORD)
+    await page.get_by_label("New password").fill("another horse")
+    await page.get_by_role("button", name="Change the password").click()
+    await expect(page.get_by_text("Your password is changed.")).to_be_visible()
+    await expect(page.get_by_label("New password")).to_have_value("")
+    await elsewhere.reload()
+
+    await expect(elsewhere.get_by_text("Your session has ended.")).to_be_visible()
+    await expect(elsewhere.get_by_role("main").get_by_role("link", name="Log in")).to_be_visible()
+    await expect(account(page)).to_contain_text(member.username)
+    assert log_in(site, member, "another horse")
+
+
+async def test_wrong_current_password_changes_nothing(visit, site):
+    member = site.member("keeper")
+    page = await visit(member)
+    await opened(page, "/settings")
+    await page.get_by_label("Current password").fill("wrong horse")
+    await page.get_by_label("New password").fill("another horse")
+    await page.get_by_role("button", name="Change the password").click()
+
+    await expect(page.get_by_text("No such name and password.")).to_be_visible()
+    assert log_in(site, member, PASSWORD)
+
+
+async def test_log_in_that_does_not_reach_the_server_can_be_repeated(page, scene, faults):
+    await opened(page, "/log-in")
+    await page.route("**/graphql", lambda route: route.abort())
+    await send(page, "Log in", scene.bob.username, PASSWORD)
+    await expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached.")
+    await page.unroute("**/graphql")
+    await page.get_by_role("button", name="Log in").click()
+
+    await expect(account(page)).to_contain_text(scene.bob.username)
+    await faults.expect("request failed|ERR_FAILED")
+
+
+async def test_all_tabs_have_the_session(visit, scene):
+    page = await visit()
+    await opened(page, "/groups")
+    other = await page.context.new_page()
+    await opened(other, "/log-in")
+    await send(other, "Log in", scene.bob.username, PASSWORD)
+
+    await expect(account(page)).to_contain_text(scene.bob.username)
+
+
+async def send(page: Page, name: str, username: str, password: str) -> None:
+    await page.get_by_label("Name").fill(username)
+    await page.get_by_label("Password").fill(password)
+    await page.get_by_role("main").get_by_role("button", name=name).click()
+
+
+def account(page: Page):
+    return page.get_by_role("banner")
+
+
+async def session_of(page: Page):
+    return await page.evaluate("JSON.parse(localStorage.getItem('upvote-session'))")
+
+
+async def purposes(page: Page) -> list[str]:
+    return await page.get_by_role("main").locator("input").evaluate_all("all => all.map((each) => each.autocomplete)")
+
+
+def log_in(site: Site, member: Member, password: str) -> str:
+    return site.ask(LOG_IN, input={"username": member.username, "password": password})["logIn"]["token"]

@@ -1,0 +1,119 @@
+"""The pages of a user, and following."""
+
+import re
+
+from playwright.async_api import expect
+
+from tests.reader.conftest import opened
+from tests.reader.lines import titles
+
+PROFILE = "query($name: String!) { user(username: $name) { karma viewerIsFollowing followers { totalCount } } }"
+
+
+async def test_user_page_shows_karma_articles_and_comments(page, site, scene):
+    await opened(page, f"/user/{scene.alice.username}")
+    karma = site.ask(PROFILE, name=scene.alice.username)["user"]["karma"]
+    await expect(page.locator(".profile")).to_contain_text(f"{karma} karma")
+    await expect(page.locator(".profile")).to_contain_text("Joined")
+    assert len(await titles(page)) == 2
+
+    await opened(page, f"/user/{scene.bob.username}")
+    await page.get_by_role("link", name="Comments", exact=True).click()
+    comments = page.get_by_role("article", name=f"Comment by {scene.bob.username}")
+    await expect(comments).to_have_count(4)
+    await expect(comments.first).to_contain_text("And this answers it.")
+    await comments.first.get_by_role("link", name="Ask HN: What is on every page?").click()
+    await expect(page).to_have_url(re.compile(r"/article/\d+/comment/\d+$"))
+
+
+async def test_followers_and_following_are_listed(page, scene):
+    await opened(page, f"/user/{scene.alice.username}")
+    await page.get_by_role("link", name="2 followers").click()
+    await expect(page.locator(".people .user")).to_have_text([scene.carol.username, scene.bob.username])
+
+    await page.locator(".people .user").first.click()
+    await page.get_by_role("link", name="1 following").click()
+
+    await expect(page.locator(".people .user")).to_have_text([scene.alice.username])
+
+
+async def test_follow_is_shown_at_once_and_counted(visit, site):
+    star, fan = site.member("star"), site.member("fan")
+    page = await visit(fan)
+    await opened(page, f"/user/{star.username}")
+    waiting = []
+    await page.route("**/graphql", lambda route: waiting.append(route))
+    follow = page.get_by_role("button", name=f"Follow {star.username}")
+    await follow.click()
+    await expect(follow).to_have_attribute("aria-pressed", "true")
+    await expect(page.get_by_role("link", name="1 follower", exact=True)).to_be_visible()
+    assert site.ask(PROFILE, by=fan, name=star.username)["user"]["viewerIsFollowing"] is False
+    async with page.expect_response("**/graphql"):
+        await waiting.pop().continue_()
+    await page.unroute("**/graphql")
+    await page.reload()
+    await expect(follow).to_have_attribute("aria-pressed", "true")
+
+    async with page.expect_response("**/graphql"):
+        await follow.click()
+    await expect(follow).to_have_attribute("aria-pressed", "false")
+    await expect(page.get_by_role("link", name="0 followers")).to_be_visible()
+    await page.reload()
+    await expect(follow).to_have_attribute("aria-pressed", "false")
+
+
+async def test_follow_that_does_not_reach_the_server_is_taken_back(visit, site, faults):
+    star, fan = site.member("star"), site.member("fan")
+    page = await visit(fan)
+    await opened(page, f"/user/{star.username}")
+    await page.route("**/graphql", lambda route: route.abort())
+    follow = page.get_by_role("button", name=f"Follow {star.username}")
+    await follow.click()
+
+    await expect(page.get_by_text(f"You do not follow {star.username}. The server cannot be reached.")).to_be_visible()
+    await expect(follow).to_have_attribute("aria-pressed", "false")
+    await expect(page.get_by_role("link", name="0 followers")).to_be_visible()
+    await faults.expect("request failed|ERR_FAILED")
+
+
+async def test_visitor_who_follows_is_asked_to_log_in_and_comes_back(page, scene):
+    await opened(page, f"/user/{scene.alice.username}/comments")
+    await page.get_by_role("button", name=f"Follow {scene.alice.username}").click()
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
+    await page.get_by_label("Name").fill(scene.carol.username)
+    await page.get_by_label("Password").fill(scene.carol.password)
+    await page.get_by_role("main").get_by_role("button", name="Log in").click()
+    await expect(page).to_have_url(re.compile(f"/user/{scene.alice.username}/comments$"))
+    follow = page.get_by_role("button", name=f"Follow {scene.alice.username}")
+    await expect(follow).to_have_attribute("aria-pressed", "true")
+
+
+async def test_nobody_follows_themselves(visit, scene):
+    page = await visit(scene.alice)
+    await opened(page, f"/user/{scene.alice.username.upper()}")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text(scene.alice.username)
+    await expect(page.get_by_role("button", name=re.compile("Follow"))).to_have_count(0)
+
+
+async def test_articles_of_a_user_have_pages(page, site):
+    member = site.member("writer")
+    for number in range(26):
+        site.post(member, f"Number {number}")
+    await opened(page, f"/user/{member.username}")
+    first = await titles(page)
+    await page.get_by_role("link", name="Next").click()
+    await expect(page.locator("main ol > li h2 a")).to_have_text(["Number 0"])
+
+    await page.get_by_role("link", name="Previous").click()
+
+    await expect(page.locator("main ol > li h2 a")).to_have_text(first)
+    await expect(page.get_by_role("link", name="Previous")).to_have_count(0)
+
+
+async def test_absent_user_is_not_found(page, faults):
+    await page.goto("/user/nobody-has-this")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+    faults.ignore("404")
