@@ -1,11 +1,16 @@
-"""The sources of the reader: formatted, and without errors of types."""
+"""The sources of the reader: formatted, without errors of types, and served by Vite."""
 
+import os
+import re
 import subprocess
 
+import httpx
 import pytest
 
 from tests import programs
 from tests.server.commands import ROOT
+from tests.server.conftest import serving
+from tests.servers import PATIENCE
 
 SOURCES = ROOT / "reader"
 
@@ -26,3 +31,27 @@ def test_sources_have_no_faults(commands):
         command = [programs.node(), str(modules / program), *arguments]
         done = subprocess.run(command, cwd=SOURCES, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(900)
+def test_development_server_serves_pages_and_passes_requests_on(tmp_path):
+    modules = programs.node_modules(SOURCES)
+    command = [programs.node(), str(modules / "vite/bin/vite.js"), "--host", "127.0.0.1", "--port", "0"]
+    with (
+        serving(tmp_path) as live,
+        subprocess.Popen(
+            command, cwd=SOURCES, env=os.environ | {"SERVER_URL": live.url}, stdout=subprocess.PIPE, text=True
+        ) as vite,
+    ):
+        try:
+            assert vite.stdout is not None
+            url = next(found[0] for line in vite.stdout if (found := re.findall(r"http://127\.0\.0\.1:\d+", line)))
+            page = httpx.get(f"{url}/article/1", headers={"Accept": "text/html"}, timeout=PATIENCE)
+            script = httpx.get(f"{url}/src/pages/FrontPage.tsx", timeout=PATIENCE)
+            answer = httpx.post(f"{url}/graphql", json={"query": "{ viewer { id } }"}, timeout=PATIENCE)
+        finally:
+            vite.terminate()
+
+    assert '<script src="/src/before-paint.js">' in page.text
+    assert "query FrontPage(" in script.text
+    assert answer.json() == {"data": {"viewer": None}}
