@@ -1,0 +1,15 @@
+"""What needs no server: the reader's own unit tests, in Node."""
+
+import subprocess
+from pathlib import Path
+
+from tests import programs
+
+READER = Path(__file__).parents[2] / "reader"
+
+
+def test_units_of_the_reader():
+    vitest = programs.node_modules(READER) / ".bin" / "vitest"
+    done = subprocess.run([vitest, "run", "--root", READER], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
