@@ -1,6 +1,8 @@
 import { cacheExchange, type Cache, type OptimisticMutationResolver } from "@urql/exchange-graphcache";
 import { gql, type Exchange } from "urql";
 import type {
+  DeleteArticleMutation,
+  DeleteCommentMutation,
   FollowUserInput,
   RankingSubscription,
   RankingSubscriptionVariables as Ranking,
@@ -28,6 +30,7 @@ const POSSIBLE_TYPES = {
 };
 
 const UNSEEN = gql("fragment Unseen on Inbox { id unseenCount }");
+const DELETED = gql("fragment Deleted on Comment { id state content poster { id } }");
 
 /** The normalised cache. It shows votes and follows at once, and takes them back if the server refuses or cannot be reached. */
 export function cache(): Exchange {
@@ -40,7 +43,14 @@ export function cache(): Exchange {
       followUser: expectedFollow(true),
       unfollowUser: expectedFollow(false),
     },
+    resolvers: { Query: { node: (_, { id }) => known(String(id)) } },
     updates: {
+      Mutation: {
+        deleteArticle: ({ deleteArticle }: DeleteArticleMutation, _, cache) =>
+          forget(cache, deleteArticle?.deletedArticleId),
+        deleteComment: ({ deleteComment }: DeleteCommentMutation, _, cache) =>
+          empty(cache, deleteComment?.deletedCommentId),
+      },
       Subscription: {
         notification: (_, __, cache) => addUnseen(cache),
         rankingChanged: ({ rankingChanged }: RankingSubscription, ranking: Ranking, cache) =>
@@ -102,4 +112,20 @@ function reorder(cache: Cache, { order, group, first }: Ranking, articles: reado
     const connection = cache.resolve(listing, fieldKey);
     if (typeof connection === "string") cache.link(connection, "nodes", keys);
   }
+}
+
+/** Lists that have the article are read again. */
+function forget(cache: Cache, id: string | null | undefined): void {
+  if (id) cache.invalidate({ __typename: "Article", id });
+}
+
+/** A deleted comment stays in its thread while it has replies. */
+function empty(cache: Cache, id: string | null | undefined): void {
+  if (id) cache.writeFragment(DELETED, { id, state: "DELETED", content: null, poster: null });
+}
+
+/** A node that the cache may have from elsewhere. */
+function known(id: string): { __typename: string; id: string } {
+  const type = id.slice(0, id.indexOf(":"));
+  return { __typename: type.charAt(0).toUpperCase() + type.slice(1), id };
 }

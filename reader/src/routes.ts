@@ -13,6 +13,10 @@ export const PAGES = [
   ["/log-in", lazy(() => import("./pages/LogInPage"))],
   ["/register", lazy(() => import("./pages/RegisterPage"))],
   ["/settings", lazy(() => import("./pages/SettingsPage"))],
+  ["/article/:number", lazy(() => import("./pages/ArticlePage"))],
+  ["/article/:article/comment/:number", lazy(() => import("./pages/CommentPage"))],
+  ["/article/:number/edit", lazy(() => import("./pages/EditPage"))],
+  ["/post", lazy(() => import("./pages/PostPage"))],
 ] as const;
 
 /** Whether there is a page with this pattern: links to others are not shown. */

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
@@ -44,4 +45,12 @@ function isSession(value: unknown): value is Session {
   return (
     "token" in value && typeof value.token === "string" && "username" in value && typeof value.username === "string"
   );
+}
+
+/** Who writes here. It stays when the session ends, so that what was typed stays. */
+export function useWriter(): string | null {
+  const session = useSession();
+  const [writer, setWriter] = useState(session?.username ?? null);
+  if (session && session.username !== writer) setWriter(session.username);
+  return session?.username ?? writer;
 }

@@ -23,11 +23,13 @@ interface FormProps {
   /** Why the request failed, if it did. */
   fault?: string | null;
   label?: string;
+  /** With it, there is a button that gives the form up. */
+  onCancel?: (() => void) | undefined;
   children: ReactNode;
 }
 
 /** A form that keeps what was typed when it is refused, and moves the focus to the first field that is wrong. */
-export function Form({ submit, action, refusals = [], fault = null, label, children }: FormProps) {
+export function Form({ submit, action, refusals = [], fault = null, label, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [isSending, setSending] = useState(false);
   useEffect(() => {
@@ -65,9 +67,16 @@ export function Form({ submit, action, refusals = [], fault = null, label, child
           ))}
           {fault !== null && <p className="refusal">{fault}</p>}
         </div>
-        <button className="primary" disabled={isSending}>
-          {submit}
-        </button>
+        <div className="buttons">
+          <button className="primary" disabled={isSending}>
+            {submit}
+          </button>
+          {onCancel && (
+            <button type="button" onClick={onCancel}>
+              Cancel
+            </button>
+          )}
+        </div>
       </form>
     </Refusals>
   );

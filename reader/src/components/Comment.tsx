@@ -1,0 +1,302 @@
+import { createContext, memo, useContext, useRef, useState, type MouseEvent } from "react";
+import { useClient } from "urql";
+import { Link, useLocation } from "wouter";
+import { commentPath, numberOf } from "../addresses";
+import { hasDraft } from "../drafts";
+import { explain, explainRefusal } from "../errors";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { CommentRowFragment, ContentState } from "../gql/graphql";
+import { logInPath } from "../log-in";
+import { useSession, useWriter } from "../session";
+import { say, sayProblem } from "../status";
+import { VoteButtons } from "../votes";
+import { CommentForm, EditCommentForm, commentDraft } from "./CommentForm";
+import { Confirm } from "./Confirm";
+import { Markdown } from "./Markdown";
+import { Time } from "./Time";
+import { UserLink } from "./UserLink";
+
+export const COMMENT_ROW = graphql(`
+  fragment CommentRow on Comment {
+    __typename
+    id
+    depth
+    state
+    content
+    postedAt
+    editedAt
+    votes
+    viewerVote
+    isVotingOpen
+    poster {
+      id
+      username
+    }
+  }
+`);
+
+const DELETE_COMMENT = graphql(`
+  mutation DeleteComment($input: DeleteCommentInput!) {
+    deleteComment(input: $input) {
+      deletedCommentId
+      userErrors {
+        code
+        field
+        message
+      }
+    }
+  }
+`);
+
+/** What all comments of a thread share. */
+interface Surroundings {
+  articleId: string;
+  /** The poster of the article, whose comments are marked. */
+  poster: string;
+  isLocked: boolean;
+  /** The depth that is not indented: more than 0 in a branch. */
+  firstDepth: number;
+  /** The comment that the page is about, if it is about one. */
+  current: string | null;
+  fold: (id: string) => void;
+  /** Shows a new comment of the viewer. */
+  onPosted: (id: string) => void;
+  /** Before a comment is deleted: returns what moves the focus to what is then nearest to its place. */
+  leave: (id: string) => () => void;
+}
+
+export const SurroundingsContext = createContext<Surroundings | null>(null);
+
+interface CommentProps {
+  comment: FragmentType<typeof COMMENT_ROW>;
+  parent: FragmentType<typeof COMMENT_ROW> | null;
+  isCollapsed: boolean;
+  /** How many comments below it are hidden while it is collapsed. */
+  folded: number;
+}
+
+export const elementIdOf = (id: string): string => `comment-${numberOf(id)}`;
+
+/** A comment of a thread: its votes, text and actions. Memoised, as a thread has many. */
+export const Comment = memo(function Comment({ comment: masked, parent, isCollapsed, folded }: CommentProps) {
+  const comment = readFragment(COMMENT_ROW, masked);
+  const { firstDepth, current } = useSurroundings();
+  const level = comment.depth - firstDepth;
+  return (
+    <li className="comment" style={{ "--level": level }} data-level={level} data-collapsed={isCollapsed || undefined}>
+      <article
+        id={elementIdOf(comment.id)}
+        tabIndex={-1}
+        data-item=""
+        aria-label={nameOf(comment)}
+        aria-current={current === comment.id || undefined}
+      >
+        <Heading {...{ comment, isCollapsed, folded }} parent={readFragment(COMMENT_ROW, parent)} />
+        {!isCollapsed && <Body comment={comment} />}
+      </article>
+    </li>
+  );
+});
+
+type Content = CommentRowFragment;
+
+function Heading({ comment, parent, isCollapsed, folded }: HeadingProps) {
+  const { articleId, poster, fold } = useSurroundings();
+  const own = comment.poster?.username;
+  return (
+    <div className="byline">
+      <button
+        type="button"
+        className="fold"
+        aria-expanded={!isCollapsed}
+        aria-keyshortcuts="x"
+        aria-label={`Show ${nameOf(comment)} with replies`}
+        title={isCollapsed ? "Show (x)" : "Hide (x)"}
+        onClick={() => fold(comment.id)}
+      />
+      <h3>{own ? <UserLink username={own} /> : <span className="absent">deleted</span>}</h3>
+      {own === poster && <span className="badge">poster</span>}
+      <Link href={commentPath(articleId, comment.id)} aria-keyshortcuts="o" title="Only this comment and its replies">
+        <Time at={comment.postedAt} />
+      </Link>
+      {comment.editedAt && <Edited at={comment.editedAt} />}
+      {parent && <ParentLink parent={parent} />}
+      {isCollapsed && folded > 0 && <span className="folded">{folded === 1 ? "1 reply" : `${folded} replies`}</span>}
+    </div>
+  );
+}
+
+interface HeadingProps {
+  comment: Content;
+  parent: Content | null;
+  isCollapsed: boolean;
+  folded: number;
+}
+
+/** Moves to the comment that is answered, which stands above. */
+function ParentLink({ parent }: { parent: Content }) {
+  const { articleId } = useSurroundings();
+
+  function go(event: MouseEvent) {
+    const element = document.getElementById(elementIdOf(parent.id));
+    if (!element || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    element.focus();
+  }
+
+  return (
+    <Link href={commentPath(articleId, parent.id)} className="parent" aria-keyshortcuts="p" onClick={go}>
+      <span className="hidden">in reply to </span>↑ <bdi>{parent.poster?.username ?? "deleted"}</bdi>
+    </Link>
+  );
+}
+
+function Edited({ at }: { at: string }) {
+  return (
+    <span className="edited">
+      edited <Time at={at} />
+    </span>
+  );
+}
+
+const ABSENT: Record<ContentState, string> = {
+  DELETED: "This comment was deleted.",
+  REMOVED: "This comment was removed by a moderator.",
+  PENDING: "This comment waits for a moderator.",
+  VISIBLE: "This comment has no text.",
+};
+
+type Doing = "reply" | "edit" | "delete" | null;
+
+function Body({ comment }: { comment: Content }) {
+  const writer = useWriter();
+  const [doing, setDoing] = useState<Doing>(() => unfinished(writer, comment.id));
+  const actions = useRef<HTMLDivElement>(null);
+  if (comment.content == null) return <p className="absent">{ABSENT[comment.state]}</p>;
+
+  function leave(button: "Reply" | "Edit") {
+    setDoing(null);
+    actions.current?.querySelector<HTMLElement>(`[data-action=${button}]`)?.focus();
+  }
+
+  return (
+    <>
+      {doing === "edit" && writer !== null ? (
+        <EditCommentForm
+          draft={commentDraft(writer, "edit", comment.id)}
+          comment={{ id: comment.id, content: comment.content }}
+          onDone={() => leave("Edit")}
+        />
+      ) : (
+        <Markdown text={comment.content} />
+      )}
+      <div className="actions" ref={actions}>
+        <VoteButtons subject={comment} name={nameOf(comment)} />
+        <Actions {...{ comment, doing, setDoing }} />
+      </div>
+      {doing === "reply" && writer !== null && <Reply {...{ comment, writer }} onDone={() => leave("Reply")} />}
+      {doing === "delete" && <Delete comment={comment} onCancel={() => setDoing(null)} />}
+    </>
+  );
+}
+
+function unfinished(writer: string | null, id: string): Doing {
+  if (writer === null) return null;
+  if (hasDraft(commentDraft(writer, "answer", id))) return "reply";
+  return hasDraft(commentDraft(writer, "edit", id)) ? "edit" : null;
+}
+
+interface ActionsProps {
+  comment: Content;
+  doing: Doing;
+  setDoing: (doing: Doing) => void;
+}
+
+function Actions({ comment, doing, setDoing }: ActionsProps) {
+  const session = useSession();
+  const [, navigate] = useLocation();
+  const { isLocked } = useSurroundings();
+
+  function reply() {
+    if (session) return setDoing(doing === "reply" ? null : "reply");
+    navigate(logInPath());
+    say("Log in to reply.");
+  }
+
+  const action = (name: string, shortcut: string | undefined, isOpen: boolean, onClick: () => void) => (
+    <button
+      type="button"
+      className="action"
+      data-action={name}
+      aria-label={`${name}: ${nameOf(comment)}`}
+      aria-keyshortcuts={shortcut}
+      aria-expanded={isOpen}
+      onClick={onClick}
+    >
+      {name}
+    </button>
+  );
+  const isOwn = session !== null && session.username === comment.poster?.username;
+  return (
+    <>
+      {!isLocked && action("Reply", "r", doing === "reply", reply)}
+      {isOwn && action("Edit", "e", doing === "edit", () => setDoing(doing === "edit" ? null : "edit"))}
+      {isOwn && action("Delete", undefined, doing === "delete", () => setDoing("delete"))}
+    </>
+  );
+}
+
+function Reply({ comment, writer, onDone }: { comment: Content; writer: string; onDone: () => void }) {
+  const { articleId, onPosted } = useSurroundings();
+  return (
+    <CommentForm
+      draft={commentDraft(writer, "answer", comment.id)}
+      articleId={articleId}
+      parentId={comment.id}
+      label={`Reply to ${comment.poster?.username ?? "this comment"}`}
+      onPosted={(id) => {
+        onDone();
+        onPosted(id);
+      }}
+      onCancel={onDone}
+    />
+  );
+}
+
+function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void }) {
+  const client = useClient();
+  const { leave } = useSurroundings();
+
+  async function remove() {
+    const focusNearest = leave(comment.id);
+    const { data, error } = await client.mutation(DELETE_COMMENT, { input: { commentId: comment.id } });
+    const [refusal] = data?.deleteComment?.userErrors ?? [];
+    if (!error && !refusal) {
+      say("Your comment is deleted.");
+      return focusNearest();
+    }
+    onCancel();
+    sayProblem(`Your comment was not deleted. ${error ? explain(error) : refusal ? explainRefusal(refusal) : ""}`);
+  }
+
+  return (
+    <Confirm
+      question="Delete your comment?"
+      consequence="Its text and your name are removed. Replies to it stay."
+      action="Delete"
+      onConfirm={remove}
+      onCancel={onCancel}
+    />
+  );
+}
+
+/** What a screen reader calls a comment. */
+function nameOf({ poster }: Content): string {
+  return poster ? `comment by ${poster.username}` : "deleted comment";
+}
+
+function useSurroundings(): Surroundings {
+  const surroundings = useContext(SurroundingsContext);
+  if (!surroundings) throw new Error("a comment is shown outside of a thread");
+  return surroundings;
+}

@@ -1,0 +1,166 @@
+import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+import { useClient } from "urql";
+import { useDraft, type Draft } from "../drafts";
+import { explain, type Refusal } from "../errors";
+import { graphql } from "../gql";
+import { say } from "../status";
+import { MARKDOWN_HINT } from "./ArticleForm";
+import { Field, Form } from "./Form";
+
+const POST_COMMENT = graphql(`
+  mutation PostComment($input: CommentInput!) {
+    comment(input: $input) {
+      comment {
+        id
+        article {
+          id
+          commentCount
+        }
+        ...PostedComment
+      }
+      userErrors {
+        code
+        field
+        message
+        ... on RateLimited {
+          retryAt
+        }
+      }
+    }
+  }
+`);
+
+const EDIT_COMMENT = graphql(`
+  mutation EditComment($input: EditCommentInput!) {
+    editComment(input: $input) {
+      comment {
+        id
+        content
+        editedAt
+      }
+      userErrors {
+        code
+        field
+        message
+      }
+    }
+  }
+`);
+
+interface CommentFormProps {
+  /** The name of the draft: see `commentDraft`. */
+  draft: string;
+  articleId: string;
+  /** The comment that is answered; null for the article. */
+  parentId: string | null;
+  label: string;
+  /** Gets the id of the new comment, which the cache has. */
+  onPosted: (id: string) => void;
+  onCancel?: () => void;
+}
+
+/** The draft of a user's answer to an article or a comment, or of an edit of a comment. */
+export function commentDraft(username: string, doing: "answer" | "edit", id: string): string {
+  return `${username}:${doing}:${id}`;
+}
+
+/** A form that answers an article or a comment. It posts once, however often it is sent. */
+export function CommentForm({ draft: name, articleId, parentId, label, onPosted, onCancel }: CommentFormProps) {
+  const client = useClient();
+  const draft = useDraft(name, "");
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function post() {
+    const input = { articleId, parentId, content: draft.value, idempotencyKey: draft.key() };
+    const { data, error } = await client.mutation(POST_COMMENT, { input });
+    setFault(error ? explain(error) : null);
+    setRefusals(data?.comment?.userErrors ?? []);
+    if (error || !data?.comment || data.comment.userErrors.length > 0) return;
+    draft.clear();
+    if (data.comment.comment) onPosted(data.comment.comment.id);
+    else say("This comment was posted before, and has been deleted since.");
+  }
+
+  return (
+    <TextForm {...{ label, draft, refusals, fault, onCancel }} submit={parentId ? "Reply" : "Comment"} action={post} />
+  );
+}
+
+interface EditFormProps {
+  draft: string;
+  comment: { id: string; content: string };
+  onDone: () => void;
+}
+
+/** A form that replaces the text of a comment. */
+export function EditCommentForm({ draft: name, comment, onDone }: EditFormProps) {
+  const client = useClient();
+  const draft = useDraft(name, comment.content);
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function save() {
+    const { data, error } = await client.mutation(EDIT_COMMENT, {
+      input: { commentId: comment.id, content: draft.value },
+    });
+    setFault(error ? explain(error) : null);
+    setRefusals(data?.editComment?.userErrors ?? []);
+    if (error || data?.editComment?.userErrors.length !== 0) return;
+    draft.clear();
+    say("Your comment is changed.");
+    onDone();
+  }
+
+  return (
+    <TextForm {...{ draft, refusals, fault }} onCancel={onDone} label="Edit your comment" submit="Save" action={save} />
+  );
+}
+
+interface TextFormProps {
+  label: string;
+  submit: string;
+  draft: Draft<string>;
+  refusals: readonly Refusal[];
+  fault: string | null;
+  action: () => Promise<void>;
+  onCancel?: (() => void) | undefined;
+}
+
+/** A form that can be cancelled gets the focus when it is opened. */
+function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: TextFormProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (onCancel) box.current?.querySelector("textarea")?.focus();
+  }, []);
+
+  function cancel() {
+    draft.clear();
+    onCancel?.();
+  }
+
+  function sendByKey(event: KeyboardEvent) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) box.current?.querySelector("form")?.requestSubmit();
+    if (event.key === "Escape" && onCancel && draft.value === "") cancel();
+  }
+
+  return (
+    <div className="write" ref={box} onKeyDown={sendByKey}>
+      <Form {...{ submit, action, fault }} refusals={refusals.map(ofField)} onCancel={onCancel && cancel}>
+        <Field
+          name="content"
+          label={label}
+          hint={MARKDOWN_HINT}
+          rows={5}
+          value={draft.value}
+          onChange={(event) => draft.change(event.target.value)}
+        />
+      </Form>
+    </div>
+  );
+}
+
+/** Refusals of other fields, such as `parentId`, are about the whole form. */
+function ofField(refusal: Refusal): Refusal {
+  return refusal.field?.[1] === "content" ? refusal : { ...refusal, field: null };
+}

@@ -1,0 +1,237 @@
+import "./thread.css";
+import { useCallback, useLayoutEffect, useMemo, useRef } from "react";
+import { Link } from "wouter";
+import { withQuery } from "../addresses";
+import { hasDraft } from "../drafts";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { CommentOrder } from "../gql/graphql";
+import { useLive } from "../live";
+import { logInPath } from "../log-in";
+import { useSession, useWriter } from "../session";
+import {
+  POSTED_COMMENT,
+  useThread,
+  type LiveThread,
+  type THREAD_PLACES,
+  type ThreadComment,
+  type ThreadRow,
+} from "../useThread";
+import { Comment, elementIdOf, SurroundingsContext } from "./Comment";
+import { CommentForm, commentDraft } from "./CommentForm";
+
+const COMMENT_POSTED = graphql(`
+  subscription CommentPosted($articleId: ID!, $under: ID) {
+    commentPosted(articleId: $articleId, under: $under) {
+      id
+      ...PostedComment
+    }
+  }
+`);
+
+const COMMENT_CHANGED = graphql(`
+  subscription CommentChanged($articleId: ID!) {
+    commentChanged(articleId: $articleId) {
+      id
+      ...CommentRow
+    }
+  }
+`);
+
+interface ThreadProps {
+  article: { id: string; isLocked: boolean; poster: { username: string } };
+  order: CommentOrder;
+  first: FragmentType<typeof THREAD_PLACES>;
+  /** In a branch, the comment that it belongs to, after comments above it. */
+  above?: readonly ThreadComment[];
+}
+
+const WHOLE: readonly ThreadComment[] = [];
+
+/** The comments of an article, or a branch of them. New ones are announced, and shown when the viewer asks for them. */
+export function Thread({ article, order, first, above = WHOLE }: ThreadProps) {
+  const session = useSession();
+  const focus = useFocus();
+  const thread = useThread({ articleId: article.id, order, first, above }, focus);
+  const { add } = thread;
+  const onPosted = useCallback(
+    (id: string) => {
+      add(id);
+      focus([id]);
+    },
+    [add, focus],
+  );
+  const under = above.at(-1)?.id ?? null;
+  useLive(COMMENT_CHANGED, { articleId: article.id });
+  useLive(
+    COMMENT_POSTED,
+    { articleId: article.id, under },
+    {
+      onData: ({ commentPosted }) => {
+        const { id, poster } = readFragment(POSTED_COMMENT, commentPosted);
+        if (poster && poster.username === session?.username) thread.add(id);
+        else thread.announce(id);
+      },
+    },
+  );
+
+  return (
+    <>
+      {under === null && !article.isLocked && <Answer articleId={article.id} onPosted={onPosted} />}
+      <Announcement thread={thread} />
+      <Rows {...{ article, thread, current: under, onPosted, focus }} />
+    </>
+  );
+}
+
+/** Moves the focus to the first of some comments, now or as soon as one is there. */
+function useFocus(): (ids: readonly string[]) => void {
+  const wanted = useRef<readonly string[]>([]);
+  const attempt = useCallback(() => {
+    if (wanted.current.length === 0) return;
+    const selector = wanted.current.map((id) => `#${elementIdOf(id)}`).join();
+    const element = document.querySelector<HTMLElement>(selector);
+    if (!element) return;
+    wanted.current = [];
+    element.focus();
+  }, []);
+  useLayoutEffect(attempt);
+  return useCallback(
+    (ids) => {
+      wanted.current = ids;
+      attempt();
+    },
+    [attempt],
+  );
+}
+
+function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: string) => void }) {
+  const session = useSession();
+  const writer = useWriter();
+  const draft = writer === null ? null : commentDraft(writer, "answer", articleId);
+  if (draft === null || (session === null && !hasDraft(draft))) {
+    return (
+      <p className="hint">
+        <Link href={logInPath()}>Log in</Link> to comment.
+      </p>
+    );
+  }
+  return <CommentForm key={draft} {...{ draft, articleId, onPosted }} parentId={null} label="Your comment" />;
+}
+
+function Announcement({ thread: { announced, showAnnounced, outOfSight } }: { thread: LiveThread }) {
+  return (
+    <div className="announcement" role="status">
+      {announced > 0 && (
+        <button type="button" className="primary" onClick={showAnnounced}>
+          {announced === 1 ? "1 new comment" : `${announced} new comments`}
+        </button>
+      )}
+      {announced === 0 && outOfSight > 0 && (
+        <span className="hint">
+          {outOfSight === 1 ? "1 new comment is" : `${outOfSight} new comments are`} further down.
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface RowsProps {
+  article: ThreadProps["article"];
+  thread: LiveThread;
+  current: string | null;
+  onPosted: (id: string) => void;
+  focus: (ids: readonly string[]) => void;
+}
+
+function Rows({ article, thread, current, onPosted, focus }: RowsProps) {
+  const { rows, fold } = thread;
+  const latest = useRef(rows);
+  useLayoutEffect(() => void (latest.current = rows));
+  const firstDepth = rows[0]?.depth ?? 0;
+  const { id: articleId, isLocked, poster } = article;
+  const surroundings = useMemo(
+    () => ({
+      ...{ articleId, isLocked, poster: poster.username, firstDepth, current, fold, onPosted },
+      leave: (id: string) => {
+        const ids = nearest(latest.current, id);
+        return () => void requestAnimationFrame(() => focus(ids));
+      },
+    }),
+    [articleId, isLocked, poster.username, firstDepth, current, fold, onPosted, focus],
+  );
+  if (rows.length === 0) return <p className="empty">There are no comments yet.</p>;
+  return (
+    <SurroundingsContext value={surroundings}>
+      <ol className="thread">
+        {rows.map((row) =>
+          row.kind === "comment" ? (
+            <Comment key={row.comment.id} {...row} />
+          ) : (
+            <More key={`${row.kind} ${row.under}`} {...{ row, thread }} level={row.depth - firstDepth} />
+          ),
+        )}
+      </ol>
+    </SurroundingsContext>
+  );
+}
+
+/** A comment, and those beside it: where the focus goes when it is deleted, or stays without its text. */
+function nearest(rows: readonly ThreadRow[], id: string): string[] {
+  const ids = rows.flatMap((row) => (row.kind === "comment" ? row.comment.id : []));
+  const place = ids.indexOf(id);
+  return ids.slice(place, place + 2).length > 1 ? ids.slice(place, place + 2) : ids.slice(Math.max(place - 1, 0));
+}
+
+interface MoreProps {
+  row: Exclude<ThreadRow, { kind: "comment" }>;
+  level: number;
+  thread: LiveThread;
+}
+
+/** A button that loads the next comments, in their place. */
+function More({ row, level, thread: { load, isLoading } }: MoreProps) {
+  const text =
+    row.kind === "hidden" ? (row.count === 1 ? "1 more reply" : `${row.count} more replies`) : "More comments";
+  const isBusy = isLoading(row.under);
+  return (
+    <li className="comment more" style={{ "--level": level }} data-level={level}>
+      <button type="button" data-item="" aria-busy={isBusy} onClick={() => load(row.under)}>
+        {isBusy ? "Loading…" : text}
+      </button>
+    </li>
+  );
+}
+
+const ORDERS: readonly { order: CommentOrder; name: string }[] = [
+  { order: "BEST", name: "Best" },
+  { order: "VOTES", name: "Votes" },
+  { order: "NEWEST", name: "Newest" },
+  { order: "OLDEST", name: "Oldest" },
+  { order: "CONTROVERSIAL", name: "Controversial" },
+];
+
+/** The order of comments that an address names. */
+export function commentOrderOf(search: string): CommentOrder {
+  const name = new URLSearchParams(search).get("order");
+  return ORDERS.find(({ order }) => order === name)?.order ?? "BEST";
+}
+
+/** Links to the orders of the comments of a page. */
+export function CommentOrders({ path, current }: { path: string; current: CommentOrder }) {
+  return (
+    <nav aria-label="Order of the comments">
+      <ul className="tabs">
+        {ORDERS.map(({ order, name }) => (
+          <li key={order}>
+            <Link
+              href={withQuery(path, { order: order === "BEST" ? null : order })}
+              aria-current={order === current ? "page" : undefined}
+            >
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

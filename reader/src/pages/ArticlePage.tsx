@@ -1,0 +1,115 @@
+import { useRef } from "react";
+import { Link, useParams, useSearch } from "wouter";
+import { useHistoryState } from "wouter/use-browser-location";
+import { articlePath } from "../addresses";
+import { ARTICLE_VIEW, ArticleTitle, ArticleView } from "../components/ArticleView";
+import { Fault, Loading, Page } from "../components/Page";
+import { commentOrderOf, CommentOrders, Thread } from "../components/Thread";
+import { usePageQuery } from "../frame";
+import { graphql, readFragment } from "../gql";
+import type { ArticlePageQuery, CommentOrder } from "../gql/graphql";
+import { useLive } from "../live";
+import { PAGE_SIZE } from "../useThread";
+import { NotFound } from "./NotFound";
+
+const ARTICLE_PAGE = graphql(`
+  query ArticlePage($id: ID!, $order: CommentOrder!, $first: Int!) {
+    ...Frame
+    article(id: $id) {
+      id
+      commentCount
+      ...ArticleView
+      thread(order: $order, first: $first) {
+        ...ThreadPlaces
+      }
+    }
+  }
+`);
+
+const ARTICLE_CHANGED = graphql(`
+  subscription ArticleChanged($id: ID!) {
+    articleChanged(id: $id) {
+      id
+      commentCount
+      ...ArticleView
+    }
+  }
+`);
+
+/** An article with its comments. */
+export default function ArticlePage() {
+  const { number = "" } = useParams();
+  const order = commentOrderOf(useSearch());
+  const id = `article:${number}`;
+  return isNumber(number) ? <WithComments key={`${id} ${order}`} id={id} order={order} /> : <NotFound />;
+}
+
+/** Whether a part of an address can be the number of an id: the server refuses others as malformed. */
+export const isNumber = (text: string): boolean => /^[1-9][0-9]{0,18}$/.test(text);
+
+function WithComments({ id, order }: { id: string; order: CommentOrder }) {
+  const [{ data, error, fetching }, refetch] = usePageQuery(ARTICLE_PAGE, { id, order, first: PAGE_SIZE });
+  const wasShown = useRef(false);
+  const again = () => refetch({ requestPolicy: "network-only" });
+  if (data?.article) {
+    wasShown.current = true;
+    return <Shown article={data.article} order={order} onEnd={again} />;
+  }
+  if (fetching) return <Loading />;
+  if (error) {
+    return (
+      <Page title="Article">
+        <Fault error={error} retry={again} />
+      </Page>
+    );
+  }
+  return wasShown.current ? <Deleted /> : <NotFound />;
+}
+
+interface ShownProps {
+  article: NonNullable<ArticlePageQuery["article"]>;
+  order: CommentOrder;
+  onEnd: () => void;
+}
+
+function Shown({ article, order, onEnd }: ShownProps) {
+  const view = readFragment(ARTICLE_VIEW, article);
+  const { id, commentCount, thread } = article;
+  useLive(ARTICLE_CHANGED, { id }, { onEnd });
+  return (
+    <Page title={<ArticleTitle article={view} />} windowTitle={view.title}>
+      <PostedBefore />
+      <ArticleView article={article} />
+      <section aria-labelledby="comments" className="comments">
+        <h2 id="comments">{commentCount === 1 ? "1 comment" : `${commentCount} comments`}</h2>
+        {commentCount > 1 && <CommentOrders path={articlePath(id)} current={order} />}
+        <Thread article={view} order={order} first={thread} />
+      </section>
+    </Page>
+  );
+}
+
+/** After posting: the article that had the same link before. */
+function PostedBefore() {
+  const state = useHistoryState<{ duplicateOf?: { id: string; title: string } } | null>();
+  if (!state?.duplicateOf) return null;
+  const { id, title } = state.duplicateOf;
+  return (
+    <p className="notice">
+      The same link was posted before:{" "}
+      <Link href={articlePath(id)}>
+        <bdi>{title}</bdi>
+      </Link>
+    </p>
+  );
+}
+
+function Deleted() {
+  return (
+    <Page title="Deleted">
+      <p>
+        This article was deleted with its comments. Go to the <Link href="/">front page</Link>.
+      </p>
+    </Page>
+  );
+}

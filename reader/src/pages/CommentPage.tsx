@@ -1,0 +1,100 @@
+import { useState } from "react";
+import { Link, Redirect, useParams, useSearch } from "wouter";
+import { articlePath, commentPath } from "../addresses";
+import { ARTICLE_VIEW } from "../components/ArticleView";
+import { Fault, Loading, Page } from "../components/Page";
+import { commentOrderOf, CommentOrders, Thread } from "../components/Thread";
+import { usePageQuery } from "../frame";
+import { graphql, readFragment } from "../gql";
+import type { CommentOrder, CommentPageQuery } from "../gql/graphql";
+import { PAGE_SIZE } from "../useThread";
+import { isNumber } from "./ArticlePage";
+import { NotFound } from "./NotFound";
+
+/** The comments above that are shown at first. */
+const NEAREST = 4;
+
+const COMMENT_PAGE = graphql(`
+  query CommentPage($id: ID!, $order: CommentOrder!, $first: Int!) {
+    ...Frame
+    comment(id: $id) {
+      id
+      depth
+      state
+      ...CommentRow
+      ancestors {
+        id
+        depth
+        state
+        ...CommentRow
+      }
+      article {
+        id
+        commentCount
+        ...ArticleView
+        thread(under: $id, order: $order, first: $first) {
+          ...ThreadPlaces
+        }
+      }
+    }
+  }
+`);
+
+/** A comment, what it answers, and what answers it. */
+export default function CommentPage() {
+  const { number = "", article = "" } = useParams();
+  const order = commentOrderOf(useSearch());
+  const id = `comment:${number}`;
+  if (!isNumber(number) || !isNumber(article)) return <NotFound />;
+  return <Branch key={`${id} ${order}`} id={id} articleId={`article:${article}`} order={order} />;
+}
+
+function Branch({ id, articleId, order }: { id: string; articleId: string; order: CommentOrder }) {
+  const [{ data, error, fetching }, refetch] = usePageQuery(COMMENT_PAGE, { id, order, first: PAGE_SIZE });
+  if (data?.comment) {
+    if (data.comment.article.id !== articleId)
+      return <Redirect to={commentPath(data.comment.article.id, id)} replace />;
+    return <Shown comment={data.comment} order={order} />;
+  }
+  if (fetching) return <Loading />;
+  if (error) {
+    return (
+      <Page title="Comment">
+        <Fault error={error} retry={() => refetch({ requestPolicy: "network-only" })} />
+      </Page>
+    );
+  }
+  return <NotFound />;
+}
+
+function Shown({ comment, order }: { comment: NonNullable<CommentPageQuery["comment"]>; order: CommentOrder }) {
+  const { article, ancestors } = comment;
+  const view = readFragment(ARTICLE_VIEW, article);
+  const [isWhole, setWhole] = useState(false);
+  const hidden = isWhole ? 0 : Math.max(ancestors.length - NEAREST, 0);
+  const path = articlePath(article.id);
+  return (
+    <Page
+      title={
+        <Link href={path} aria-keyshortcuts="c">
+          {view.title}
+        </Link>
+      }
+      windowTitle={`Comment on ${view.title}`}
+    >
+      <section aria-labelledby="comments" className="comments">
+        <h2 id="comments">One comment and its replies</h2>
+        <p className="details">
+          <Link href={path}>{article.commentCount === 1 ? "The article" : `All ${article.commentCount} comments`}</Link>
+        </p>
+        <CommentOrders path={commentPath(article.id, comment.id)} current={order} />
+        {hidden > 0 && (
+          <button type="button" className="above" onClick={() => setWhole(true)}>
+            {hidden === 1 ? "1 comment above" : `${hidden} comments above`}
+          </button>
+        )}
+        <Thread article={view} order={order} first={article.thread} above={[...ancestors.slice(hidden), comment]} />
+      </section>
+    </Page>
+  );
+}

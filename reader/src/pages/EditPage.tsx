@@ -1,0 +1,136 @@
+import { useState } from "react";
+import { useClient } from "urql";
+import { Link, useLocation, useParams } from "wouter";
+import { articlePath } from "../addresses";
+import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleForm";
+import { Content, Page } from "../components/Page";
+import { useDraft } from "../drafts";
+import { explain, type Refusal } from "../errors";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+import type { EditPageQuery } from "../gql/graphql";
+import { useWriter } from "../session";
+import { say } from "../status";
+import { isNumber } from "./ArticlePage";
+import { NotFound } from "./NotFound";
+import { inputOf } from "./PostPage";
+
+const EDIT_PAGE = graphql(`
+  query EditPage($id: ID!) {
+    ...Frame
+    article(id: $id) {
+      id
+      title
+      link
+      content
+      poster {
+        id
+        username
+      }
+      groups {
+        id
+        name
+      }
+    }
+  }
+`);
+
+const EDIT = graphql(`
+  mutation EditArticle($edit: EditArticleInput!, $regroup: RegroupArticleInput!) {
+    editArticle(input: $edit) {
+      article {
+        id
+        title
+        link
+        content
+        editedAt
+      }
+      userErrors {
+        code
+        field
+        message
+      }
+    }
+    regroupArticle(input: $regroup) {
+      article {
+        id
+        groups {
+          id
+          name
+        }
+      }
+      userErrors {
+        code
+        field
+        message
+      }
+    }
+  }
+`);
+
+/** A form that edits one of the viewer's articles. */
+export default function EditPage() {
+  const { number = "" } = useParams();
+  return isNumber(number) ? <Edit key={number} id={`article:${number}`} /> : <NotFound />;
+}
+
+function Edit({ id }: { id: string }) {
+  const writer = useWriter();
+  const [result, retry] = usePageQuery(EDIT_PAGE, { id });
+  const article = result.data?.article;
+  if (result.data && !result.fetching && !article) return <NotFound />;
+  return (
+    <Page title="Edit your article" isReady={!result.fetching}>
+      <Content result={result} retry={retry}>
+        {() =>
+          article &&
+          (writer === article.poster.username ? (
+            <EditForm article={article} writer={writer} />
+          ) : (
+            <p>
+              Only its poster may edit <Link href={articlePath(id)}>this article</Link>.
+            </p>
+          ))
+        }
+      </Content>
+    </Page>
+  );
+}
+
+function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["article"]>; writer: string }) {
+  const client = useClient();
+  const [, navigate] = useLocation();
+  const draft = useDraft<ArticleText>(`${writer}:edit:${article.id}`, textOf(article));
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function save() {
+    const { data, error } = await client.mutation(EDIT, changesOf(article, draft.value));
+    const refused = [...(data?.editArticle?.userErrors ?? []), ...(data?.regroupArticle?.userErrors ?? [])];
+    setFault(error ? explain(error) : null);
+    setRefusals(refused);
+    if (error || refused.length > 0) return;
+    leave();
+    say("Your article is changed.");
+  }
+
+  function leave() {
+    draft.clear();
+    navigate(articlePath(article.id), { replace: true });
+  }
+
+  return <ArticleForm {...{ draft, refusals, fault }} submit="Save" action={save} onCancel={leave} />;
+}
+
+type Editable = Pick<NonNullable<EditPageQuery["article"]>, "id" | "title" | "link" | "content" | "groups">;
+
+function textOf({ title, link, content, groups }: Editable): ArticleText {
+  return { title, link: link ?? "", content: content ?? "", groups: groups.map(({ name }) => name).join(" ") };
+}
+
+function changesOf({ id: articleId, groups }: Editable, text: ArticleText) {
+  const [before, after] = [groups.map(({ name }) => name), groupsOf(text.groups)];
+  const add = after.filter((name) => !before.includes(name));
+  const remove = before.filter((name) => !after.includes(name));
+  return { edit: { articleId, ...inputOf(text) }, regroup: { articleId, add, remove } };
+}

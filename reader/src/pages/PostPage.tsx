@@ -1,0 +1,92 @@
+import { useState } from "react";
+import { useClient } from "urql";
+import { Link, useLocation, useSearch } from "wouter";
+import { articlePath } from "../addresses";
+import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleForm";
+import { Page } from "../components/Page";
+import { useDraft } from "../drafts";
+import { explain, type Refusal } from "../errors";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+import { logInPath } from "../log-in";
+import { useWriter } from "../session";
+import { say } from "../status";
+
+const POST_PAGE = graphql(`
+  query PostPage {
+    ...Frame
+  }
+`);
+
+const POST = graphql(`
+  mutation Post($input: PostInput!) {
+    post(input: $input) {
+      article {
+        id
+      }
+      duplicateOf {
+        id
+        title
+      }
+      userErrors {
+        code
+        field
+        message
+        ... on RateLimited {
+          retryAt
+        }
+      }
+    }
+  }
+`);
+
+/** A form that posts an article. `title`, `link` and `group` of the address fill it, as a bookmark may do. */
+export default function PostPage() {
+  const writer = useWriter();
+  usePageQuery(POST_PAGE, {});
+  return (
+    <Page title="Post an article">
+      {writer === null ? (
+        <p>
+          <Link href={logInPath()}>Log in</Link> to post.
+        </p>
+      ) : (
+        <PostForm key={writer} writer={writer} />
+      )}
+    </Page>
+  );
+}
+
+function PostForm({ writer }: { writer: string }) {
+  const client = useClient();
+  const [, navigate] = useLocation();
+  const parameter = new URLSearchParams(useSearch());
+  const [title, link, groups] = ["title", "link", "group"].map((name) => parameter.get(name) ?? "") as [
+    string,
+    string,
+    string,
+  ];
+  const draft = useDraft<ArticleText>(`${writer}:article`, { title, link, content: "", groups });
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function post() {
+    const input = { ...inputOf(draft.value), groups: groupsOf(draft.value.groups), idempotencyKey: draft.key() };
+    const { data, error } = await client.mutation(POST, { input });
+    setFault(error ? explain(error) : null);
+    setRefusals(data?.post?.userErrors ?? []);
+    if (error || !data?.post || data.post.userErrors.length > 0) return;
+    draft.clear();
+    const { article, duplicateOf } = data.post;
+    if (!article) return say("This article was posted before, and has been deleted since.");
+    navigate(articlePath(article.id), { state: { duplicateOf } });
+    say("Your article is posted.");
+  }
+
+  return <ArticleForm {...{ draft, refusals, fault }} submit="Post" action={post} />;
+}
+
+/** Without a link or a text, they are null. */
+export function inputOf({ title, link, content }: ArticleText) {
+  return { title, link: link.trim() || null, content: content.trim() ? content : null };
+}
