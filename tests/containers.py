@@ -25,7 +25,11 @@ ROOT = Path(__file__).parents[1]
 BASE = "localhost/python:3.11-slim"
 MOUNTED = {"/usr": "/usr", sys.base_prefix: "/python"}  # read-only
 PATH = "/python/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_NO_COMPILE": "1"}  # packages are downloaded before
+BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # packages are downloaded before
+HOST = {
+    "LD_LIBRARY_PATH": "/python/lib",
+    "PYTHONPYCACHEPREFIX": "/bytecode",
+}  # how the Python of this machine runs there
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Machine:
             "env",
             "--chdir=/checkout",
         ]
-        environment = {"PATH": PATH, "LD_LIBRARY_PATH": "/python/lib", "LANG": "C.UTF-8"}
+        environment = {"PATH": PATH, "LANG": "C.UTF-8", **HOST}
         done = subprocess.run([*entered, *command], env=environment, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -101,7 +105,9 @@ def running(root: Path, *command: str, boots: bool = False, flags: Sequence[str]
 
     With `boots` the files may be written, systemd runs, and the command has its arguments.
     """
-    mounts = [f"--bind-ro={source}:{target}" for source, target in MOUNTED.items()]
+    (bytecode := root.parent / "bytecode").mkdir(0o777, exist_ok=True)
+    bytecode.chmod(0o777)
+    mounts = [f"--bind={bytecode}:/bytecode", *(f"--bind-ro={source}:{target}" for source, target in MOUNTED.items())]
     options = ["--register=no", "--keep-unit", "--timezone=off", "--resolv-conf=off"]
     options += [] if boots else ["--kill-signal=SIGTERM", "--read-only", "--tmpfs=/tmp:mode=1777"]
     nspawn = [
@@ -169,6 +175,7 @@ def _make_base(storage: Sequence[str], folder: Path) -> None:
         "usr",
         "python",
         "wheels",
+        "bytecode",
         "etc",
         "proc",
         "sys",
@@ -189,7 +196,7 @@ def _make_base(storage: Sequence[str], folder: Path) -> None:
     (folder / "etc/group").write_text("root:x:0:\n")
     container = _buildah(storage, "from", "scratch")
     _buildah(storage, "copy", "--quiet", container, str(folder), "/")
-    settings = {"PATH": PATH, "LD_LIBRARY_PATH": "/python/lib", **BUILD}
+    settings = {"PATH": PATH, "LD_LIBRARY_PATH": HOST["LD_LIBRARY_PATH"], **BUILD}
     _buildah(storage, "config", *(f"--env={name}={value}" for name, value in settings.items()), container)
     _buildah(storage, "commit", "--quiet", "--rm", container, BASE)
 

@@ -131,7 +131,7 @@ def test_server_of_the_image_runs_as_the_compose_file_says(image, compose, tmp_p
             kept = client.config_get("append*") | client.config_get("save")
         assert kept.items() >= {"appendonly": "yes", "appendfsync": "everysec", "save": ""}.items()
         addresses = {"redis://store:6379": store.url, "postgresql://upvote:secret@database/upvote": postgres_url}
-        settings = service["environment"] | {"UPVOTE_PORT": str(port)}
+        settings = service["environment"] | {"UPVOTE_PORT": str(port), "PYTHONDONTWRITEBYTECODE": "", **containers.HOST}
         settings = {name: replaced(str(value), addresses) for name, value in settings.items()}
         flags = [f"--bind={data}:/data", f"--bind-ro={postgres.folder}"]
         assert service["read_only"] and service["cap_drop"] == ["ALL"]
@@ -178,7 +178,7 @@ def test_unit_runs_as_documented(image):
     (install, settings, (verify,)), ((backup,), *_) = commands("systemd"), commands("Back up")
     with containers.running(image.root, *BOOT, boots=True, flags=[f"--bind-ro={ROOT}:/checkout"]) as machine:
         until(lambda: is_booted(machine))
-        machine.run("systemctl", "set-environment", "LD_LIBRARY_PATH=/python/lib")
+        machine.run("systemctl", "set-environment", *(f"{name}={value}" for name, value in containers.HOST.items()))
         for command in install:
             if "/opt/upvote" not in command:
                 machine.run("sh", "-ec", command)
