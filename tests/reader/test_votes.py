@@ -1,0 +1,100 @@
+"""A vote is shown at once, and taken back with the reason if the server does not count it."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import expect
+
+from tests.reader.conftest import opened
+from tests.reader.gateway import gateway
+from tests.reader.lines import button, expect_votes, line
+from tests.reader.site import serving_sample
+
+WINDOW = 6  # seconds
+
+
+class Held:
+    """Holds the answers of votes back until `release`."""
+
+    def __init__(self) -> None:
+        self.released = asyncio.Event()
+        self.count = 0
+
+    async def __call__(self, route) -> None:
+        if "mutation" in (route.request.post_data or ""):
+            self.count += 1
+            await self.released.wait()
+        await route.continue_()
+
+
+async def test_vote_on_a_deleted_article_is_taken_back(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Deleted meanwhile")
+    page, held = await visit(bob), Held()
+    await page.route("**/graphql", held)
+    await opened(page, f"/user/{alice.username}")
+    site.ask("mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { deletedArticleId } }", alice, id=article)
+
+    await button(line(page, "Deleted meanwhile")).click()
+    await expect_votes(line(page, "Deleted meanwhile"), 2, "UP")
+    held.released.set()
+
+    await expect_votes(line(page, "Deleted meanwhile"), 1)
+    await expect(page.get_by_role("status").filter(has_text="not counted")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory):
+    """A site where voting closes after some seconds, and with few cost points."""
+    limits = {"rate_limits": "on", "rate_points": 600, "rate_points_back": 1}
+    with serving_sample(tmp_path_factory.mktemp("strict"), voting_window=WINDOW, **limits) as site:
+        yield site
+
+
+async def test_vote_after_voting_has_closed_is_taken_back(visit, strict):
+    alice, bob = strict.member("alice"), strict.member("bob")
+    page = await visit(bob, base_url=strict.url)
+    strict.post(alice, "Closes soon")
+    await opened(page, f"/user/{alice.username}")
+    await expect(button(line(page, "Closes soon"))).not_to_have_attribute("aria-disabled", "true")
+    await asyncio.sleep(WINDOW)
+
+    await button(line(page, "Closes soon")).click()
+
+    await expect(page.get_by_role("status").filter(has_text="closed")).to_be_visible()
+    await expect_votes(line(page, "Closes soon"), 1)
+
+
+async def test_vote_beyond_the_rate_limit_is_taken_back_and_says_when(visit, strict, faults):
+    alice, bob = strict.member("alice"), strict.member("bob")
+    strict.post(alice, "Voted on too often")
+    page = await visit(bob, base_url=strict.url)
+    await opened(page, f"/user/{alice.username}")
+    while "errors" not in strict.live.ask("{ articles(first: 100) { nodes { title poster { karma } } } }", bob.token):
+        pass
+
+    await button(line(page, "Voted on too often")).click()
+
+    await expect(page.get_by_role("status").filter(has_text="Try again at")).to_be_visible()
+    await expect_votes(line(page, "Voted on too often"), 1)
+    await faults.expect("status of 429")
+
+
+async def test_vote_while_the_server_is_gone_is_taken_back_and_can_be_repeated(visit, site, faults):
+    alice, bob = site.member("alice"), site.member("bob")
+    site.post(alice, "Voted on without a network")
+    async with gateway(site.url) as (network, url):
+        page = await visit(bob, base_url=url)
+        await opened(page, f"/user/{alice.username}")
+        article = line(page, "Voted on without a network")
+        network.cut()
+
+        await button(article).click()
+        await expect(page.get_by_role("status").filter(has_text="cannot be reached")).to_be_visible()
+        await expect_votes(article, 1)
+        network.restore()
+        await button(article).click()
+        await expect_votes(article, 2, "UP")
+        await page.reload()
+        await expect_votes(article, 2, "UP")
+    faults.ignore("ERR_|WebSocket")
