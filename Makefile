@@ -28,7 +28,7 @@ test: .venv/dev.stamp  ## check format, lint and types, then run the tests again
 	$(MAKE) --jobs 2 routed-on-cluster on-one-server
 
 on-one-server: lint  # three processes on two cores, because a third of the time is waiting
-	EXAMPLES=few $(BIN)/pytest --numprocesses 3 $(BY_FILE) --ignore tests/soak --ignore tests/slow --ignore tests/reader
+	EXAMPLES=few $(BIN)/pytest --numprocesses 3 $(BY_FILE) -m "not slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 
 routed-on-cluster: .venv/dev.stamp
 	EXAMPLES=few $(BIN)/pytest --store cluster -m routed tests/store
@@ -37,7 +37,7 @@ test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults
 	$(BIN)/pytest tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
 	$(BIN)/pytest tests/reader
-	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed" --ignore tests/soak --ignore tests/slow --ignore tests/reader
+	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers

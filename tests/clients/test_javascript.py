@@ -34,7 +34,7 @@ STORY = {
 }
 CACHED = {"known": ["Third 1", "Second 1", "First 2"]}
 
-pytestmark = pytest.mark.timeout(900)  # the first run on a machine installs the packages
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the first run on a machine installs the packages
 
 
 @pytest.fixture(scope="session")
