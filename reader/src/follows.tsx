@@ -68,15 +68,16 @@ export function FollowButton({ user: { id, username, viewerIsFollowing } }: Foll
     }
   }
 
+  const text = viewerIsFollowing ? "Following" : "Follow";
   return (
     <button
       type="button"
       className={viewerIsFollowing ? "follow" : "follow primary"}
       aria-pressed={viewerIsFollowing}
-      aria-label={`Follow ${username}`}
+      aria-label={`${text} ${username}`}
       onClick={() => void press()}
     >
-      {viewerIsFollowing ? "Following" : "Follow"}
+      {text}
     </button>
   );
 }

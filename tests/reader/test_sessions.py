@@ -128,6 +128,18 @@ async def test_log_in_that_does_not_reach_the_server_can_be_repeated(page, scene
     await faults.expect("request failed|ERR_FAILED")
 
 
+async def test_log_out_that_does_not_reach_the_server_says_so(visit, scene, faults):
+    page = await visit(scene.carol)
+    await opened(page, "/groups")
+    await page.route("**/graphql", lambda route: route.abort())
+    await page.get_by_role("button", name="Log out").click()
+
+    await expect(page.get_by_text("The server was not told")).to_be_visible()
+    await expect(account(page)).to_contain_text("Log in")
+    assert await session_of(page) is None
+    await faults.expect("request failed|ERR_FAILED")
+
+
 async def test_all_tabs_have_the_session(visit, scene):
     page = await visit()
     await opened(page, "/groups")

@@ -8,7 +8,7 @@ import { listenToKeys } from "../keyboard";
 import { logInPath } from "../log-in";
 import { isRouted } from "../routes";
 import { endSession, useSession, type Session } from "../session";
-import { say } from "../status";
+import { say, sayProblem } from "../status";
 import { chooseTheme, useTheme } from "../theme";
 import { Status } from "./Status";
 
@@ -105,9 +105,11 @@ function Account({ session }: { session: Session }) {
   useSubscription({ query: NOTIFICATION });
 
   async function leave() {
-    await logOut({}); // also where it fails: the token is forgotten here
-    endSession();
-    say("You are logged out.");
+    const { error } = await logOut({});
+    endSession(); // also where the server has not ended it: the token is forgotten here
+    if (error)
+      sayProblem("You are logged out in this browser. The server was not told, so the session ends there later.");
+    else say("You are logged out.");
   }
 
   return (

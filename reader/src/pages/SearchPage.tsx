@@ -146,7 +146,7 @@ function Filters(asked: Asked) {
     isCurrent: order === asked.order,
   }));
   return (
-    <div className="lists">
+    <div className="lists filters">
       <Tabs label="What to find" tabs={kinds} />
       <Tabs label="Order" tabs={orders} />
     </div>
