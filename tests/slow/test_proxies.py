@@ -22,6 +22,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 import pytest
+from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
 from server.app import max_request_bytes
@@ -35,6 +36,9 @@ DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "proxy.md"
 PREFIX = "/community"
 KINDS = ["nginx", "caddy"]
 FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
+BASE = re.compile(r'<base href="([^"]*)"')
+FILE = re.compile(r'<(?:script|link rel="(?:stylesheet|modulepreload)")[^>]*? (?:src|href)="([^"]+)"')
+WAIT = 1000 * PATIENCE  # milliseconds
 FAULT = re.compile(r'.*(?:\[(?:error|crit|alert|emerg)\]|"level":"(?:error|fatal)").*')  # a line of a log
 BY_CLIENTS = ("context canceled", "too large body")  # a client left a stream, or sent too much
 FENCES = {"nginx": "nginx", "caddy": "caddyfile"}  # languages of the blocks of the page
@@ -285,6 +289,42 @@ def test_query_and_stream_below_a_path(below_path):
         event = next(line for line in lines if line.startswith("data:"))
 
     assert json.loads(event.removeprefix("data:")) == {"data": {"articleChanged": {"votes": 2}}}
+
+
+@pytest.mark.parametrize("path", ["/", "/top/day", "/log-in", "/explorer", "/graphql"])
+def test_pages_and_their_files_are_found_below_a_path(below_path, path):
+    """A browser that opens `/graphql` is led to the explorer."""
+    headers = {"Accept": "text/html"}
+    with below_path.client(next(VISITORS), headers=headers, follow_redirects=True) as client:
+        page = client.get(below_path.url + path)
+        base = urljoin(str(page.url), "".join(BASE.findall(page.text)))
+        files = [urljoin(base, address) for address in FILE.findall(page.text)]
+        found = {address: client.get(address).status_code for address in files}
+
+    assert page.status_code == 200
+    assert len(found) >= 2 and set(found.values()) == {200}
+    assert all(address.startswith(f"{below_path.url}/") for address in found)
+
+
+def test_reader_is_live_in_a_browser_below_a_path(below_path):
+    _, vote = article_and_votes(below_path)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=programs.chromium(), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(ignore_https_errors=True)
+        faults: list[str] = []
+        page.on(
+            "console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None
+        )
+        page.goto(f"{below_path.url}/?order=TIME")
+        votes = page.locator("article.line .count").first
+        expect(votes).to_have_text("1", timeout=WAIT)
+        vote()
+        expect(votes).to_have_text("2", timeout=WAIT)
+        browser.close()
+
+    assert faults == []
 
 
 def test_path_without_slash_leads_to_the_front_page(below_path):
