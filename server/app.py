@@ -248,6 +248,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
         app.router.routes += [*syndication.routes(), *sitemap.routes()]
     if settings.reader == "on":
         app.router.default = reader.not_found(app.router.default)
+        app.router.redirect_slashes = False  # to absolute addresses
     return app
 
 

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.reader.heads import head_of
+from server.reader.heads import head_of, head_of_nothing
 
 STATIC = Path(__file__).with_name("static")
 FILES = STATIC / "reader"
@@ -87,29 +87,39 @@ def explorer_or_endpoint(endpoint: str, request: Request) -> Response:
     return JSONResponse({"graphql": endpoint}, headers=headers)
 
 
-async def page(request: Request, status: int | None = None) -> Response:
+async def page(request: Request, is_known: bool = True) -> Response:
     """
     The page for a path, with the head of what it shows, and its status. Its addresses are relative to its base, so it
     works under any prefix of a proxy.
     """
-    head = await head_of(request)
+    head = await head_of(request) if is_known else head_of_nothing(request)
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
     note = "Votes and comments need JavaScript." if head.noscript else NO_SCRIPT_TEXT
     without_scripts = f"<noscript><main>{head.noscript}<p>{note}</p></main></noscript>"
     html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts)
     headers = {**SECURITY, **REVALIDATED, "Vary": "Accept", **head.headers}
-    return HTMLResponse(html, status or head.status, headers=headers)
+    return HTMLResponse(html, head.status, headers=headers)
 
 
 def not_found(otherwise: ASGIApp) -> ASGIApp:
-    """An application for paths that no route has: the page with status 404 for browsers."""
+    """
+    An application for paths that no route has: the page with status 404 for browsers. A slash at the end is removed by
+    a relative redirect: an absolute one would need the address outside of all proxies.
+    """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        is_page = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and accepts_html(Request(scope))
-        application = await page(Request(scope), 404) if is_page else otherwise
+        application = otherwise
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and accepts_html(Request(scope)):
+            application = without_slash(scope) or await page(Request(scope), is_known=False)
         await application(scope, receive, send)
 
     return answer
+
+
+def without_slash(scope: Scope) -> Response | None:
+    *_, last, end = ["", *_sent_path(scope).split("/")]
+    query = scope["query_string"].decode("latin-1")
+    return RedirectResponse(f"../{last}{'?' if query else ''}{query}", 307) if last and not end else None
 
 
 def file(request: Request) -> Response:
@@ -155,6 +165,11 @@ def _template() -> str:
 
 
 def _way_up(scope: Scope) -> str:
-    """The relative address of `/`, from the path as the client has sent it."""
+    """The relative address of `/`."""
+    return "../" * (_sent_path(scope).count("/") - 1) or "./"
+
+
+def _sent_path(scope: Scope) -> str:
+    """The path as the client has sent it."""
     path: bytes = scope.get("raw_path") or scope["path"].encode()
-    return "../" * (path.partition(b"?")[0].count(b"/") - 1) or "./"
+    return path.partition(b"?")[0].decode("latin-1")

@@ -106,6 +106,11 @@ async def head_of(request: Request) -> Head:
         return replace(head(request, UNKNOWN), status=503, headers=UNAVAILABLE)
 
 
+def head_of_nothing(request: Request) -> Head:
+    """The head of a path that no page has."""
+    return head(request, NOT_FOUND)
+
+
 async def find(request: Request) -> Page:
     match request.scope["path"].strip("/").split("/"):
         case [""]:
@@ -116,7 +121,7 @@ async def find(request: Request) -> Page:
             return await comment(request, number, comment_of)
         case ["group", name]:
             return await group(request, name)
-        case ["user", name, *_]:
+        case ["user", name] | ["user", name, "comments" | "followers" | "following"]:
             return await user(request, name)
         case [*segments] if tuple(segments) in LISTS:
             return Page(LISTS[tuple(segments)], path="/".join(segments))

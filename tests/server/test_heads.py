@@ -163,12 +163,22 @@ async def test_pages_of_a_visitor_are_not_for_search_engines(http, path):
 
 @pytest.mark.parametrize(
     "path",
-    ["/article/1", "/article/0", "/article/007", f"/article/{'9' * 40}", "/user/nobody", "/group/unknown", "/unknown"],
+    [
+        "/article/1",
+        "/article/0",
+        "/article/007",
+        f"/article/{'9' * 40}",
+        "/user/nobody",
+        "/group/unknown",
+        "/user/alice/unknown",
+        "/unknown",
+    ],
 )
 async def test_what_does_not_exist_is_not_found(http, path):
     page = await read(http, path, status=404)
 
     assert page.find(id="root")
+    assert page.title.text == "Not found · Votes & Co"
     assert (metas(page)["robots"], canonical(page)) == ("noindex", [])
 
 

@@ -57,6 +57,22 @@ async def test_base_leads_to_the_root_at_any_depth(client, path, base):
     assert page.headers["Cache-Control"] == "no-cache"
 
 
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        ("/good/", "../good"),
+        ("/user/alice/?a=/b/", "../alice?a=/b/"),
+        ("/a%2Fb/", "../a%2Fb"),
+        ("//evil.example/", "../evil.example"),
+        ("/explorer/", "../explorer"),
+    ],
+)
+async def test_slash_at_the_end_is_removed_under_any_prefix(client, path, to):
+    answer = await client.get(f"http://upvote{path}")
+
+    assert (answer.status_code, answer.headers["Location"]) == (307, to)
+
+
 async def test_addresses_in_the_page_are_relative_and_come_after_the_base(client):
     page = (await client.get("/")).text
 
