@@ -22,9 +22,11 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 import pytest
+import uvicorn
 from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
+from engine import Options
 from server.app import max_request_bytes
 from server.http_limits.connections import ConnectionLimiter
 from tests import programs
@@ -181,6 +183,14 @@ def test_idle_connections_are_closed_by_the_proxy_first():
 
     assert kept == [["4"], ["4"]]
     assert float(kept[0][0]) < ConnectionLimiter().idle_seconds
+
+
+def test_server_sends_something_before_nginx_gives_a_connection_up():
+    waits = 60  # seconds; nginx's default
+    pings = uvicorn.Config("server.app:create").ws_ping_interval
+
+    assert "proxy_read_timeout" not in (DEPLOY / "nginx.conf").read_text()
+    assert pings is not None and max(pings, Options().keep_alive) <= waits / 2
 
 
 def test_websocket_gets_events_and_lives_on(proxy):
