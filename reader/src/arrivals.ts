@@ -1,21 +1,15 @@
-import { useEffect, useState } from "react";
-import { useClient, type AnyVariables, type TypedDocumentNode } from "urql";
+import { useState } from "react";
+import type { AnyVariables, TypedDocumentNode } from "urql";
+import { useLive } from "./live";
 
-/**
- * The ids of what a subscription has announced, and a function that forgets them, for lists into which nothing new is
- * pushed. `idOf` gives the id in a message.
- */
+/** The ids that a subscription has announced, for lists into which nothing new is pushed, and what forgets them. */
 export function useArrivals<Data, Variables extends AnyVariables>(
   subscription: TypedDocumentNode<Data, Variables>,
   idOf: (data: Data) => string,
 ): { ids: readonly string[]; forget: () => void } {
-  const client = useClient();
   const [ids, setIds] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const { unsubscribe } = client.subscription(subscription, {} as Variables).subscribe(({ data }) => {
-      if (data) setIds((known) => (known.includes(idOf(data)) ? known : [...known, idOf(data)]));
-    });
-    return unsubscribe;
-  }, [client, subscription, idOf]);
+  useLive(subscription, {} as Variables, {
+    onData: (data) => setIds((known) => (known.includes(idOf(data)) ? known : [...known, idOf(data)])),
+  });
   return { ids, forget: () => setIds([]) };
 }

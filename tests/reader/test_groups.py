@@ -34,7 +34,7 @@ async def test_top_of_a_period_has_only_what_was_posted_in_it(page, site):
     member = site.member("poster")
     site.post(member, "Posted today", groups=["periods"])
     await opened(page, "/group/periods")
-    for name in ("Top of the day", "Week", "Month"):
+    for name in ("Top of the day", "Top of the week", "Top of the month"):
         await page.get_by_role("link", name=name, exact=True).click()
 
         await expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")

@@ -1,3 +1,5 @@
+import { counted } from "../counts";
+
 interface ArrivalsProps {
   count: number;
   /** What there is one of, such as "article". */
@@ -11,7 +13,7 @@ export function Arrivals({ count, one, show }: ArrivalsProps) {
     <div className="arrivals" role="status">
       {count > 0 && (
         <button type="button" className="primary" onClick={show}>
-          {count === 1 ? `1 new ${one}` : `${count} new ${one}s`}
+          {counted(count, `new ${one}`)}
         </button>
       )}
     </div>

@@ -1,11 +1,10 @@
 import { Link } from "wouter";
 import type { ArticleOrder } from "../gql/graphql";
+import { PERIODS } from "../periods";
 import { Orders } from "./Orders";
 
 const OTHERS = [
-  { path: "/top/day", name: "Day", label: "Top of the day" },
-  { path: "/top/week", name: "Week", label: "Top of the week" },
-  { path: "/top/month", name: "Month", label: "Top of the month" },
+  ...PERIODS.map(({ period, name, label }) => ({ path: `/top/${period}`, name, label })),
   { path: "/good", name: "Good", label: "Good articles" },
 ];
 

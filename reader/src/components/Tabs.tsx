@@ -1,9 +1,17 @@
 import { Link } from "wouter";
 
+interface Tab {
+  name: string;
+  /** The name at length. */
+  label?: string;
+  path: string;
+  isCurrent: boolean;
+}
+
 interface TabsProps {
   /** What a screen reader calls them. */
   label: string;
-  tabs: readonly { name: string; path: string; isCurrent: boolean }[];
+  tabs: readonly Tab[];
 }
 
 /** Links to the parts of a page, or to its other orders. */
@@ -11,9 +19,9 @@ export function Tabs({ label, tabs }: TabsProps) {
   return (
     <nav aria-label={label}>
       <ul className="tabs">
-        {tabs.map(({ name, path, isCurrent }) => (
+        {tabs.map(({ name, label, path, isCurrent }) => (
           <li key={path}>
-            <Link href={path} aria-current={isCurrent ? "page" : undefined}>
+            <Link href={path} title={label} aria-label={label} aria-current={isCurrent ? "page" : undefined}>
               {name}
             </Link>
           </li>

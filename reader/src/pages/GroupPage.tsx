@@ -1,5 +1,4 @@
 import "./pages.css";
-import { useMemo } from "react";
 import { Link, useParams, useSearch } from "wouter";
 import { groupPath, withQuery } from "../addresses";
 import { Articles } from "../components/Articles";
@@ -8,18 +7,13 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
 import { Tabs } from "../components/Tabs";
+import { counted } from "../counts";
 import { usePageQuery } from "../frame";
-import { graphql } from "../gql";
+import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
+import { PERIODS, useSince } from "../periods";
 import { isRouted } from "../routes";
 import { NotFound } from "./NotFound";
-
-const HOUR = 3_600_000;
-const PERIODS = [
-  { period: "day", name: "Top of the day", hours: 24 },
-  { period: "week", name: "Week", hours: 7 * 24 },
-  { period: "month", name: "Month", hours: 30 * 24 },
-];
 
 const GROUP = graphql(`
   query Group($name: String!, $order: ArticleOrder!, $since: DateTime, $page: Int!, $first: Int!) {
@@ -56,51 +50,27 @@ interface RankingProps {
 }
 
 function Ranking({ name, period, order, page }: RankingProps) {
-  const since = useSince(period);
+  const since = useSince(period, new URLSearchParams(useSearch()).get("since"));
   const shown: ArticleOrder = period ? "VOTES" : order;
-  const variables = { name, order: shown, since, page, first: PAGE_SIZE };
-  const [result, retry] = usePageQuery(GROUP, variables);
+  const [result, retry] = usePageQuery(GROUP, { name, order: shown, since, page, first: PAGE_SIZE });
   const path = groupPath(name);
-  const pathOf = (page: number) =>
-    period ? withQuery(path, { top: period, since, page: page === 1 ? null : page }) : rankingPath(path, order, page);
+  const periods = PERIODS.map((each) => ({
+    ...each,
+    path: withQuery(path, { top: each.period }),
+    isCurrent: each.period === period,
+  }));
   return (
     <Page title={result.data?.group?.name ?? name} isReady={!result.fetching}>
       <div className="lists">
         <nav aria-label="Orders">
           <Orders path={path} current={period ? null : order} />
         </nav>
-        <Tabs
-          label="Top"
-          tabs={PERIODS.map((each) => ({
-            ...topOf(path, each.period),
-            name: each.name,
-            isCurrent: each.period === period,
-          }))}
-        />
+        <Tabs label="Top" tabs={periods} />
       </div>
       <Content result={result} retry={retry}>
         {({ group }) =>
           group ? (
-            <>
-              <p className="profile">
-                <span>{group.articles.totalCount === 1 ? "1 article" : `${group.articles.totalCount} articles`}</span>
-                {isRouted("/post") && <Link href={withQuery("/post", { group: group.name })}>Post here</Link>}
-                <a href={`${groupPath(group.name).slice(1)}/rss.xml`}>RSS</a>
-              </p>
-              {period ? (
-                <Articles
-                  articles={group.articles}
-                  firstRank={1 + (page - 1) * PAGE_SIZE}
-                  empty={`Nothing was posted in this ${period}.`}
-                />
-              ) : (
-                <RankedArticles articles={group.articles} group={group.name} order={order} page={page} />
-              )}
-              <Pager
-                previous={page > 1 ? pathOf(page - 1) : null}
-                next={group.articles.pageInfo.hasNextPage ? pathOf(page + 1) : null}
-              />
-            </>
+            <Group group={group} since={since} period={period} order={order} page={page} />
           ) : (
             <p className="empty">No group can have this name.</p>
           )
@@ -110,14 +80,35 @@ function Ranking({ name, period, order, page }: RankingProps) {
   );
 }
 
-const topOf = (path: string, period: string) => ({ path: withQuery(path, { top: period }) });
+interface GroupProps extends Omit<RankingProps, "name"> {
+  group: NonNullable<DocumentType<typeof GROUP>["group"]>;
+  since: string | null;
+}
 
-/** The start of the period, by the hour, so that the cache knows the page again. Next pages keep that of the first. */
-function useSince(period: string | null): string | null {
-  const given = new URLSearchParams(useSearch()).get("since");
-  return useMemo(() => {
-    const hours = PERIODS.find((each) => each.period === period)?.hours;
-    if (hours === undefined) return null;
-    return given ?? new Date((Math.floor(Date.now() / HOUR) - hours) * HOUR).toISOString();
-  }, [given, period]);
+function Group({ group: { name, articles }, since, period, order, page }: GroupProps) {
+  const path = groupPath(name);
+  const pathOf = (page: number) =>
+    period ? withQuery(path, { top: period, since, page: page === 1 ? null : page }) : rankingPath(path, order, page);
+  return (
+    <>
+      <p className="profile">
+        <span>{counted(articles.totalCount, "article")}</span>
+        {isRouted("/post") && <Link href={withQuery("/post", { group: name })}>Post here</Link>}
+        <a href={`${path.slice(1)}/rss.xml`}>RSS</a>
+      </p>
+      {period ? (
+        <Articles
+          articles={articles}
+          firstRank={1 + (page - 1) * PAGE_SIZE}
+          empty={`Nothing was posted in this ${period}.`}
+        />
+      ) : (
+        <RankedArticles articles={articles} group={name} order={order} page={page} />
+      )}
+      <Pager
+        previous={page > 1 ? pathOf(page - 1) : null}
+        next={articles.pageInfo.hasNextPage ? pathOf(page + 1) : null}
+      />
+    </>
+  );
 }

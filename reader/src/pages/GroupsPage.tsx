@@ -2,6 +2,7 @@ import "./pages.css";
 import { GroupLink } from "../components/GroupLink";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
+import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
@@ -46,7 +47,7 @@ export default function GroupsPage() {
                 {groups.nodes.map(({ id, name, articles }) => (
                   <li key={id} data-item="" tabIndex={-1}>
                     <GroupLink name={name} />
-                    <span>{articles.totalCount === 1 ? "1 article" : `${articles.totalCount} articles`}</span>
+                    <span>{counted(articles.totalCount, "article")}</span>
                   </li>
                 ))}
               </ul>

@@ -60,23 +60,26 @@ function ChangePassword({ session }: { session: Session }) {
     <section aria-labelledby="password">
       <h2 id="password">Change the password</h2>
       <Form key={changes} submit="Change the password" action={send} refusals={refusals} fault={fault}>
-        <Field name="username" label="Name" autoComplete="username" defaultValue={session.username} readOnly />
-        <Field
-          name="currentPassword"
-          label="Current password"
-          type="password"
-          autoComplete="current-password"
-          required
-        />
-        <Field
-          name="newPassword"
-          label="New password"
-          hint="At least 8 characters. All your other sessions end."
-          type="password"
-          autoComplete="new-password"
-          required
-        />
+        <PasswordFields username={session.username} />
       </Form>
     </section>
+  );
+}
+
+/** The name tells password managers whose password it is. */
+function PasswordFields({ username }: { username: string }) {
+  return (
+    <>
+      <Field name="username" label="Name" autoComplete="username" defaultValue={username} readOnly />
+      <Field name="currentPassword" label="Current password" type="password" autoComplete="current-password" required />
+      <Field
+        name="newPassword"
+        label="New password"
+        hint="At least 8 characters. All your other sessions end."
+        type="password"
+        autoComplete="new-password"
+        required
+      />
+    </>
   );
 }

@@ -1,4 +1,3 @@
-import { useMemo } from "react";
 import { useParams, useSearch } from "wouter";
 import { withQuery } from "../addresses";
 import { Articles } from "../components/Articles";
@@ -8,11 +7,8 @@ import { Pager } from "../components/Pager";
 import { PAGE_SIZE } from "../components/RankedArticles";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
+import { PERIODS, useSince } from "../periods";
 import { NotFound } from "./NotFound";
-
-const DAY = 86_400_000;
-const HOUR = 3_600_000;
-const PERIODS: Record<string, number> = { day: DAY, week: 7 * DAY, month: 30 * DAY };
 
 const TOP = graphql(`
   query Top($since: DateTime!, $first: Int!, $after: String) {
@@ -30,16 +26,15 @@ const TOP = graphql(`
 /** The most votes of the last day, week or month. */
 export default function TopPage() {
   const { period = "" } = useParams();
-  const length = PERIODS[period];
-  return length === undefined ? <NotFound /> : <Top key={period} period={period} length={length} />;
+  return PERIODS.some((each) => each.period === period) ? <Top key={period} period={period} /> : <NotFound />;
 }
 
-function Top({ period, length }: { period: string; length: number }) {
+function Top({ period }: { period: string }) {
   const path = `/top/${period}`;
   const parameters = new URLSearchParams(useSearch());
   const after = parameters.get("after");
   const place = Number(parameters.get("from") ?? 1);
-  const since = useSince(parameters.get("since"), length);
+  const since = useSince(period, parameters.get("since")) ?? "";
   const [result, retry] = usePageQuery(TOP, { since, first: PAGE_SIZE, after });
   return (
     <Page title={`Top of the ${period}`} isHeadingShown={false} isReady={!result.fetching}>
@@ -55,14 +50,6 @@ function Top({ period, length }: { period: string; length: number }) {
         }
       </Content>
     </Page>
-  );
-}
-
-/** The start of the period, by the hour, so that the cache knows the page again. Next pages keep that of the first. */
-function useSince(given: string | null, length: number): string {
-  return useMemo(
-    () => given ?? new Date(Math.floor((Date.now() - length) / HOUR) * HOUR).toISOString(),
-    [given, length],
   );
 }
 

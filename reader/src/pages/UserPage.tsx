@@ -10,6 +10,7 @@ import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
+import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { FollowButton } from "../follows";
 import { usePageQuery } from "../frame";
@@ -248,7 +249,7 @@ function tabsOf({ username, followers, following }: Counts, part: string) {
   return [
     tab("Articles", ""),
     tab("Comments", "comments"),
-    tab(followers.totalCount === 1 ? "1 follower" : `${followers.totalCount} followers`, "followers"),
+    tab(counted(followers.totalCount, "follower"), "followers"),
     tab(`${following.totalCount} following`, "following"),
   ];
 }
