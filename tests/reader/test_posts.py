@@ -1,0 +1,171 @@
+"""Articles of a member: to post, edit, regroup and delete them."""
+
+import re
+
+from playwright.async_api import Page, expect
+
+from tests.reader.conftest import opened
+
+ARTICLE = "query($id: ID!) { article(id: $id) { title link content groups { name } } }"
+
+
+async def test_article_is_posted_once_by_a_double_click(visit, site, axe):
+    member = site.member()
+    page = await visit(member)
+    await opened(page, "/post")
+    assert await axe(page) == []
+
+    await fill(page, Title="A title of one's own", Text="With *text*.", Groups="Own, others  own")
+    await page.get_by_role("button", name="Post", exact=True).dblclick()
+
+    await expect(page.get_by_role("heading", name="A title of one's own")).to_be_focused()
+    await expect(page.locator("main em")).to_have_text("text")
+    assert await page.locator("main .group").all_inner_texts() == ["others", "own"]
+    posted = site.ask(
+        "query($name: String!) { user(username: $name) { articles { totalCount } } }", name=member.username
+    )
+    assert posted["user"]["articles"]["totalCount"] == 1
+    await opened(page, "/post")
+    await expect(page.get_by_label("Title")).to_have_value("")
+
+
+async def test_link_that_was_posted_before_is_named(visit, site):
+    link = "https://example.com/posted/twice"
+    before = site.post(site.member(), "The first of two", link=link)
+    page = await visit(site.member())
+    await opened(page, "/post")
+
+    await fill(page, Title="The second of two", Link=link)
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    await expect(page.get_by_text("The same link was posted before")).to_be_visible()
+    await page.get_by_role("link", name="The first of two").click()
+    await expect(page).to_have_url(re.compile(site.path(before)))
+    await expect(page.get_by_text("The same link was posted before")).to_have_count(0)
+
+
+async def test_refused_values_stand_at_their_fields_and_are_kept(visit, site, axe):
+    page = await visit(site.member())
+    await opened(page, "/post")
+
+    await fill(page, Title="  ", Link="ftp://example.com", Groups="good b@d")
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    for field, reason in (("Title", "title"), ("Link", "http"), ("Groups", "b@d")):
+        await expect(page.get_by_label(field)).to_have_attribute("aria-invalid", "true")
+        await expect(page.locator(".field", has=page.get_by_label(field)).locator(".refusal")).to_contain_text(reason)
+    await expect(page.get_by_label("Title")).to_be_focused()
+    await expect(page.get_by_label("Groups")).to_have_value("good b@d")
+    assert await axe(page) == []
+
+
+async def test_draft_of_an_article_outlives_a_reload_and_a_failing_network(visit, site, faults):
+    page = await visit(site.member())
+    await opened(page, "/post")
+    await fill(page, Title="Not yet posted", Text="Half of it")
+    await page.reload()
+    await expect(page.get_by_label("Title")).to_have_value("Not yet posted")
+
+    await page.route("**/graphql", lambda route: route.abort("connectionreset"))
+    await page.get_by_role("button", name="Post", exact=True).click()
+    await expect(page.get_by_role("alert").get_by_text("The server cannot be reached.")).to_be_visible()
+    await expect(page.get_by_label("Text")).to_have_value("Half of it")
+    await faults.expect("ERR_CONNECTION_RESET")
+    await page.unroute("**/graphql")
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    await expect(page.get_by_role("heading", name="Not yet posted")).to_be_focused()
+
+
+async def test_post_whose_answer_was_lost_is_not_posted_twice(visit, site, faults):
+    member = site.member()
+    page = await visit(member)
+    await opened(page, "/post")
+    await fill(page, Title="Answer lost", Text="But it arrived.")
+
+    async def lose(route):
+        await route.fetch()
+        await route.abort("connectionreset")
+
+    await page.route("**/graphql", lose)
+    await page.get_by_role("button", name="Post", exact=True).click()
+    await expect(page.get_by_text("The server cannot be reached.")).to_be_visible()
+    await page.unroute("**/graphql")
+    await page.reload()
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    await expect(page.get_by_role("heading", name="Answer lost")).to_be_visible()
+    posted = site.ask(
+        "query($name: String!) { user(username: $name) { articles { totalCount } } }", name=member.username
+    )
+    assert posted["user"]["articles"]["totalCount"] == 1
+    await faults.expect("ERR_CONNECTION_RESET")
+
+
+async def test_bookmark_fills_the_form(visit, site):
+    page = await visit(site.member())
+
+    await opened(page, "/post?title=From+elsewhere&link=https://example.com/&group=show")
+
+    await expect(page.get_by_label("Title")).to_have_value("From elsewhere")
+    await expect(page.get_by_label("Link")).to_have_value("https://example.com/")
+    await expect(page.get_by_label("Groups")).to_have_value("show")
+
+
+async def test_article_is_edited_and_regrouped(visit, site, axe):
+    member = site.member()
+    article = site.post(member, "Before", content="before", groups=["stays", "goes"])
+    page = await visit(member)
+    await opened(page, site.path(article))
+
+    await page.get_by_role("link", name="Edit").click()
+    await expect(page.get_by_label("Title")).to_have_value("Before")
+    assert await axe(page) == []
+    await fill(page, Title="After", Link="https://example.com/after", Text="", Groups="stays comes")
+    await page.get_by_role("button", name="Save").click()
+
+    await expect(page.get_by_role("heading", name="After")).to_be_visible()
+    await expect(page.locator("main .details")).to_contain_text("edited")
+    assert site.ask(ARTICLE, id=article)["article"] == {
+        "title": "After",
+        "link": "https://example.com/after",
+        "content": None,
+        "groups": [{"name": "comes"}, {"name": "stays"}],
+    }
+    await page.go_back()
+    await expect(page.get_by_role("heading", name="Edit your article")).to_have_count(0)
+
+
+async def test_only_the_poster_may_edit_an_article(visit, site):
+    article = site.post(site.member(), "Of another user")
+    page = await visit(site.member())
+
+    await opened(page, f"{site.path(article)}/edit")
+
+    await expect(page.get_by_text("Only its poster may edit")).to_be_visible()
+    await opened(page, site.path(article))
+    await expect(page.get_by_role("link", name="Edit")).to_have_count(0)
+
+
+async def test_article_is_deleted_when_confirmed(visit, site, axe):
+    member = site.member()
+    article = site.post(member, "To be deleted")
+    page = await visit(member)
+    await opened(page, site.path(article))
+
+    await page.get_by_role("button", name="Delete", exact=True).click()
+    assert await axe(page) == []
+    await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    await expect(page.get_by_role("button", name="Delete", exact=True)).to_be_focused()
+    await page.get_by_role("button", name="Delete", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+
+    await expect(page.get_by_text("Your article is deleted.")).to_be_visible()
+    await expect(page).to_have_url(f"{site.url}/")
+    await expect(page.get_by_role("link", name="To be deleted")).to_have_count(0)
+    assert site.ask(ARTICLE, id=article)["article"] is None
+
+
+async def fill(page: Page, **fields: str) -> None:
+    for label, value in fields.items():
+        await page.get_by_label(label).fill(value)
