@@ -78,6 +78,23 @@ async def test_draft_outlives_a_reload(visit, site):
     await expect(page.get_by_label("Reply to")).to_have_value("half a reply")
 
 
+async def test_comment_stays_in_its_form_when_the_session_ends(visit, site):
+    member, article = discussed(site, "first")
+    page = await visit(member)
+    await opened(page, site.path(article))
+    await page.get_by_label("Your comment").fill("a long thought")
+    await comment(page, "first").get_by_role("button", name="Reply").click()
+    await page.get_by_label("Reply to").fill("a long reply")
+    site.ask("mutation { logOut { userErrors { message } } }", member)
+
+    await page.keyboard.press("Control+Enter")
+
+    await expect(page.get_by_text("Your session has ended.")).to_be_visible()
+    await expect(page.get_by_label("Reply to")).to_have_value("a long reply")
+    await expect(page.get_by_label("Your comment")).to_have_value("a long thought")
+    assert site.ask(COUNT, id=article)["article"]["commentCount"] == 1
+
+
 async def test_refused_comment_says_why_at_its_field_and_keeps_the_text(visit, site):
     member, article = discussed(site)
     page = await visit(member)
@@ -181,6 +198,23 @@ async def test_new_comments_are_announced_and_shown_when_asked_for(visit, site, 
     await expect(comment(page, "even more news")).to_be_focused()
     assert sorted(await texts(page)) == ["even more news", "first", "more news", "news"]
     await expect(announced).to_have_count(0)
+
+
+async def test_comment_is_announced_in_the_browser_of_another_user(visit, site):
+    member, article = discussed(site)
+    reader, writer = await visit(member), await visit(site.member())
+    await opened(reader, site.path(article))
+    await visit.subscribed(reader, "commentPosted")
+    await opened(writer, site.path(article))
+
+    await writer.get_by_label("Your comment").fill("from elsewhere")
+    await writer.get_by_role("button", name="Comment", exact=True).click()
+    await expect(comment(writer, "from elsewhere")).to_be_focused()
+
+    await expect(reader.get_by_role("heading", name="1 comment")).to_be_visible()
+    await reader.get_by_role("button", name="1 new comment").click()
+    await expect(comment(reader, "from elsewhere")).to_be_focused()
+    await expect(writer.get_by_role("button", name="new comment")).to_have_count(0)
 
 
 async def test_changes_of_others_are_shown_in_place(visit, site):
@@ -318,6 +352,19 @@ async def test_hostile_comments_are_texts(visit, site):
     ]
     assert await page.locator("h1").count() == 1
     assert await page.title() != "taken"
+
+
+async def test_mention_leads_to_the_user(visit, site):
+    member, article = discussed(site)
+    site.comment(member, article, f"Ask @{member.username}.")
+    page = await visit()
+    await opened(page, site.path(article))
+    await page.evaluate("window.isSamePage = true")
+
+    await page.get_by_role("link", name=f"@{member.username}").click()
+
+    await expect(page).to_have_url(f"{site.url}/user/{member.username}")
+    assert await page.evaluate("window.isSamePage")
 
 
 async def test_visitor_is_asked_to_log_in(visit, site):

@@ -9,6 +9,8 @@ const KEYS: [string, string][] = [
   ["u", "vote up, or take the vote back"],
   ["d", "vote down, or take the vote back"],
   ["r", "reply to a comment"],
+  ["e", "edit your comment or article"],
+  ["x", "hide or show a comment with its replies"],
   ["n", "next page"],
   ["p", "previous page"],
   ["/", "search"],

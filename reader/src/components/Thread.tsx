@@ -43,12 +43,14 @@ interface ThreadProps {
   first: FragmentType<typeof THREAD_PLACES>;
   /** In a branch, the comment that it belongs to, after comments above it. */
   above?: readonly ThreadComment[];
+  /** The server sends no more changes, because the article was deleted or for a fault: the page has to be read again. */
+  onEnd: () => void;
 }
 
 const WHOLE: readonly ThreadComment[] = [];
 
 /** The comments of an article, or a branch of them. New ones are announced, and shown when the viewer asks for them. */
-export function Thread({ article, order, first, above = WHOLE }: ThreadProps) {
+export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadProps) {
   const session = useSession();
   const focus = useFocus();
   const thread = useThread({ articleId: article.id, order, first, above }, focus);
@@ -61,7 +63,7 @@ export function Thread({ article, order, first, above = WHOLE }: ThreadProps) {
     [add, focus],
   );
   const under = above.at(-1)?.id ?? null;
-  useLive(COMMENT_CHANGED, { articleId: article.id });
+  useLive(COMMENT_CHANGED, { articleId: article.id }, { onEnd });
   useLive(
     COMMENT_POSTED,
     { articleId: article.id, under },

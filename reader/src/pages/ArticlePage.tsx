@@ -1,4 +1,4 @@
-import { useRef } from "react";
+import { useState } from "react";
 import { Link, useParams, useSearch } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { articlePath } from "../addresses";
@@ -48,22 +48,24 @@ export default function ArticlePage() {
 export const isNumber = (text: string): boolean => /^[1-9][0-9]{0,18}$/.test(text);
 
 function WithComments({ id, order }: { id: string; order: CommentOrder }) {
-  const [{ data, error, fetching }, refetch] = usePageQuery(ARTICLE_PAGE, { id, order, first: PAGE_SIZE });
-  const wasShown = useRef(false);
+  const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, { id, order, first: PAGE_SIZE });
+  const last = useLast(data?.article);
   const again = () => refetch({ requestPolicy: "network-only" });
-  if (data?.article) {
-    wasShown.current = true;
-    return <Shown article={data.article} order={order} onEnd={again} />;
-  }
-  if (fetching) return <Loading />;
-  if (error) {
-    return (
-      <Page title="Article">
-        <Fault error={error} retry={again} />
-      </Page>
-    );
-  }
-  return wasShown.current ? <Deleted /> : <NotFound />;
+  if (data && !data.article) return last ? <Deleted /> : <NotFound />;
+  if (last) return <Shown article={last} order={order} onEnd={again} />;
+  if (!error) return <Loading />;
+  return (
+    <Page title="Article">
+      <Fault error={error} retry={again} />
+    </Page>
+  );
+}
+
+/** The last value that was there: a page stays while it is read again, such as after a session has ended. */
+export function useLast<Value>(value: Value | null | undefined): Value | null {
+  const [last, setLast] = useState(value ?? null);
+  if (value && value !== last) setLast(value);
+  return value ?? last;
 }
 
 interface ShownProps {
@@ -75,7 +77,7 @@ interface ShownProps {
 function Shown({ article, order, onEnd }: ShownProps) {
   const view = readFragment(ARTICLE_VIEW, article);
   const { id, commentCount, thread } = article;
-  useLive(ARTICLE_CHANGED, { id }, { onEnd });
+  useLive(ARTICLE_CHANGED, { id });
   return (
     <Page title={<ArticleTitle article={view} />} windowTitle={view.title}>
       <PostedBefore />
@@ -83,7 +85,7 @@ function Shown({ article, order, onEnd }: ShownProps) {
       <section aria-labelledby="comments" className="comments">
         <h2 id="comments">{commentCount === 1 ? "1 comment" : `${commentCount} comments`}</h2>
         {commentCount > 1 && <CommentOrders path={articlePath(id)} current={order} />}
-        <Thread article={view} order={order} first={thread} />
+        <Thread article={view} order={order} first={thread} onEnd={onEnd} />
       </section>
     </Page>
   );

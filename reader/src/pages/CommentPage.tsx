@@ -8,7 +8,7 @@ import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
 import type { CommentOrder, CommentPageQuery } from "../gql/graphql";
 import { PAGE_SIZE } from "../useThread";
-import { isNumber } from "./ArticlePage";
+import { isNumber, useLast } from "./ArticlePage";
 import { NotFound } from "./NotFound";
 
 /** The comments above that are shown at first. */
@@ -50,24 +50,27 @@ export default function CommentPage() {
 }
 
 function Branch({ id, articleId, order }: { id: string; articleId: string; order: CommentOrder }) {
-  const [{ data, error, fetching }, refetch] = usePageQuery(COMMENT_PAGE, { id, order, first: PAGE_SIZE });
-  if (data?.comment) {
-    if (data.comment.article.id !== articleId)
-      return <Redirect to={commentPath(data.comment.article.id, id)} replace />;
-    return <Shown comment={data.comment} order={order} />;
-  }
-  if (fetching) return <Loading />;
-  if (error) {
-    return (
-      <Page title="Comment">
-        <Fault error={error} retry={() => refetch({ requestPolicy: "network-only" })} />
-      </Page>
-    );
-  }
-  return <NotFound />;
+  const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, { id, order, first: PAGE_SIZE });
+  const last = useLast(data?.comment);
+  const again = () => refetch({ requestPolicy: "network-only" });
+  if (data && !data.comment) return <NotFound />;
+  if (last && last.article.id !== articleId) return <Redirect to={commentPath(last.article.id, id)} replace />;
+  if (last) return <Shown comment={last} order={order} onEnd={again} />;
+  if (!error) return <Loading />;
+  return (
+    <Page title="Comment">
+      <Fault error={error} retry={again} />
+    </Page>
+  );
 }
 
-function Shown({ comment, order }: { comment: NonNullable<CommentPageQuery["comment"]>; order: CommentOrder }) {
+interface ShownProps {
+  comment: NonNullable<CommentPageQuery["comment"]>;
+  order: CommentOrder;
+  onEnd: () => void;
+}
+
+function Shown({ comment, order, onEnd }: ShownProps) {
   const { article, ancestors } = comment;
   const view = readFragment(ARTICLE_VIEW, article);
   const [isWhole, setWhole] = useState(false);
@@ -93,7 +96,13 @@ function Shown({ comment, order }: { comment: NonNullable<CommentPageQuery["comm
             {hidden === 1 ? "1 comment above" : `${hidden} comments above`}
           </button>
         )}
-        <Thread article={view} order={order} first={article.thread} above={[...ancestors.slice(hidden), comment]} />
+        <Thread
+          article={view}
+          order={order}
+          first={article.thread}
+          onEnd={onEnd}
+          above={[...ancestors.slice(hidden), comment]}
+        />
       </section>
     </Page>
   );
