@@ -8,10 +8,16 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+
+LOCK = Path(tempfile.gettempdir(), "upvote-tests-install.lock")
+POLICY = Path("/usr/sbin/policy-rc.d")
 
 
 def chromium() -> str:
@@ -49,7 +55,10 @@ def python_environment(folder: Path) -> Path:
 
 def program(name: str, package: str | None = None) -> str:
     if shutil.which(name) is None:
-        install(package or name)
+        with LOCK.open("w") as locked:  # tests run in two processes
+            fcntl.flock(locked, fcntl.LOCK_EX)
+            if shutil.which(name) is None:
+                install(package or name)
     return shutil.which(name) or missing(f"{name} is not installed")
 
 
@@ -57,7 +66,22 @@ def install(package: str) -> None:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         missing(f"{package} is not installed, and only root on Debian can install it here")
     run("apt-get", "update")
-    run("apt-get", "install", "--yes", "--no-install-recommends", package)
+    with starting_no_services():
+        run("apt-get", "install", "--yes", "--no-install-recommends", package)
+
+
+@contextmanager
+def starting_no_services() -> Iterator[None]:
+    """Debian starts the services that it installs, such as nginx at port 80, unless this policy forbids it."""
+    if POLICY.exists():
+        yield
+        return
+    POLICY.write_text("#!/bin/sh\nexit 101\n")
+    POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        POLICY.unlink()
 
 
 def run(*command: str) -> None:
