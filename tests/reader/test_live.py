@@ -1,0 +1,109 @@
+"""What happens in one browser is seen in another, which asks for nothing."""
+
+from itertools import count
+from time import monotonic
+
+import pytest
+from playwright.async_api import expect
+
+from tests.reader.conftest import opened
+from tests.reader.lines import button, expect_votes, line, titles
+
+GROUPS = (f"live-{number}" for number in count(1))
+
+
+@pytest.fixture
+def group() -> str:
+    return next(GROUPS)
+
+
+async def test_vote_is_shown_in_another_browser_within_a_second_and_ranks_move(visit, site, group):
+    alice, bob = site.member("alice"), site.member("bob")
+    for title in ("First posted", "Second posted"):
+        site.post(alice, title, groups=[group])
+    here, there = await visit(bob), await visit()
+    await opened(here, f"/group/{group}")
+    await opened(there, f"/group/{group}")
+    await visit.subscribed(there, "rankingChanged")
+    assert await titles(there) == ["Second posted", "First posted"]
+
+    seconds = []
+    for votes, order in [(2, ["First posted", "Second posted"]), (1, ["Second posted", "First posted"])] * 3:
+        await button(line(here, "First posted")).click()
+        started = monotonic()
+        await expect_votes(line(there, "First posted"), votes)
+        await expect(there.locator("main ol > li h2 a")).to_have_text(order)
+        seconds.append(monotonic() - started)
+        await expect(line(there, order[0]).locator(".rank")).to_have_text("1")
+        await expect(here.locator("main ol > li h2 a")).to_have_text(order)
+    assert min(seconds) < 1
+
+
+async def test_votes_on_an_article_and_a_comment_are_shown_on_its_page_in_another_browser(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Voted on in two browsers", content="Text.")
+    site.comment(alice, article, "Voted on too")
+    here, there = await visit(bob), await visit()
+    await opened(here, site.path(article))
+    await opened(there, site.path(article))
+    await visit.subscribed(there, "commentChanged")
+
+    for page_part in (lambda page: page.locator("main"), lambda page: page.get_by_role("article").last):
+        seconds = []
+        for votes, own in [(2, "UP"), (1, "NONE")] * 2:
+            await button(page_part(here)).click()
+            started = monotonic()
+            await expect(page_part(there).locator(".count").first).to_have_text(str(votes))
+            seconds.append(monotonic() - started)
+            await expect_votes(page_part(here), votes, own)
+        assert min(seconds) < 1
+
+
+async def test_new_comment_is_announced_and_shown_only_when_asked_for(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Commented on elsewhere", content="Text.")
+    first = site.comment(alice, article, "It is here already")
+    page = await visit(alice)
+    await opened(page, site.path(article))
+    await expect(page.get_by_text("It is here already")).to_be_visible()
+    await visit.subscribed(page, "commentPosted")
+
+    site.comment(bob, article, "A new answer", first)
+    announced = page.get_by_role("button", name="1 new comment")
+    await expect(announced).to_be_visible()
+    await expect(page.get_by_text("A new answer")).to_have_count(0)
+    site.comment(bob, article, "Another one")
+    announced = page.get_by_role("button", name="2 new comments")
+    await expect(announced).to_be_visible()
+    await announced.click()
+
+    await expect(page.get_by_text("A new answer")).to_be_visible()
+    await expect(page.get_by_text("Another one")).to_be_visible()
+    await expect(page.get_by_role("button", name="new comment")).to_have_count(0)
+
+
+async def test_notification_is_counted_in_the_header(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Answered elsewhere", content="Text.")
+    page = await visit(alice)
+    await opened(page, "/")
+    await expect(page.get_by_role("link", name="Inbox", exact=True)).to_be_visible()
+    await visit.subscribed(page, "notification")
+
+    site.comment(bob, article, "An answer")
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    site.comment(bob, article, "Another answer")
+    await expect(page.get_by_role("link", name="Inbox 2 new")).to_be_visible()
+
+
+async def test_theme_and_session_are_those_of_all_tabs(visit, site):
+    alice = site.member("alice")
+    page = await visit(alice)
+    other = await page.context.new_page()
+    for each in (page, other):
+        await opened(each, "/")
+
+    await page.get_by_role("button", name="Log out").click()
+
+    await expect(other.get_by_role("link", name="Log in")).to_be_visible()
+    await expect(other.get_by_role("link", name=alice.username)).to_have_count(0)
