@@ -23,8 +23,11 @@ export function keepPositions(): void {
   history.scrollRestoration = "manual";
   visit.set(keyOfState() ? { key: keyOfState(), by: "history" } : { key: mark(newKey()), by: "address" });
   window.addEventListener("pagehide", remember);
-  window.addEventListener("pushState", () => enter("link"));
-  window.addEventListener("popstate", () => enter("history"));
+  window.addEventListener("pushState", () => {
+    remember();
+    enter("link");
+  });
+  window.addEventListener("popstate", revisit);
   window.addEventListener("replaceState", () => {
     if (!keyOfState()) mark(visit.get().key);
   });
@@ -44,8 +47,13 @@ export function useArrival(heading: RefObject<HTMLElement | null>, isReady: bool
 }
 
 function enter(by: Visit["by"]): void {
-  remember();
   visit.set({ key: keyOfState() || mark(newKey()), by });
+}
+
+/** React renders between the listeners of an event: the page that is left would take the position of the other one. */
+function revisit(): void {
+  remember();
+  setTimeout(() => enter("history"));
 }
 
 function remember(): void {

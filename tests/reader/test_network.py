@@ -1,0 +1,154 @@
+"""Slow, failing and returning networks and servers, reloads, and the history of the browser."""
+
+import asyncio
+import re
+
+import pytest
+from playwright.async_api import Request, expect
+
+from tests.reader.conftest import opened, settled
+from tests.reader.gateway import gateway
+from tests.reader.lines import expect_votes, line, titles
+from tests.reader.scene import PAGES
+from tests.reader.site import PASSWORD, Site
+from tests.server.conftest import serving
+from tests.servers import free_port
+
+LOST = "ERR_|WebSocket|status of 5"
+
+
+@pytest.mark.parametrize("name", PAGES)
+async def test_page_takes_one_request_and_is_the_same_after_a_reload(visit, scene, faults, name):
+    page = await visit(scene.alice)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.extend(operation(request)))
+    await opened(page, scene.path(name))
+    before = await page.locator("main").inner_text()
+
+    await page.reload()
+    await settled(page)
+
+    await expect(page.locator("main")).to_have_text(ages(before), use_inner_text=True)
+    assert asked == asked[:1] * 2
+    faults.ignore("status of 404")
+
+
+def operation(request: Request) -> list[str]:
+    """The name of the GraphQL operation of a request, if it is one."""
+    return [request.post_data_json["operationName"]] if request.method == "POST" else []
+
+
+def ages(text: str) -> re.Pattern[str]:
+    """A text whose numbers of seconds may have grown."""
+    return re.compile(re.sub(r"(just now|now|\\d+\\ +seconds?\\ +ago)", ".*", re.escape(text)))
+
+
+async def test_back_and_forward_restore_the_scroll_position(visit, scene):
+    page = await visit(scene.alice, viewport={"width": 800, "height": 400})
+    await opened(page, "/?order=TIME")
+    last = page.locator("main ol > li").last
+    await last.scroll_into_view_if_needed()
+    await page.wait_for_function("() => scrollY > 500")
+    before = await page.evaluate("scrollY")
+
+    await last.get_by_role("link", name="comment").click()
+    await expect(page).to_have_url(re.compile("/article/"))
+    await settled(page)
+    assert await page.evaluate("scrollY") == 0
+    await page.go_back()
+
+    await expect(page).to_have_url(re.compile(r"order=TIME$"))
+    await page.wait_for_function(f"() => Math.abs(scrollY - {before}) < 5")
+    await page.go_forward()
+    await expect(page).to_have_url(re.compile("/article/"))
+    await page.wait_for_function("() => scrollY < 5")
+
+
+async def test_link_is_opened_in_a_new_tab(visit, scene):
+    page = await visit(scene.alice)
+    await opened(page, f"/user/{scene.alice.username}")
+    link = page.locator("main ol > li").last.get_by_role("link", name="comment")
+
+    async with page.context.expect_page() as opening:
+        await link.click(modifiers=["ControlOrMeta"])
+    tab = await opening.value
+    await settled(tab)
+
+    await expect(tab.locator("h1")).to_have_text("Ask HN: What is on every page?")
+    await expect(tab.get_by_role("link", name=scene.alice.username).first).to_be_visible()
+    await expect(page).to_have_url(re.compile("/user/"))
+
+
+async def test_page_arrives_over_a_slow_network_and_says_that_it_is_loading(visit, scene):
+    page = await visit(scene.alice)
+    session = await page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 20_000}
+    await session.send("Network.emulateNetworkConditions", slow)
+
+    await page.goto(scene.path("article"), wait_until="commit")
+
+    await expect(page.get_by_text("Loading…")).to_be_visible()
+    await expect(page.locator("h1")).to_have_text("Ask HN: What is on every page?")
+
+
+async def test_subscriptions_come_back_after_the_network_and_nothing_is_doubled(visit, site, faults):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Watched over a failing network", content="Text.")
+    async with gateway(site.url) as (network, url):
+        page = await visit(alice, base_url=url)
+        await opened(page, site.path(article))
+        await visit.subscribed(page, "commentPosted")
+        for _ in range(2):
+            visit.frames.clear()
+            network.cut()
+            await asyncio.sleep(0.5)
+            network.restore()
+            await visit.subscribed(page, "commentPosted")
+        site.vote(bob, article)
+        await expect(page.locator("main .count").first).to_have_text("2")
+        site.comment(bob, article, "After the network came back")
+
+        await page.get_by_role("button", name="1 new comment").click()
+        await expect(page.get_by_text("After the network came back")).to_have_count(1)
+        await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    faults.ignore(LOST)
+
+
+async def test_page_lives_on_when_the_server_is_restarted(visit, tmp_path, faults):
+    port = free_port()
+    with serving(tmp_path, port=port) as live:
+        site = Site(live)
+        alice, bob = site.member("alice"), site.member("bob")
+        article = site.post(alice, "Before the restart", groups=["restart"])
+        page = await visit(alice, base_url=site.url)
+        await opened(page, "/group/restart")
+        await visit.subscribed(page, "rankingChanged")
+        visit.frames.clear()
+    with serving(tmp_path, port=port) as live:
+        site = Site(live)
+        await visit.subscribed(page, "rankingChanged")
+        site.vote(bob, article)
+        await expect_votes(line(page, "Before the restart"), 2, "UP")
+        site.post(bob, "After the restart", groups=["restart"])
+        await expect(line(page, "After the restart")).to_be_visible()
+        assert sorted(await titles(page)) == ["After the restart", "Before the restart"]
+        await page.close()
+    faults.ignore(LOST)
+
+
+async def test_draft_survives_a_session_that_ended(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Answered without a session", content="Text.")
+    page = await visit(bob)
+    await opened(page, site.path(article))
+    site.log_out(bob)
+
+    await page.get_by_role("textbox", name="Comment").fill("A long answer")
+    await page.get_by_role("button", name="Comment").click()
+    await expect(page.get_by_role("status").filter(has_text="session has ended")).to_be_visible()
+    await page.get_by_role("banner").get_by_role("link", name="Log in").click()
+    await page.get_by_label("Name").fill(bob.username)
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.locator("main").get_by_role("button", name="Log in").click()
+
+    await expect(page.get_by_role("textbox", name="Comment")).to_have_value("A long answer")
