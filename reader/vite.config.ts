@@ -17,7 +17,10 @@ export default defineConfig({
     assetsDir: "reader",
     assetsInlineLimit: 0, // the server's policy allows no inline files
     modulePreload: { polyfill: false },
-    reportCompressedSize: true,
+    rolldownOptions: {
+      // one file for all that the first page imports, instead of a small one for each module that others import too
+      output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } },
+    },
   },
   server: { proxy: { "/graphql": { target: UPVOTE, changeOrigin: true, ws: true } } },
 });
