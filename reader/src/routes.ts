@@ -18,6 +18,3 @@ export const PAGES = [
   ["/article/:number/edit", lazy(() => import("./pages/EditPage"))],
   ["/post", lazy(() => import("./pages/PostPage"))],
 ] as const;
-
-/** Whether there is a page with this pattern: links to others are not shown. */
-export const isRouted = (pattern: string): boolean => PAGES.some(([path]) => path === pattern);

@@ -6,7 +6,6 @@ import { NOTIFICATION, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
 import { listenToKeys } from "../keyboard";
 import { logInPath } from "../log-in";
-import { isRouted } from "../routes";
 import { endSession, useSession, type Session } from "../session";
 import { say, sayProblem } from "../status";
 import { chooseTheme, useTheme } from "../theme";
@@ -66,11 +65,11 @@ function Header() {
         {SITE_NAME}
       </Link>
       <nav aria-label="Site">
-        {LINKS.filter(({ path }) => path === "/" || isRouted(path)).map(({ path, name }) => (
+        {LINKS.map(({ path, name }) => (
           <PageLink key={path} path={path} name={name} />
         ))}
       </nav>
-      {isRouted("/search") && <SearchBox />}
+      <SearchBox />
       <div className="account">
         {session ? <Account session={session} /> : <Visitor />}
         <ThemeButton />
@@ -90,7 +89,6 @@ function PageLink({ path, name }: { path: string; name: string }) {
 
 function Visitor() {
   useLocation(); // the links lead back to the page that is shown
-  if (!isRouted("/log-in")) return null;
   return (
     <>
       <Link href={logInPath("/log-in")}>Log in</Link>

@@ -12,7 +12,6 @@ import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
 import { PERIODS, useSince } from "../periods";
-import { isRouted } from "../routes";
 import { NotFound } from "./NotFound";
 
 const GROUP = graphql(`
@@ -93,7 +92,7 @@ function Group({ group: { name, articles }, since, period, order, page }: GroupP
     <>
       <p className="profile">
         <span>{counted(articles.totalCount, "article")}</span>
-        {isRouted("/post") && <Link href={withQuery("/post", { group: name })}>Post here</Link>}
+        <Link href={withQuery("/post", { group: name })}>Post here</Link>
         <a href={`${path.slice(1)}/rss.xml`}>RSS</a>
       </p>
       {period ? (

@@ -1,1 +1,0 @@
-import{I as e,j as t}from"./index-Cvh6RZIM.js";var n=t();function r({label:t,tabs:r}){return(0,n.jsx)(`nav`,{"aria-label":t,children:(0,n.jsx)(`ul`,{className:`tabs`,children:r.map(({name:t,path:r,isCurrent:i})=>(0,n.jsx)(`li`,{children:(0,n.jsx)(e,{href:r,"aria-current":i?`page`:void 0,children:t})},r))})})}export{r as t};

@@ -1,0 +1,1 @@
+var e=(e,t)=>`${e} ${e===1?t:`${t}s`}`;export{e as t};

@@ -1,1 +1,0 @@
-import{F as e,z as t}from"./index-Cvh6RZIM.js";function n(e=25){let n=new URLSearchParams(t()),r=n.get(`before`),i=n.get(`after`);return r?{last:e,before:r}:{first:e,...i&&{after:i}}}function r(t,n,r={}){return{previous:n.hasPreviousPage?e(t,{...r,before:n.startCursor}):null,next:n.hasNextPage?e(t,{...r,after:n.endCursor}):null}}export{n,r as t};
