@@ -24,16 +24,23 @@ async def test_article_shows_its_text_without_scripts(visit, site, faults):
     await expect(page.locator("em")).to_have_text("words")
     await page.get_by_role("link", name=member.username).click()
     assert page.url == f"{site.url}/user/{member.username}"
+    await page.close()
     faults.ignore(PRELOAD)
 
 
-async def test_titles_of_pages_are_the_same_with_scripts(visit, faults):
+async def test_titles_of_pages_are_the_same_with_scripts(visit, site, faults):
+    member = site.member()
+    article = site.post(member, "A <b>title</b>", groups=["titled"])
+    comment = site.comment(member, article, "A comment").partition(":")[2]
+    thread = f"/article/{article.partition(':')[2]}"
+    own = ["/group/titled", f"/user/{member.username}", thread, f"{thread}/comment/{comment}"]
     without, with_scripts = await visit(java_script_enabled=False), await visit()
 
-    for path in ("/", "/?order=VOTES", "/good", "/top/month"):
+    for path in ["/", "/?order=VOTES", "/good", "/groups", "/top/month", *own]:
         await without.goto(path)
         await opened(with_scripts, path)
-        assert await without.title() == await with_scripts.title()
+        await expect(with_scripts).to_have_title(await without.title())
+    await without.close()
     faults.ignore(PRELOAD)
 
 
@@ -41,10 +48,10 @@ async def test_addresses_of_a_head_are_right_under_a_prefix(visit, site):
     number = site.post(site.member(), "A title").partition(":")[2]
     async with gateway(site.url, "/news") as (proxy, url):
         page = await visit(base_url=url)
-        await opened(page, f"{url}/article/{number}")
+        await opened(page, f"/article/{number}")
         addresses = await page.evaluate(ADDRESSES)
 
-        assert addresses == [f"{url}/{path}" for path in (f"article/{number}", "atom.xml", "rss.xml")]
+        assert addresses == [f"{url}{path}" for path in (f"article/{number}", "atom.xml", "rss.xml")]
         for feed in addresses[1:]:
             assert (await page.context.request.get(feed)).status == 200
     assert proxy.strays == []
