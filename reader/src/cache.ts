@@ -1,4 +1,9 @@
-import { cacheExchange, type Cache, type OptimisticMutationResolver } from "@urql/exchange-graphcache";
+import {
+  cacheExchange,
+  type Cache,
+  type OptimisticMutationResolver,
+  type UpdateResolver,
+} from "@urql/exchange-graphcache";
 import { gql, type Exchange } from "urql";
 import type {
   DeleteArticleMutation,
@@ -50,6 +55,8 @@ export function cache(): Exchange {
           forget(cache, deleteArticle?.deletedArticleId),
         deleteComment: ({ deleteComment }: DeleteCommentMutation, _, cache) =>
           empty(cache, deleteComment?.deletedCommentId),
+        followUser: forgetFollowers,
+        unfollowUser: forgetFollowers,
       },
       Subscription: {
         notification: (_, __, cache) => addUnseen(cache),
@@ -91,6 +98,15 @@ function expectedFollow(viewerIsFollowing: boolean): OptimisticMutationResolver<
     return { __typename: "FollowUserPayload", changed: true, user, userErrors: [] };
   };
 }
+
+/** A list of followers that is shown is asked for again, as the viewer now is in it or no longer. */
+const forgetFollowers: UpdateResolver<unknown, { input: FollowUserInput }> = (_, { input }, cache, { optimistic }) => {
+  if (optimistic) return;
+  const user = { __typename: "User", id: input.userId };
+  for (const { fieldName, arguments: given } of cache.inspectFields(user)) {
+    if (fieldName === "followers" && given?.first !== 1) cache.invalidate(user, fieldName, given);
+  }
+};
 
 /** The count in the header follows the notifications that arrive. */
 function addUnseen(cache: Cache): void {

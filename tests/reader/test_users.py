@@ -63,6 +63,20 @@ async def test_follow_is_shown_at_once_and_counted(visit, site):
     await expect(follow).to_have_attribute("aria-pressed", "false")
 
 
+async def test_list_of_followers_has_a_new_one_and_loses_an_old_one(visit, site):
+    star, first, fan = site.member("star"), site.member("first"), site.member("fan")
+    site.follow(first, star)
+    page = await visit(fan)
+    await opened(page, f"/user/{star.username}/followers")
+    names = page.locator(".people .user")
+    await expect(names).to_have_text([first.username])
+
+    await follow_button(page, star).click()
+    await expect(names).to_have_text([fan.username, first.username])
+    await follow_button(page, star).click()
+    await expect(names).to_have_text([first.username])
+
+
 async def test_follow_that_does_not_reach_the_server_is_taken_back(visit, site, faults):
     star, fan = site.member("star"), site.member("fan")
     page = await visit(fan)
