@@ -6,6 +6,8 @@ export interface Refusal {
   code: string;
   message: string;
   field?: string[] | null;
+  /** Of a mutation that was sent too often, if the document asks for it. */
+  retryAt?: string;
 }
 
 /** Why a request failed, in a sentence. */
@@ -21,6 +23,7 @@ export function explain(error: CombinedError): string {
 /** Why a mutation was refused, in a sentence. */
 export function explainRefusal(refusal: Refusal): string {
   if (refusal.code === "UNAUTHENTICATED") return "Log in to do this.";
+  if (refusal.code === "RATE_LIMITED") return `This was too often. ${when(refusal.retryAt)}`;
   return sentence(refusal.message);
 }
 
