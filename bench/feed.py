@@ -68,9 +68,9 @@ async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[st
     fields = ("name", reader, "joined", START, "karma", 0, "seen", mark)
     await send(store, [("HSET", user, *fields)])
 
-    connection = store.site.redis
-    await connection.run(("CONFIG", "SET", "slowlog-log-slower-than", 50))
-    await connection.run(("SLOWLOG", "RESET"))
+    client = store.site.redis
+    await client.run(("CONFIG", "SET", "slowlog-log-slower-than", 50))  # microseconds
+    await client.run(("SLOWLOG", "RESET"))
     (first, naive, refresh), commands = await timed(
         [
             lambda: page(store, reader, unseen_only=False),
@@ -78,7 +78,7 @@ async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[st
             lambda: page(store, reader, unseen_only=True),
         ]
     )
-    entries = await connection.run(("SLOWLOG", "GET", 1_000))
+    entries = await client.run(("SLOWLOG", "GET", 1_000))
     calls = [duration for _, _, duration, command, *_ in entries if command[0] == "EVALSHA"]
     longest = f"{median(calls):.0f}, {max(calls)}" if calls else "< 50"
     shown = [f"{first:.2f}", str(commands[0]), f"{naive:.2f}", f"{naive / first:.1f}", f"{refresh:.2f}"]

@@ -27,8 +27,8 @@ DUMMY_HASH = f"$argon2id$v=19$m=19456,t=2,p=1${'A' * 22}${'A' * 43}"  # of no pa
 THREADS = max(1, (os.cpu_count() or 1) // 2)  # the other cores serve requests that hash nothing
 QUEUE_LENGTH = 32  # for each thread: about a second of work
 MAX_WAIT = 1.0  # seconds
-BUSY_MILLISECONDS = 1_000
-COMMONEST = 10_000
+BUSY_MILLISECONDS = 1_000  # until a password that was refused may be tried again
+COMMONEST = 10_000  # how many passwords are refused as common
 
 
 async def refuse_common(password: str, field: str = "password") -> None:

@@ -23,9 +23,10 @@ def run(arguments: Namespace) -> int:
 
 
 async def _show(store: Store, arguments: Namespace) -> None:
-    lengths, whole = await log.lengths(store.site), await log.lags(store.site, {})
+    lengths = await log.lengths(store.site)
+    lags = await log.lags(store.site, {})  # of a consumer that has taken no entry: the age of the oldest
     print(f"log       {await log.identity(store.site)}")
-    age = f", the oldest {_age(whole)} old" if sum(lengths) else ""
+    age = f", the oldest {_age(lags)} old" if sum(lengths) else ""
     print(f"entries   {sum(lengths)} in {len(lengths)} partition{'s' * (len(lengths) > 1)}{age}")
     for name, positions in sorted((await log.positions(store.site)).items()):
         print(f"{name}: {await _state(store, positions)}")
