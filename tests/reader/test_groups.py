@@ -20,6 +20,17 @@ async def test_groups_are_listed_by_name_and_lead_to_their_articles(page, scene)
     await expect(page.locator("main ol > li h2 a")).to_have_count(2)
 
 
+async def test_groups_are_opened_by_keys(page, scene):
+    await opened(page, "/groups")
+    second = await page.locator(".groups .group").nth(1).text_content()
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await expect(page.locator("[data-item]:focus")).to_contain_text(second)
+    await page.keyboard.press("o")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text(second)
+
+
 async def test_each_order_of_a_group_is_that_of_the_server(page, site, scene):
     await opened(page, "/group/ask")
     query = 'query($order: ArticleOrder) { group(name: "ask") { articles(order: $order) { nodes { title } } } }'

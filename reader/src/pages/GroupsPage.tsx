@@ -1,5 +1,6 @@
 import "./pages.css";
-import { GroupLink } from "../components/GroupLink";
+import { Link } from "wouter";
+import { groupPath } from "../addresses";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { counted } from "../counts";
@@ -46,7 +47,9 @@ export default function GroupsPage() {
               <ul className="groups">
                 {groups.nodes.map(({ id, name, articles }) => (
                   <li key={id} data-item="" tabIndex={-1}>
-                    <GroupLink name={name} />
+                    <Link href={groupPath(name)} className="group" aria-keyshortcuts="o">
+                      <bdi>{name}</bdi>
+                    </Link>
                     <span>{counted(articles.totalCount, "article")}</span>
                   </li>
                 ))}

@@ -9,7 +9,6 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
-import { UserLink } from "../components/UserLink";
 import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { FollowButton } from "../follows";
@@ -268,7 +267,10 @@ function People({ people, path, empty }: PeopleProps) {
       <ul className="people">
         {nodes.map(({ id, username, karma }) => (
           <li key={id} data-item="" tabIndex={-1}>
-            <UserLink username={username} /> <span>{karma} karma</span>
+            <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
+              <bdi>{username}</bdi>
+            </Link>{" "}
+            <span>{karma} karma</span>
           </li>
         ))}
       </ul>
