@@ -177,7 +177,8 @@ function usePosted(onAdded: (ids: readonly string[]) => void) {
 }
 
 interface Handlers<Input, Data> {
-  onFirst?: (data: Data, input: Input) => void;
+  /** Gets the first result of an input; not those of another client, after a session has begun or ended. */
+  onFirst?: (data: Data) => void;
   onFailed: (input: Input) => void;
 }
 
@@ -191,6 +192,7 @@ function useResults<Input, Data, Variables extends AnyVariables>(
   const client = useClient();
   const [results, setResults] = useState<ReadonlyMap<Input, Data>>(new Map());
   const running = useRef(new Map<Input, () => void>());
+  const answered = useRef(new Set<Input>());
   useEffect(() => {
     const all = running.current;
     return () => {
@@ -201,12 +203,13 @@ function useResults<Input, Data, Variables extends AnyVariables>(
 
   useEffect(() => {
     for (const input of inputs.filter((input) => !running.current.has(input))) {
-      let isFirst = true;
       const source = client.query(query, variablesOf(input), { requestPolicy: "cache-first" });
       const { unsubscribe } = source.subscribe(({ data, error }) => {
-        if (data) setResults((all) => new Map(all).set(input, data));
-        if (data && isFirst) onFirst?.(data, input);
-        isFirst = false;
+        if (data) {
+          setResults((all) => new Map(all).set(input, data));
+          if (!answered.current.has(input)) onFirst?.(data);
+          answered.current.add(input);
+        }
         if (data || !error) return;
         sayProblem(explain(error));
         running.current.delete(input);

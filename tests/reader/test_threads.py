@@ -301,6 +301,23 @@ async def test_next_pages_load_below(visit, site):
     await expect(page.get_by_role("button", name="More comments")).to_have_count(0)
 
 
+async def test_loaded_pages_stay_when_the_viewer_logs_out(visit, site):
+    member, article = discussed(site)
+    parent = None
+    for level in range(13):
+        parent = site.comment(member, article, f"level {level}", parent=parent)
+    page = await visit(member)
+    await opened(page, site.path(article))
+    await page.get_by_role("button", name="2 more replies").click()
+    await expect(comment(page, "level 12")).to_be_visible()
+
+    await page.get_by_role("button", name="Log out").click()
+
+    await expect(page.get_by_text("Log in to comment.")).to_be_visible()
+    await expect(comment(page, "level 12")).to_be_visible()
+    await expect(comment(page, "level 11")).not_to_be_focused()
+
+
 async def test_page_of_one_comment_shows_what_is_above_and_below(visit, site):
     member, article = discussed(site, "elsewhere")
     comments = []

@@ -9,7 +9,6 @@ import {
   type ReactNode,
 } from "react";
 import { explainRefusal, type Refusal } from "../errors";
-import { storage } from "../storage";
 
 const Refusals = createContext<readonly Refusal[]>([]);
 
@@ -118,21 +117,4 @@ export function Field({ name, label, hint, rows, ...input }: FieldProps) {
       </p>
     </div>
   );
-}
-
-/** A text that survives a reload and a failed request: `value`, `onChange` for the field, and what forgets it. */
-export function useDraft(key: string, initial = "") {
-  const name = `upvote-draft:${key}`;
-  const [value, setValue] = useState(() => storage.read(name, "sessionStorage") ?? initial);
-
-  function change(text: string) {
-    setValue(text);
-    storage.write(name, text === initial ? null : text, "sessionStorage");
-  }
-
-  function forget() {
-    storage.write(name, null, "sessionStorage");
-  }
-
-  return { value, change, forget };
 }

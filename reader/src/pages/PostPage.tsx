@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { useClient } from "urql";
-import { Link, useLocation, useSearch } from "wouter";
+import { useLocation, useSearch } from "wouter";
 import { articlePath } from "../addresses";
 import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleForm";
+import { LogInFirst } from "../components/LogInFirst";
 import { Page } from "../components/Page";
 import { useDraft } from "../drafts";
 import { explain, type Refusal } from "../errors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
-import { logInPath } from "../log-in";
 import { useWriter } from "../session";
 import { say } from "../status";
 
@@ -47,9 +47,7 @@ export default function PostPage() {
   return (
     <Page title="Post an article">
       {writer === null ? (
-        <p>
-          <Link href={logInPath()}>Log in</Link> to post.
-        </p>
+        <LogInFirst reason="Members post articles." />
       ) : (
         <PostForm key={writer} writer={writer} />
       )}
