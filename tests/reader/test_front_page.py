@@ -177,6 +177,17 @@ async def test_votes_and_ranks_of_others_are_shown_as_they_happen(visit, site):
     await expect(line(page, "First of two")).to_have_attribute("data-rank", "3")
 
 
+async def test_times_go_on_while_the_page_is_open(page, site):
+    site.post(site.member("poster"), "A title of this minute")
+    await page.clock.install()
+    await page.goto("/?order=TIME")
+    await expect(line(page, "A title of this minute").get_by_role("time")).to_have_text("just now")
+
+    await page.clock.fast_forward("02:00")
+
+    await expect(line(page, "A title of this minute").get_by_role("time")).to_have_text("2 minutes ago")
+
+
 async def test_keys_move_vote_and_search(visit, site):
     member, other = site.member("keys"), site.member("poster")
     site.post(other, "A title for keys")
@@ -205,7 +216,7 @@ async def test_dialog_shows_the_keys_and_turns_them_off(page, axe):
     await expect(dialog.get_by_text("next article or comment")).to_be_visible()
     assert await axe(page) == []
     await dialog.get_by_label("Use these keys").uncheck()
-    await page.keyboard.press("Escape")
+    await dialog.get_by_role("button", name="Close").click()
     await expect(dialog).to_be_hidden()
     await page.keyboard.press("j")
     await expect(page.get_by_role("article").first).not_to_be_focused()
