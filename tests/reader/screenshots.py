@@ -16,55 +16,63 @@ from playwright.async_api import Browser, async_playwright
 
 from tests import programs
 from tests.reader.conftest import ARGUMENTS, log_in, opened
-from tests.reader.scene import PAGES, PRIVATE, Scene, play
-from tests.reader.site import Site, serving_sample
+from tests.reader.scene import PAGES, PRIVATE, play
+from tests.reader.site import Member, Site, serving_sample
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 HEIGHTS = {360: 740, 768: 1024, 1280: 800}  # by width
 THEMES = ("light", "dark")
+LISTED = "{ articles(first: 100) { nodes { id commentCount } } }"
 
 
 class Picture(NamedTuple):
     file: Path
-    page: str
+    path: str
+    viewer: Member | None
     width: int
+    height: int
     theme: str
-    is_member: bool
-    is_whole: bool
+    is_whole: bool = False
 
 
-def documented() -> Iterator[Picture]:
-    """Those that docs/ and the README show."""
-    yield Picture(IMAGES / "reader.png", "front page", 1280, "light", True, False)
-    yield Picture(IMAGES / "reader-article.png", "article", 768, "light", True, False)
-    yield Picture(IMAGES / "reader-phone.png", "front page", 360, "dark", False, False)
+def documented(site: Site) -> Iterator[Picture]:
+    """The sample as a member sees it who has voted on it."""
+    ada = site.member("ada")
+    articles = site.ask(LISTED)["articles"]["nodes"]
+    for voted in (0, 2, 6):
+        site.vote(ada, articles[voted]["id"])
+    discussed = max(articles, key=lambda article: article["commentCount"])
+    yield Picture(IMAGES / "reader.png", "/", ada, 960, 600, "light")
+    yield Picture(IMAGES / "reader-article.png", site.path(discussed["id"]), None, 700, 800, "light")
+    yield Picture(IMAGES / "reader-phone.png", "/", None, 360, 640, "dark")
 
 
-def wanted(folder: Path, pages: list[str]) -> Iterator[Picture]:
-    for name in pages or PAGES:
-        for width in HEIGHTS:
+def wanted(site: Site, folder: Path, pages: list[str]) -> Iterator[Picture]:
+    scene = play(site)
+    for page in pages or PAGES:
+        viewer = scene.alice if page in PRIVATE or page == "article" else None
+        for width, height in HEIGHTS.items():
             for theme in THEMES:
-                file = folder / f"{name.replace(' ', '-')}-{width}-{theme}.png"
-                yield Picture(file, name, width, theme, name in PRIVATE or "article" in name, True)
+                file = folder / f"{page.replace(' ', '-')}-{width}-{theme}.png"
+                yield Picture(file, scene.path(page), viewer, width, height, theme, is_whole=True)
 
 
-async def take(site: Site, scene: Scene, pictures: Iterator[Picture]) -> None:
+async def take(site: Site, pictures: list[Picture]) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=programs.chromium(), args=ARGUMENTS)
         for picture in pictures:
-            await take_one(browser, site, scene, picture)
+            await take_one(browser, site, picture)
         await browser.close()
 
 
-async def take_one(browser: Browser, site: Site, scene: Scene, picture: Picture) -> None:
-    viewport = {"width": picture.width, "height": HEIGHTS[picture.width]}
-    options = {"base_url": site.url, "reduced_motion": "reduce", "color_scheme": picture.theme}
+async def take_one(browser: Browser, site: Site, picture: Picture) -> None:
+    viewport = {"width": picture.width, "height": picture.height}
+    options = {"base_url": f"{site.url}/", "reduced_motion": "reduce", "color_scheme": picture.theme}
     context = await browser.new_context(viewport=viewport, **options)
     page = await context.new_page()
-    if picture.is_member:
-        await log_in(page, scene.alice)
-    await opened(page, scene.path(picture.page))
-    await page.evaluate("document.activeElement.blur()")
+    if picture.viewer is not None:
+        await log_in(page, picture.viewer)
+    await opened(page, picture.path)
     await page.screenshot(path=picture.file, full_page=picture.is_whole)
     await context.close()
 
@@ -77,9 +85,9 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.docs == bool(chosen.folder):
         parser.error("name a folder, or --docs")
-    with tempfile.TemporaryDirectory() as name, serving_sample(Path(name)) as site:
-        pictures = documented() if chosen.docs else wanted(chosen.folder, chosen.pages)
-        asyncio.run(take(site, play(site), pictures))
+    with tempfile.TemporaryDirectory() as name, serving_sample(Path(name), log_level="warning") as site:
+        pictures = documented(site) if chosen.docs else wanted(site, chosen.folder, chosen.pages)
+        asyncio.run(take(site, list(pictures)))
 
 
 if __name__ == "__main__":
