@@ -29,7 +29,7 @@ export function keepPositions(): void {
   });
   window.addEventListener("popstate", revisit);
   window.addEventListener("replaceState", () => {
-    if (!keyOfState()) mark(visit.get().key);
+    if (!keyOfState()) enter("link");
   });
 }
 

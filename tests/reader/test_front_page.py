@@ -71,6 +71,12 @@ async def test_top_of_periods_and_good_articles(page, site):
     await expect(line(page, newest["title"])).to_be_visible()
 
 
+async def test_good_articles_of_no_day_are_not_found(page):
+    for date in ("yesterday", "2026-02-30", "2026-2"):
+        await page.goto(f"/good?date={date}")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+
+
 async def test_vote_is_shown_before_the_answer_and_counted_once(visit, site):
     member, other = site.member("voter"), site.member("poster")
     article = site.post(other, "A title to vote on")
@@ -214,6 +220,7 @@ async def test_dialog_shows_the_keys_and_turns_them_off(page, axe):
     await page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard")
     await expect(dialog.get_by_text("next article or comment")).to_be_visible()
+    assert await dialog.locator("kbd").all_inner_texts() == list("jkocudrexnp/?")
     assert await axe(page) == []
     await dialog.get_by_label("Use these keys").uncheck()
     await dialog.get_by_role("button", name="Close").click()

@@ -162,6 +162,7 @@ async def test_article_is_deleted_when_confirmed(visit, site, axe):
 
     await expect(page.get_by_text("Your article is deleted.")).to_be_visible()
     await expect(page).to_have_url(f"{site.url}/")
+    await expect(page.locator("h1")).to_be_focused()
     await expect(page.get_by_role("link", name="To be deleted")).to_have_count(0)
     assert site.ask(ARTICLE, id=article)["article"] is None
 

@@ -17,6 +17,7 @@ async def test_registration_leads_back_to_where_it_was_asked_for(page):
     await send(page, "Register", "newcomer", PASSWORD)
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("Groups")
+    await expect(page.get_by_role("heading", level=1)).to_be_focused()
     await expect(page).to_have_url(re.compile("/groups$"))
     await expect(account(page)).to_contain_text("newcomer")
     await expect(page.get_by_text("You are logged in as newcomer.")).to_be_visible()

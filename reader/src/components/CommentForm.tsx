@@ -131,7 +131,10 @@ interface TextFormProps {
 function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: TextFormProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (onCancel) box.current?.querySelector("textarea")?.focus();
+    const field = onCancel && box.current?.querySelector("textarea");
+    if (!field) return;
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
   }, []);
 
   function cancel() {

@@ -6,6 +6,7 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
+import { NotFound } from "./NotFound";
 
 const GOOD = graphql(`
   query Good($date: Date, $after: String) {
@@ -22,9 +23,13 @@ const GOOD = graphql(`
 
 /** The newest articles with enough votes, all or those of a day. */
 export default function GoodPage() {
+  const date = new URLSearchParams(useSearch()).get("date");
+  return date === null || isDay(date) ? <GoodArticles date={date} /> : <NotFound />;
+}
+
+function GoodArticles({ date }: { date: string | null }) {
   const parameters = new URLSearchParams(useSearch());
   const [, navigate] = useLocation();
-  const date = parameters.get("date");
   const after = parameters.get("after");
   const [result, retry] = usePageQuery(GOOD, { date, after });
   return (
@@ -56,6 +61,11 @@ export default function GoodPage() {
       </Content>
     </Page>
   );
+}
+
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 function nextPath(date: string | null, info: { hasNextPage: boolean; endCursor?: string | null }): string | null {
