@@ -97,6 +97,18 @@ async def test_inbox_shows_replies_and_mentions_until_they_are_seen(visit, site)
     await expect(items).to_have_count(3)
 
 
+async def test_page_does_not_move_when_the_header_shows_what_is_new(visit, site):
+    member, other = site.member(), site.member()
+    article = site.post(member, "Answered")
+    page = await visit(member)
+    await opened(page, "/")
+    height = await page.locator("header").evaluate("(header) => header.offsetHeight")
+
+    site.comment(other, article, "An answer.")
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    assert await page.locator("header").evaluate("(header) => header.offsetHeight") == height
+
+
 async def test_new_notifications_are_counted_in_the_header_and_announced(visit, site):
     alice, bob = site.member("alice"), site.member("bob")
     article = site.post(alice, "Watched by alice")
