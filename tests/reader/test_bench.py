@@ -1,0 +1,13 @@
+"""The bench of the front page."""
+
+import re
+
+from bench import reader
+
+
+async def test_front_page_is_measured(site, capsys):
+    await reader.measure(f"{site.url}/", loads=1)
+
+    first, _, *table = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"load of the machine [\d.]+; 1 GraphQL request; [\d.]+ kB of script", first)
+    assert [len(re.findall(r"\d+", line)) for line in table[2:]] == [6, 6]
