@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from "react";
+import { sayProblem } from "../status";
 
 interface BoundaryProps {
   /** The path of the page: another page is tried anew. */
@@ -23,10 +24,20 @@ export class Boundary extends Component<BoundaryProps, { hasFailed: boolean }> {
     return (
       <div className="fault" role="alert">
         <p>This page could not be loaded.</p>
-        <button type="button" onClick={() => location.reload()}>
+        <button type="button" onClick={() => void reload()}>
           Try again
         </button>
       </div>
     );
   }
+}
+
+/** Opens the page anew, unless the browser would only say that it cannot reach the server. */
+async function reload(): Promise<void> {
+  try {
+    await fetch(location.href, { method: "HEAD" });
+  } catch {
+    return sayProblem("The server cannot be reached.");
+  }
+  location.reload();
 }
