@@ -22,7 +22,7 @@ export function explain(error: CombinedError): string {
 
 /** Why a mutation was refused, in a sentence. */
 export function explainRefusal(refusal: Refusal): string {
-  if (refusal.code === "UNAUTHENTICATED") return "Log in to do this.";
+  if (refusal.code === "UNAUTHENTICATED") return "Your session has ended. Log in again.";
   if (refusal.code === "RATE_LIMITED") return `This was too often. ${when(refusal.retryAt)}`;
   return sentence(refusal.message);
 }

@@ -137,25 +137,6 @@ async def test_vote_that_fails_is_taken_back_with_the_reason(visit, site, faults
     await faults.expect("request failed|console error")
 
 
-async def test_vote_that_is_refused_is_taken_back_with_the_reason(visit, site):
-    member, other = site.member("voter"), site.member("poster")
-    article = site.post(other, "A title that goes")
-    page = await visit(member)
-    await page.goto("/?order=TIME")
-    await expect(line(page, "A title that goes")).to_be_visible()
-    await page.evaluate("window.frozen = document.querySelector('article')")
-    site.ask(
-        "mutation($input: DeleteArticleInput!) { deleteArticle(input: $input) { userErrors { message } } }",
-        other,
-        input={"articleId": article},
-    )
-
-    await page.keyboard.press("Escape")
-    await page.evaluate("window.frozen.querySelector('button').click()")
-
-    await expect(page.get_by_role("status").get_by_text("Your vote was not counted.")).to_be_visible()
-
-
 async def test_visitor_who_votes_is_asked_to_log_in(page, site):
     await page.goto("/")
 
@@ -314,6 +295,21 @@ async def test_session_that_has_ended_says_so_and_keeps_the_page(visit, site):
     await expect(page.get_by_role("article")).to_have_count(30)
     await expect(page.get_by_role("button", name="Log out")).to_have_count(0)
     assert await page.evaluate("localStorage.getItem('upvote-session')") is None
+
+
+async def test_vote_with_a_session_that_has_ended_says_so(visit, site):
+    member = site.member("ended")
+    site.post(site.member("poster"), "A title after the end")
+    page = await visit(member)
+    await page.route_web_socket(re.compile("graphql"), lambda socket: None)  # subscriptions would notice the end first
+    await page.goto("/?order=TIME")
+    await expect(line(page, "A title after the end")).to_be_visible()
+    site.ask("mutation { logOut { userErrors { message } } }", member)
+
+    await up(page, "A title after the end").click()
+
+    await expect(page.get_by_role("status")).to_contain_text("not counted. Your session has ended. Log in again.")
+    await expect(up(page, "A title after the end")).to_have_attribute("aria-pressed", "false")
 
 
 async def scrolled_to(page, position):

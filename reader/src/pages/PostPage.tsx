@@ -46,11 +46,7 @@ export default function PostPage() {
   usePageQuery(POST_PAGE, {});
   return (
     <Page title="Post an article">
-      {writer === null ? (
-        <LogInFirst reason="Members post articles." />
-      ) : (
-        <PostForm key={writer} writer={writer} />
-      )}
+      {writer === null ? <LogInFirst reason="Members post articles." /> : <PostForm key={writer} writer={writer} />}
     </Page>
   );
 }

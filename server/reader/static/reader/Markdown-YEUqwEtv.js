@@ -1,2 +1,0 @@
-const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["./RenderedMarkdown-DM_xLwG-.js","./index-DYbNiA4-.js","./index-wRgs13WO.css"])))=>i.map(i=>d[i]);
-import{C as e,L as t,nt as n,rt as r}from"./index-DYbNiA4-.js";var i=r(n(),1),a=t(),o=(0,i.lazy)(()=>e(()=>import(`./RenderedMarkdown-DM_xLwG-.js`),__vite__mapDeps([0,1,2]),import.meta.url));function s({text:e}){return(0,a.jsx)(i.Suspense,{fallback:(0,a.jsx)(`div`,{className:`markdown plain`,dir:`auto`,children:e}),children:(0,a.jsx)(o,{text:e})})}export{s as t};
