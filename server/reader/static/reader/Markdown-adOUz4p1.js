@@ -1,2 +1,0 @@
-const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["./RenderedMarkdown-CbJl7_d9.js","./index-Dz13A_dk.js","./index-wRgs13WO.css"])))=>i.map(i=>d[i]);
-import{C as e,L as t,nt as n,rt as r}from"./index-Dz13A_dk.js";var i=r(n(),1),a=t(),o=(0,i.lazy)(()=>e(()=>import(`./RenderedMarkdown-CbJl7_d9.js`),__vite__mapDeps([0,1,2]),import.meta.url));function s({text:e}){return(0,a.jsx)(i.Suspense,{fallback:(0,a.jsx)(`div`,{className:`markdown plain`,dir:`auto`,children:e}),children:(0,a.jsx)(o,{text:e})})}export{s as t};
