@@ -371,6 +371,18 @@ async def test_hostile_comments_are_texts(visit, site):
     assert await page.title() != "taken"
 
 
+async def test_texts_are_shown_as_written_if_their_renderer_does_not_load(visit, site, faults):
+    _, article = discussed(site, "some *text*")
+    page = await visit()
+    await page.route("**/RenderedMarkdown-*.js", lambda route: route.abort("connectionreset"))
+
+    await page.goto(site.path(article))
+
+    await expect(comment(page, "some *text*")).to_be_visible()
+    await faults.expect("console error: .*ERR_CONNECTION_RESET")
+    faults.ignore("request failed: .*RenderedMarkdown")
+
+
 async def test_mention_leads_to_the_user(visit, site):
     member, article = discussed(site)
     site.comment(member, article, f"Ask @{member.username}.")
