@@ -97,6 +97,7 @@ async def test_changed_password_ends_other_sessions(visit, site):
     await page.get_by_role("button", name="Change the password").click()
     await expect(page.get_by_text("Your password is changed.")).to_be_visible()
     await expect(page.get_by_label("New password")).to_have_value("")
+    await expect(page.get_by_role("button", name="Change the password")).to_be_focused()
     await elsewhere.reload()
 
     await expect(elsewhere.get_by_text("Your session has ended.")).to_be_visible()
@@ -114,6 +115,7 @@ async def test_wrong_current_password_changes_nothing(visit, site):
     await page.get_by_role("button", name="Change the password").click()
 
     await expect(page.get_by_text("No such name and password.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Change the password")).to_be_focused()
     assert log_in(site, member, PASSWORD)
 
 

@@ -15,7 +15,7 @@ const Refusals = createContext<readonly Refusal[]>([]);
 interface FormProps {
   /** The text of the button. */
   submit: string;
-  /** Sends the form. The button is disabled until it is done. */
+  /** Sends the form. The button does nothing until it is done, and keeps the focus. */
   action: (form: FormData) => Promise<void>;
   /** `userErrors`: those with a field stand beside it, the others above the button. */
   refusals?: readonly Refusal[];
@@ -67,7 +67,7 @@ export function Form({ submit, action, refusals = [], fault = null, label, onCan
           {fault !== null && <p className="refusal">{fault}</p>}
         </div>
         <div className="buttons">
-          <button className="primary" disabled={isSending}>
+          <button className="primary" aria-disabled={isSending}>
             {submit}
           </button>
           {onCancel && (

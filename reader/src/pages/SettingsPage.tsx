@@ -1,5 +1,5 @@
 import "./pages.css";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useMutation } from "urql";
 import { Field, Form } from "../components/Form";
 import { LogInFirst } from "../components/LogInFirst";
@@ -41,7 +41,7 @@ function ChangePassword({ session }: { session: Session }) {
   const [, change] = useMutation(CHANGE_PASSWORD);
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
-  const [changes, setChanges] = useState(0);
+  const section = useRef<HTMLElement>(null);
 
   async function send(form: FormData) {
     const input = {
@@ -52,14 +52,14 @@ function ChangePassword({ session }: { session: Session }) {
     setFault(error ? explain(error) : null);
     setRefusals(data?.changePassword?.userErrors ?? []);
     if (!data?.changePassword?.user) return;
-    setChanges((count) => count + 1);
+    section.current?.querySelector("form")?.reset();
     say("Your password is changed. Your other sessions have ended.");
   }
 
   return (
-    <section aria-labelledby="password">
+    <section ref={section} aria-labelledby="password">
       <h2 id="password">Change the password</h2>
-      <Form key={changes} submit="Change the password" action={send} refusals={refusals} fault={fault}>
+      <Form submit="Change the password" action={send} refusals={refusals} fault={fault}>
         <PasswordFields username={session.username} />
       </Form>
     </section>
