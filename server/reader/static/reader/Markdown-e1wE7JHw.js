@@ -1,2 +1,0 @@
-const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["./RenderedMarkdown-LIYXu5sI.js","./index-DobwrmKk.js","./index-wRgs13WO.css"])))=>i.map(i=>d[i]);
-import{C as e,F as t,nt as n,rt as r}from"./index-DobwrmKk.js";var i=r(n(),1),a=t(),o=(0,i.lazy)(()=>e(()=>import(`./RenderedMarkdown-LIYXu5sI.js`),__vite__mapDeps([0,1,2]),import.meta.url));function s({text:e}){return(0,a.jsx)(i.Suspense,{fallback:(0,a.jsx)(`div`,{className:`markdown plain`,dir:`auto`,children:e}),children:(0,a.jsx)(o,{text:e})})}export{s as t};
