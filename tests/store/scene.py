@@ -150,7 +150,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(scene.store, listing))
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
     await scene.store.server_keys.create("shop")
-    await TokenBuckets(site, capacity=100, refill=10).take({"alice": 1})
+    await TokenBuckets(site, capacity=100, refill=1).take({"alice": 90})  # it is full in 90 s, and gone then
     await log.advance(site, "reader", scene.p, log.START)
 
 
