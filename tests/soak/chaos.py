@@ -29,7 +29,7 @@ from tests.soak.serve_process import PATIENCE, READ, ServeProcess, WrongAnswer
 from tests.soak.writers import Writers
 
 ROOT = Path(__file__).parents[2]
-DISK_BYTES = 64_000_000
+DISK_BYTES = 256_000_000  # far more than what is written, beside the reserve of 32 MB
 FAULTS = (
     "valkey killed",
     "valkey stopped",
