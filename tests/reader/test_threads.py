@@ -89,7 +89,7 @@ async def test_comment_stays_in_its_form_when_the_session_ends(visit, site):
 
     await page.keyboard.press("Control+Enter")
 
-    await expect(page.get_by_text("Your session has ended.")).to_be_visible()
+    await expect(page.get_by_text("Your session has ended. Log in again.", exact=True)).to_be_visible()
     await expect(page.get_by_label("Reply to")).to_have_value("a long reply")
     await expect(page.get_by_label("Your comment")).to_have_value("a long thought")
     assert site.ask(COUNT, id=article)["article"]["commentCount"] == 1
