@@ -40,7 +40,11 @@ def test_development_server_serves_pages_and_passes_requests_on(tmp_path):
     with (
         serving(tmp_path) as live,
         subprocess.Popen(
-            command, cwd=SOURCES, env=os.environ | {"SERVER_URL": live.url}, stdout=subprocess.PIPE, text=True
+            command,
+            cwd=SOURCES,
+            env=os.environ | {"SERVER_URL": live.url, "NO_COLOR": "1"},
+            stdout=subprocess.PIPE,
+            text=True,
         ) as vite,
     ):
         try:
