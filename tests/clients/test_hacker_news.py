@@ -33,7 +33,7 @@ THREAD = [(f"user-{each}", f"<p>Answer <em>{each}</em></p>\n") for each in [*ran
 ARTICLES = """query ($page: Int!) {
   articles(order: TIME, first: 100, page: $page) { nodes { id commentCount } } }"""
 
-pytestmark = pytest.mark.timeout(900)  # the first run on a machine installs the clients
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the first run on a machine installs the clients
 
 
 def items():

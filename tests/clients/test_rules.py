@@ -12,7 +12,7 @@ from tests.clients.conftest import json_of
 SOURCES = Path(__file__).with_name("javascript")
 RELEASED = Path(__file__).with_name("released.graphql")
 
-pytestmark = pytest.mark.timeout(900)  # the first run on a machine installs the packages
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the first run on a machine installs the packages
 
 
 def test_schema_keeps_the_rules_of_eslint_and_relay():

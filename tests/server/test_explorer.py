@@ -120,6 +120,7 @@ def test_examples_are_valid_against_the_schema():
     assert validate(schema, examples) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # the first run on a machine installs the packages
 def test_served_files_are_built_from_the_sources():
     programs.node_modules(BUILD)

@@ -189,6 +189,7 @@ def is_loaded(name):
     return "graphql-transport-ws" in (reader.FILES / name).read_text() or not re.match("[A-Z]", name)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # the first run on a machine installs the packages
 def test_served_files_are_built_from_the_sources(tmp_path):
     modules = programs.node_modules(SOURCES)
