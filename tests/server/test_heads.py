@@ -186,9 +186,10 @@ async def test_comment_under_another_article_is_not_found(http, store, number, a
     other = (await store.articles.post(alice, Draft("Other", "", "text"))).article.number
     comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
 
-    await read(http, f"/article/{other}/comment/{comment}", status=404)
-    await read(http, f"/article/{number}/comment/{comment + 1}", status=404)
-    await read(http, f"/article/{number}/comment/0", status=404)
+    paths = [f"{other}/comment/{comment}", f"{number}/comment/{comment + 1}", f"{number}/comment/0"]
+    pages = [await read(http, f"/article/{path}", status=404) for path in paths]
+
+    assert [page.title.text for page in pages] == ["Not found · Votes & Co"] * 3
 
 
 async def test_hostile_texts_stay_texts(http, store, alice):
