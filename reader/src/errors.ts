@@ -27,6 +27,12 @@ export function explainRefusal(refusal: Refusal): string {
   return sentence(refusal.message);
 }
 
+/** Why a mutation did not do what it was sent for, in a sentence; null if it did. */
+export function reasonOf(error: CombinedError | undefined, [refusal]: readonly Refusal[] = []): string | null {
+  if (error) return explain(error);
+  return refusal ? explainRefusal(refusal) : null;
+}
+
 function explainNetwork({ response }: CombinedError): string {
   if (response instanceof Response && response.status === 429) {
     return `Too many requests. ${when(Date.now() + 1000 * Number(response.headers.get("Retry-After")))}`;

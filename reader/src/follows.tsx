@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useMutation } from "urql";
 import { useLocation } from "wouter";
-import { explain, explainRefusal } from "./errors";
+import { reasonOf } from "./errors";
 import { graphql } from "./gql";
 import { logInPath } from "./log-in";
 import { useSession } from "./session";
@@ -88,7 +88,7 @@ function useToggle(userId: string, username: string): (isFollowing: boolean) => 
   return async (isFollowing) => {
     const input = { userId };
     const { error, refusals } = isFollowing ? await ended(unfollow({ input })) : await begun(follow({ input }));
-    const reason = error ? explain(error) : refusals?.[0] && explainRefusal(refusals[0]);
+    const reason = reasonOf(error, refusals);
     if (reason) sayProblem(`${isFollowing ? "You still follow" : "You do not follow"} ${username}. ${reason}`);
   };
 

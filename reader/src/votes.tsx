@@ -1,6 +1,6 @@
-import { useClient, type Client, type CombinedError } from "urql";
+import { useClient, type Client } from "urql";
 import { useLocation } from "wouter";
-import { explain, explainRefusal, type Refusal } from "./errors";
+import { reasonOf } from "./errors";
 import { graphql } from "./gql";
 import type { VoteValue } from "./gql/graphql";
 import { logInPath } from "./log-in";
@@ -121,11 +121,6 @@ async function voteOnArticle(client: Client, articleId: string, value: VoteValue
 async function voteOnComment(client: Client, commentId: string, value: VoteValue): Promise<string | null> {
   const { data, error } = await client.mutation(VOTE_ON_COMMENT, { input: { commentId, value } });
   return reasonOf(error, data?.voteOnComment?.userErrors);
-}
-
-function reasonOf(error: CombinedError | undefined, [refusal]: readonly Refusal[] = []): string | null {
-  if (error) return explain(error);
-  return refusal ? explainRefusal(refusal) : null;
 }
 
 const last = new Map<string, Promise<void>>();

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useClient } from "urql";
 import { Link, useLocation } from "wouter";
 import { articlePath } from "../addresses";
-import { explain, explainRefusal } from "../errors";
+import { reasonOf } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ArticleViewFragment } from "../gql/graphql";
 import { useSession } from "../session";
@@ -133,12 +133,8 @@ function useDelete(articleId: string): () => Promise<void> {
   const [, navigate] = useLocation();
   return async () => {
     const { data, error } = await client.mutation(DELETE_ARTICLE, { input: { articleId } });
-    const [refusal] = data?.deleteArticle?.userErrors ?? [];
-    if (error || refusal) {
-      return sayProblem(
-        `The article was not deleted. ${error ? explain(error) : refusal ? explainRefusal(refusal) : ""}`,
-      );
-    }
+    const reason = reasonOf(error, data?.deleteArticle?.userErrors);
+    if (reason !== null) return sayProblem(`The article was not deleted. ${reason}`);
     navigate("/", { replace: true });
     say("Your article is deleted.");
   };

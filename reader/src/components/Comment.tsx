@@ -3,7 +3,7 @@ import { useClient } from "urql";
 import { Link, useLocation } from "wouter";
 import { commentPath, numberOf } from "../addresses";
 import { hasDraft } from "../drafts";
-import { explain, explainRefusal } from "../errors";
+import { reasonOf } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { CommentRowFragment, ContentState } from "../gql/graphql";
 import { logInPath } from "../log-in";
@@ -270,13 +270,13 @@ function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void 
   async function remove() {
     const focusNearest = leave(comment.id);
     const { data, error } = await client.mutation(DELETE_COMMENT, { input: { commentId: comment.id } });
-    const [refusal] = data?.deleteComment?.userErrors ?? [];
-    if (!error && !refusal) {
+    const reason = reasonOf(error, data?.deleteComment?.userErrors);
+    if (reason === null) {
       say("Your comment is deleted.");
       return focusNearest();
     }
     onCancel();
-    sayProblem(`Your comment was not deleted. ${error ? explain(error) : refusal ? explainRefusal(refusal) : ""}`);
+    sayProblem(`Your comment was not deleted. ${reason}`);
   }
 
   return (

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { CombinedError } from "urql";
-import { explain, explainRefusal, type Refusal } from "../errors";
+import { reasonOf, type Refusal } from "../errors";
 import { sayProblem } from "../status";
 
 interface MarkSeenProps {
@@ -18,7 +18,7 @@ export function MarkSeen({ count, mark }: MarkSeenProps) {
     setSending(true);
     const { error, refusals } = await mark();
     setSending(false);
-    const reason = error ? explain(error) : refusals?.[0] && explainRefusal(refusals[0]);
+    const reason = reasonOf(error, refusals);
     if (reason) sayProblem(`The mark was not moved. ${reason}`);
   }
 

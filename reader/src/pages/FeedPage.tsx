@@ -1,6 +1,6 @@
 import "./pages.css";
 import { useMutation } from "urql";
-import { useLocation, useSearch } from "wouter";
+import { useSearch } from "wouter";
 import { useArrivals } from "../arrivals";
 import { ArticleLine } from "../components/ArticleLine";
 import { Arrivals } from "../components/Arrivals";
@@ -30,10 +30,7 @@ const FEED = graphql(`
           }
         }
         pageInfo {
-          hasNextPage
-          hasPreviousPage
-          startCursor
-          endCursor
+          ...Cursors
         }
       }
     }
@@ -78,22 +75,15 @@ export default function FeedPage() {
 }
 
 function Feed() {
-  const [, navigate] = useLocation();
-  const { ids, forget } = useArrivals(FEED_ARTICLE, idOfArticle);
   const cursors = useCursors();
   const [result, retry] = usePageQuery(FEED, cursors);
-  const known = new Set(result.data?.feed?.articles.edges.map(({ node }) => node.id));
   const isFirst = Object.keys(cursors).length === 1;
-
-  function showNew() {
-    forget();
-    if (isFirst) retry({ requestPolicy: "network-only" });
-    else navigate("/feed");
-  }
+  const ids = result.data?.feed?.articles.edges.map(({ node }) => node.id);
+  const arrivals = useArrivals(FEED_ARTICLE, idOfArticle, { path: "/feed", ids, isFirst, retry });
 
   return (
     <Page title="Feed" isReady={!result.fetching}>
-      <Arrivals count={ids.filter((id) => !known.has(id)).length} one="article" show={showNew} />
+      <Arrivals one="article" {...arrivals} />
       <Content result={result} retry={retry}>
         {({ feed }) => feed && <FeedArticles feed={feed} isFirst={isFirst} />}
       </Content>

@@ -23,10 +23,7 @@ const GROUPS = graphql(`
         }
       }
       pageInfo {
-        hasNextPage
-        hasPreviousPage
-        startCursor
-        endCursor
+        ...Cursors
       }
     }
   }

@@ -1,6 +1,6 @@
 import "./pages.css";
 import { useMutation } from "urql";
-import { useLocation, useSearch } from "wouter";
+import { useSearch } from "wouter";
 import { useArrivals } from "../arrivals";
 import { Arrivals } from "../components/Arrivals";
 import { ArticleLine } from "../components/ArticleLine";
@@ -56,10 +56,7 @@ const INBOX = graphql(`
           }
         }
         pageInfo {
-          hasNextPage
-          hasPreviousPage
-          startCursor
-          endCursor
+          ...Cursors
         }
       }
     }
@@ -101,22 +98,15 @@ export default function InboxPage() {
 }
 
 function Inbox() {
-  const [, navigate] = useLocation();
-  const { ids, forget } = useArrivals(NOTIFICATION, idOfNotification);
   const cursors = useCursors();
   const [result, retry] = usePageQuery(INBOX, cursors);
-  const known = new Set(result.data?.inbox?.notifications.edges.map(({ node }) => node.id));
   const isFirst = Object.keys(cursors).length === 1;
-
-  function showNew() {
-    forget();
-    if (isFirst) retry({ requestPolicy: "network-only" });
-    else navigate("/inbox");
-  }
+  const ids = result.data?.inbox?.notifications.edges.map(({ node }) => node.id);
+  const arrivals = useArrivals(NOTIFICATION, idOfNotification, { path: "/inbox", ids, isFirst, retry });
 
   return (
     <Page title="Inbox" isReady={!result.fetching}>
-      <Arrivals count={ids.filter((id) => !known.has(id)).length} one="notification" show={showNew} />
+      <Arrivals one="notification" {...arrivals} />
       <Content result={result} retry={retry}>
         {({ inbox }) => inbox && <Notifications inbox={inbox} isFirst={isFirst} />}
       </Content>

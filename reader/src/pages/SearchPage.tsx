@@ -59,10 +59,7 @@ const SEARCH = graphql(`
         ...Match
       }
       pageInfo {
-        hasNextPage
-        hasPreviousPage
-        startCursor
-        endCursor
+        ...Cursors
       }
     }
   }

@@ -42,10 +42,7 @@ const USER_ARTICLES = graphql(`
       articles(first: $first, after: $after, last: $last, before: $before) {
         ...Articles
         pageInfo {
-          hasNextPage
-          hasPreviousPage
-          startCursor
-          endCursor
+          ...Cursors
         }
       }
     }
@@ -64,10 +61,7 @@ const USER_COMMENTS = graphql(`
           ...CommentLine
         }
         pageInfo {
-          hasNextPage
-          hasPreviousPage
-          startCursor
-          endCursor
+          ...Cursors
         }
       }
     }
@@ -82,10 +76,7 @@ const PEOPLE = graphql(`
       karma
     }
     pageInfo {
-      hasNextPage
-      hasPreviousPage
-      startCursor
-      endCursor
+      ...Cursors
     }
   }
 `);

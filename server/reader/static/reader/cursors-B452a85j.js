@@ -1,1 +1,0 @@
-import{J as e,U as t}from"./index-CfF8Cych.js";function n(t=25){let n=new URLSearchParams(e()),r=n.get(`before`),i=n.get(`after`);return r?{last:t,before:r}:{first:t,...i&&{after:i}}}function r(e,n,r={}){return{previous:n.hasPreviousPage?t(e,{...r,before:n.startCursor}):null,next:n.hasNextPage?t(e,{...r,after:n.endCursor}):null}}export{n,r as t};
