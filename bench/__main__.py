@@ -63,7 +63,7 @@ def run(
 
 def installed(peers: list[Peer]) -> Iterator[Peer]:
     for peer in peers:
-        if reason := servers.why_missing(peer):
+        if reason := servers.install(peer):
             print(f"{peer.name} is left out: {reason}")
         else:
             yield peer

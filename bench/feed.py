@@ -86,7 +86,7 @@ async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[st
 
 
 async def timed(runs: Sequence[Callable[[], Awaitable[object]]]) -> tuple[list[float], list[int]]:
-    """The median time of each in milliseconds, and the number of commands it sent."""
+    """The median time of each run in milliseconds, and the number of commands that its last call sent."""
     times: list[list[float]] = [[] for _ in runs]
     commands = [0] * len(runs)
     for _ in range(ROUNDS):
@@ -139,14 +139,13 @@ async def write_timelines(store: Store, count: int, posted: int) -> None:
 
 async def posts(store: Store) -> None:
     table = Table("followers", "post ms", title="Posting: medians of one run")
-    authors = [f"author-{count}" for count in FOLLOWERS]
-    for author, count in zip(authors, FOLLOWERS, strict=True):
-        p = store.site.home_of_user(author)
-        await send(store, [("HSET", keys.user(p, author), "name", author, "joined", START, "karma", 0)])
-        fans = keys.followers(p, author)
-        await send(store, [("ZADD", fans, each, f"fan-{each}") for each in range(count)])
+    posters = [f"popular-{count}" for count in FOLLOWERS]
+    for poster, count in zip(posters, FOLLOWERS, strict=True):
+        p = store.site.home_of_user(poster)
+        await send(store, [("HSET", keys.user(p, poster), "name", poster, "joined", START, "karma", 0)])
+        await send(store, [("ZADD", keys.followers(p, poster), each, f"follower-{each}") for each in range(count)])
     draft = Draft("a title", "https://example.com/")
-    times, _ = await timed([lambda author=author: store.articles.post(author, draft) for author in authors])
+    times, _ = await timed([lambda poster=poster: store.articles.post(poster, draft) for poster in posters])
     for count, time in zip(FOLLOWERS, times, strict=True):
         table.add_row(str(count), f"{time:.3f}")
     Console(width=120).print(table)

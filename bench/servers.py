@@ -121,7 +121,7 @@ def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) ->
             process.kill()
 
 
-def why_missing(peer: Peer) -> str | None:
+def install(peer: Peer) -> str | None:
     """Install what a peer needs. Returns why this is not possible, or None."""
     if not peer.is_node or (NODE / "node_modules" / ".package-lock.json").exists():
         return None

@@ -151,7 +151,7 @@ SHARED: dict[str, SizedCache[Any, Any]] = {}  # those of the whole process, by t
 
 def memo(entries: int, entry_bytes: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
-    Memoise a function for its last arguments.
+    Memoise a function for the arguments of its most recent calls.
 
     The caller makes sure that no key and no result is larger than `entry_bytes`: what clients send is checked before.
     """

@@ -278,7 +278,7 @@ def _has_entry(connection: "Connection", p: int, identity: str, entry: str) -> b
 
     columns = POSITIONS.select().where(POSITIONS.c.partition == p)
     row = connection.execute(columns).one_or_none()
-    return row is not None and row.log == identity and log.order(row.entry) >= log.order(entry)
+    return row is not None and row.log == identity and log.sort_key(row.entry) >= log.sort_key(entry)
 
 
 def _write_places(site: Site, p: int, articles: Sequence[Article], connection: "Connection") -> None:

@@ -113,7 +113,7 @@ class Mirror:
         """Apply the next entries of a partition. False if there is none, or if the database was rebuilt."""
         after = self._positions[p]
         entries = await log.read(self._site, p, after, BATCH)
-        if not await log.has(self._site, p, after):
+        if not await log.has_all_after(self._site, p, after):
             logger.warning("the database is rebuilt: the log of partition %d lacks entries after %s", p, after)
             await self.rebuild()
             return False

@@ -163,7 +163,7 @@ class Rebuild:
         after = log.START
         while is_after(end, after):
             entries = await log.read(self.site, p, after, ENTRIES_AT_ONCE)
-            if after != log.START and not await log.has(self.site, p, after):
+            if after != log.START and not await log.has_all_after(self.site, p, after):
                 raise LogCutOff
             entries = [entry for entry in entries if not is_after(entry.id, end)]
             if not entries:
@@ -204,12 +204,14 @@ def delete_since(connection: Connection, taken_at: int, ends: Sequence[str]) -> 
 
 
 def is_after(id: str, other: str) -> bool:
-    return log.order(id) > log.order(other)
+    return log.sort_key(id) > log.sort_key(other)
 
 
 def set_positions(connection: Connection, identity: str, ends: Sequence[str]) -> None:
     connection.execute(delete(POSITIONS))
-    rows = [{"partition": p, "log": identity, "entry": end, "at_ms": log.order(end)[0]} for p, end in enumerate(ends)]
+    rows = [
+        {"partition": p, "log": identity, "entry": end, "at_ms": log.sort_key(end)[0]} for p, end in enumerate(ends)
+    ]
     connection.execute(insert(POSITIONS), rows)
 
 

@@ -96,7 +96,7 @@ class GraphQLRequest:
     """
     The parameters of a request. `prepared` is set once its operation is found valid.
 
-    `is_own` if the program itself sends it: then its document needs not be listed as trusted.
+    `is_own` if the program itself sends it: then its document need not be listed as trusted.
     """
 
     query: str | None

@@ -57,7 +57,7 @@ class LogPosition:
         An opaque text: the time of the newest id, and for each partition the milliseconds before that and the number
         within the millisecond, which are left out where they are 0.
         """
-        orders = [log.order(id) for id in self.ids]
+        orders = [log.sort_key(id) for id in self.ids]
         latest = max(time for time, _ in orders)
         places = [f"{latest - time}.{number}" if number else str(latest - time) for time, number in orders]
         text = f"changes|{self.identity}|{latest}|{','.join(places)}"
@@ -233,7 +233,7 @@ class LogReader:
 
     def _push(self, p: int) -> None:
         if self._buffers[p]:
-            heappush(self._firsts, (log.order(self._buffers[p][0].id), p))
+            heappush(self._firsts, (log.sort_key(self._buffers[p][0].id), p))
         elif self._has_rest[p]:
             self._unread.add(p)
 
@@ -278,7 +278,7 @@ def parse_cursor(cursor: str) -> LogPosition:
 
 async def _check(site: Site, position: LogPosition) -> None:
     """Raise CursorGone if the log does not go on after a position."""
-    if not all(await gather(*(log.has(site, p, id) for p, id in enumerate(position.ids)))):
+    if not all(await gather(*(log.has_all_after(site, p, id) for p, id in enumerate(position.ids)))):
         raise CursorGone(REMOVED)
 
 

@@ -188,17 +188,17 @@ async def _nodes(context: Context, search: Search, found: Found, numbers: Sequen
     of_articles = [number for number in numbers if number < FIRST_USER and number not in found.comments]
     articles, comments = await gather(context.reads.articles(of_articles), context.reads.comments(of_comments))
     needed = [comment.article for comment in comments if comment and search.group is not None]
-    homes = {article.number: article for article in await context.reads.articles(needed) if article}
-    nodes = {node.number: node for node in (*articles, *comments) if node and _is_match(search, node, homes)}
+    commented = {article.number: article for article in await context.reads.articles(needed) if article}
+    nodes = {node.number: node for node in (*articles, *comments) if node and _is_match(search, node, commented)}
     return [nodes.get(number) if number < FIRST_USER else records.user(found.usernames[number]) for number in numbers]
 
 
-def _is_match(search: Search, node: Article | Comment, homes: Mapping[int, Article]) -> bool:
-    """Whether it matches as it is now. `homes` has the articles of comments, for a search in a group."""
+def _is_match(search: Search, node: Article | Comment, commented: Mapping[int, Article]) -> bool:
+    """Whether it matches as it is now. `commented` has the articles of comments, for a search in a group."""
     if node.state is not ContentState.VISIBLE:
         return False
     if search.group is not None:
-        article = node if isinstance(node, Article) else homes.get(node.article)
+        article = node if isinstance(node, Article) else commented.get(node.article)
         if article is None or search.group not in article.groups:
             return False
     return node.edited_at is None or matches(search.phrases, _texts(node))

@@ -224,7 +224,7 @@ async def removable(site: Site) -> list[str] | None:
         return None
     last = await log.newest(site)  # read first: later entries may have effects that are not in `pending`
     for each in await pending(site):
-        last[each.p] = min(last[each.p], each.applied or log.START, key=log.order)
+        last[each.p] = min(last[each.p], each.applied or log.START, key=log.sort_key)
     return last
 
 
@@ -288,4 +288,4 @@ def _keys(q: int) -> list[str]:
 
 
 def _is_before(applied: str, last: str) -> bool:
-    return log.order(applied or log.START) < log.order(last)
+    return log.sort_key(applied or log.START) < log.sort_key(last)

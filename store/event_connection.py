@@ -136,7 +136,7 @@ class Receiver:
 
     async def _with_gaps(self, partitions: Sequence[int]) -> Sequence[int]:
         """Those partitions of which the log no longer has all entries after the position."""
-        found = await asyncio.gather(*(log.has(self._site, p, self._positions[p]) for p in partitions))
+        found = await asyncio.gather(*(log.has_all_after(self._site, p, self._positions[p]) for p in partitions))
         return [p for p, is_whole in zip(partitions, found, strict=True) if not is_whole]
 
     async def _dispatch_missed(self, partitions: Sequence[int]) -> None:
@@ -171,7 +171,7 @@ class Receiver:
         held, self._held = self._held or [], None
         for channel, message in held:
             id, position = entry_id(message), self._positions[self.partitions[channel]]
-            if not id or log.order(id) > log.order(position):
+            if not id or log.sort_key(id) > log.sort_key(position):
                 self.receive(channel, message)
 
 

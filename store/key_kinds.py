@@ -22,7 +22,8 @@ LEASE_NAME = re.compile(r"[a-z]+")
 LINK_DIGEST = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 POSTED = re.compile(rf"{USERNAME.pattern}:{DIGEST.pattern}")
-COMMENTED = re.compile(rf"(?:{USERNAME.pattern}):{DIGEST.pattern}")  # in the partition of the article
+# Written unlike POSTED, so that `_home` tells them apart: these keys are in the partition of the article.
+COMMENTED = re.compile(rf"(?:{USERNAME.pattern}):{DIGEST.pattern}")
 REPLIES = re.compile(rf"{NUMBER.pattern}:(?:best|votes|time|controversial)")
 PLACES_AT_PIN = re.compile(rf"{NUMBER.pattern}:(?:best|votes|controversial):(?:0|{NUMBER.pattern})")
 NOTHING = re.compile("")
@@ -105,7 +106,7 @@ DECLARED = (
         NUMBER,
         "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, state,"
         " locked, notified",
-        written_by="every script but register",
+        written_by="post, edit, regroup, vote, delete, comment, import, archive, unarchive",
         backup=Backup.COPIED,
         record="article",
         check=Check.ARTICLE,

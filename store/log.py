@@ -86,7 +86,7 @@ async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[
     removed = [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in positions]  # read after the entries
     replies = await site.redis.pipeline([*entries, *removed])
     for after, trimmed in zip(positions.values(), replies[len(positions) :], strict=True):
-        if order(trimmed or START) > order(after):
+        if sort_key(trimmed or START) > sort_key(after):
             raise EntriesRemoved
     found = zip(positions, replies, strict=False)
     return {p: [_entry(p, id, flat) for id, flat in reply] for p, reply in found}
@@ -123,7 +123,7 @@ async def identity(site: Site) -> str:
     return stored
 
 
-async def has(site: Site, p: int, id: str) -> bool:
+async def has_all_after(site: Site, p: int, id: str) -> bool:
     """
     Whether the log has all entries after a position, so that a consumer can go on from there.
 
@@ -135,7 +135,7 @@ async def has(site: Site, p: int, id: str) -> bool:
     )
     if id == (trimmed or START) or at:
         return True
-    return order(id) > order(trimmed or START) and await _was_deleted(site, p, id)
+    return sort_key(id) > sort_key(trimmed or START) and await _was_deleted(site, p, id)
 
 
 async def advance(site: Site, name: str, p: int, id: str) -> None:
@@ -227,7 +227,7 @@ def ranked(site: Site, p: int) -> Command:
     return LOG_RANKED.command([keys.log(p), keys.events(p)], site.clock())
 
 
-def order(id: str) -> tuple[int, int]:
+def sort_key(id: str) -> tuple[int, int]:
     """
     The sort key of the id of an entry.
 

@@ -120,12 +120,12 @@ def resolver_arguments(
     variables, mixed = [], []
     for argument in own.arguments:
         name = schema.config.name_converter.from_argument(argument)
-        alone = GraphQLField(definition.type, {name: definition.args[name]})
+        single = GraphQLField(definition.type, {name: definition.args[name]})
         convert = _converter(schema, argument.type)
-        coerced = partial(_coerced, alone, node, name, argument, convert)
+        coerced = partial(_coerced, single, node, name, argument, convert)
         written = given[name].value if name in given else None
         if isinstance(written, VariableNode):
-            default = _default(alone, node, name, argument, convert)
+            default = _default(single, node, name, argument, convert)
             nullable = not is_non_null_type(definition.args[name].type)
             variables.append(VariableArgument(argument.python_name, written.name.value, default, convert, nullable))
         elif written is not None and "$" in print_ast(written):
@@ -136,25 +136,26 @@ def resolver_arguments(
 
 
 def _coerced(
-    alone: GraphQLField,
+    single: GraphQLField,
     node: FieldNode,
     name: str,
     argument: StrawberryArgument,
     convert: Convert,
     variables: VariableValues | None,
 ) -> Arguments:
-    values = get_argument_values(alone, node, variables)
+    """The argument by its Python name; empty if it has no value. `single` is the field with this argument only."""
+    values = get_argument_values(single, node, variables)
     if name not in values:
         return {}
     return {argument.python_name: values[name] if values[name] is None else convert(values[name])}
 
 
 def _default(
-    alone: GraphQLField, node: FieldNode, name: str, argument: StrawberryArgument, convert: Convert
+    single: GraphQLField, node: FieldNode, name: str, argument: StrawberryArgument, convert: Convert
 ) -> Arguments:
     """An argument whose variable is not given. The variable of a required argument always is."""
     try:
-        return _coerced(alone, FieldNode(name=node.name), name, argument, convert, None)
+        return _coerced(single, FieldNode(name=node.name), name, argument, convert, None)
     except GraphQLError:
         return {}
 

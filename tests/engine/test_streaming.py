@@ -158,5 +158,6 @@ async def test_slow_client_pauses_its_subscription(server, contexts):
 
 
 async def stable(measure):
+    """Wait until a measure has had the same value 30 times in a row."""
     seen = []
     await until(lambda: seen.append(measure()) or (len(seen) > 30 and len(set(seen[-30:])) == 1))

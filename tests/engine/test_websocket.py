@@ -16,7 +16,8 @@ from tests.engine.test_streaming import stable
 from tests.examples import examples
 
 
-async def closing(socket):
+async def close_code(socket):
+    """Read until the server closes the connection, and return its close code."""
     with pytest.raises(ConnectionClosed) as closed:
         while True:
             await socket.recv()
@@ -163,32 +164,32 @@ async def test_malformed_message_closes_the_connection(socket, message):
     await initialise(socket)
     await socket.send(message)
 
-    assert await closing(socket) == 4400
+    assert await close_code(socket) == 4400
 
 
 async def test_long_message_closes_the_connection(socket):
     await socket.send(" " * 64_001)
 
-    assert await closing(socket) == 1009
+    assert await close_code(socket) == 1009
 
 
 async def test_connection_init_without_an_object_closes_the_connection(socket):
     await send(socket, type="connection_init", payload=[1])
 
-    assert await closing(socket) == 4400
+    assert await close_code(socket) == 4400
 
 
 async def test_operation_before_connection_init_closes_the_connection(socket):
     await subscribe(socket, "{ hello }")
 
-    assert await closing(socket) == 4401
+    assert await close_code(socket) == 4401
 
 
 async def test_second_connection_init_closes_the_connection(socket):
     await initialise(socket)
     await send(socket, type="connection_init")
 
-    assert await closing(socket) == 4429
+    assert await close_code(socket) == 4429
 
 
 async def test_id_in_use_closes_the_connection_and_ends_its_operations(socket, contexts):
@@ -197,14 +198,14 @@ async def test_id_in_use_closes_the_connection_and_ends_its_operations(socket, c
     await until(lambda: contexts.streams_started == 1)
     await subscribe(socket, "subscription { silence }")
 
-    assert await closing(socket) == 4409
+    assert await close_code(socket) == 4409
     await until(lambda: contexts.streams_ended == 1)
 
 
 async def test_connection_without_connection_init_is_closed():
     with serving(init_timeout=0.05) as server:
         async with server.socket() as socket:
-            assert await closing(socket) == 4408
+            assert await close_code(socket) == 4408
 
 
 async def test_init_timeout_ends_with_connection_init():
@@ -249,7 +250,7 @@ async def test_operations_beyond_the_limit_are_refused_one_by_one(socket):
 @pytest.mark.parametrize("protocol", ["graphql-ws", "mqtt"])
 async def test_other_subprotocols_are_closed(server, protocol):
     async with server.socket(protocol) as socket:
-        assert await closing(socket) == 4406
+        assert await close_code(socket) == 4406
 
 
 @pytest.mark.parametrize(
@@ -313,18 +314,18 @@ async def test_slow_client_pauses_its_subscription(server, contexts):
     await until(lambda: contexts.streams_ended == 1)
 
 
-words = st.sampled_from(["connection_init", "ping", "pong", "subscribe", "complete"])
+types = st.sampled_from(["connection_init", "ping", "pong", "subscribe", "complete"])
 payloads = (
     st.none() | st.text() | st.dictionaries(st.sampled_from(["query", "variables", "token"]), st.text() | st.none())
 )
-messages = st.fixed_dictionaries({}, optional={"type": words, "id": st.text() | st.integers(), "payload": payloads})
+messages = st.fixed_dictionaries({}, optional={"type": types, "id": st.text() | st.integers(), "payload": payloads})
 
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(said=st.lists(messages.map(json.dumps) | st.text(st.characters(codec="utf-8")), max_size=5))
-async def test_no_message_causes_an_internal_error(server, said, caplog):
+@given(texts=st.lists(messages.map(json.dumps) | st.text(st.characters(codec="utf-8")), max_size=5))
+async def test_no_message_causes_an_internal_error(server, texts, caplog):
     async with server.socket() as socket:
-        for text in said:
+        for text in texts:
             with contextlib.suppress(ConnectionClosed):
                 await socket.send(text)
     assert socket.close_code in {1000, 4400, 4401, 4409, 4429}

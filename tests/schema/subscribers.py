@@ -73,7 +73,7 @@ async def subscribed(
 
 
 async def answered(store: Store) -> None:
-    """Wait for the replies of reads that are sent now or in the next ticks, as a new subscription does."""
+    """Wait until the reads that a new subscription sends now or in the next ticks are answered."""
     for _ in range(3):
         await store.site.redis.ping()
 

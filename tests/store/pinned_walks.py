@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from tests.store.discussions import PEOPLE, UNLIMITED, comments, thread
 
 BEST_Z = 1.281551565545
 VOTERS = 30
-Seen = Callable[["Walk", ThreadPage, ThreadPosition | None], None]
+PageCheck = Callable[["Walk", ThreadPage, ThreadPosition | None], None]
 
 
 @dataclass
@@ -114,18 +114,14 @@ class Model:
             value = values.get(node.number, node.value_when_posted(walk.order))
             return (value, node.number) if walk.order.is_ascending else (-value, -node.number)
 
-        def below(parent: int | None, depth: int) -> list[tuple[int, int]]:
-            replies = [node for node in self.nodes.values() if node.parent == parent]
-            return [
-                place
-                for node in sorted(replies, key=key)
-                if node.number <= walk.newest
-                for place in (
-                    (node.number, depth), *(below(node.number, depth + 1) if depth < walk.max_depth else ())
-                )
-            ]  # fmt: skip
+        def below(parent: int | None, depth: int) -> Iterator[tuple[int, int]]:
+            replies = [node for node in self.nodes.values() if node.parent == parent and node.number <= walk.newest]
+            for node in sorted(replies, key=key):
+                yield node.number, depth
+                if depth < walk.max_depth:
+                    yield from below(node.number, depth + 1)
 
-        return below(walk.under, 0)
+        return list(below(walk.under, 0))
 
 
 @dataclass
@@ -157,7 +153,7 @@ class Walk:
         return page
 
 
-async def begun(model: Model, order: CommentOrder, *, is_pinned: bool) -> Walk:
+async def begin_walk(model: Model, order: CommentOrder, *, is_pinned: bool) -> Walk:
     chance = model.chance
     under = chance.choice([None, None, *(node.number for node in model.there() if not node.parent)])
     start = await threads.pin(model.store.site, model.article, order) if is_pinned else None
@@ -170,7 +166,7 @@ async def begun(model: Model, order: CommentOrder, *, is_pinned: bool) -> Walk:
     return Walk(order, chance.random() < 0.5, size, under, max_depth, newest, start or ThreadPosition((), 0), start)
 
 
-def checked(model: Model, walk: Walk, page: ThreadPage, beyond: ThreadPosition | None, counts: Counter[str]) -> None:
+def check_page(model: Model, walk: Walk, page: ThreadPage, beyond: ThreadPosition | None, counts: Counter[str]) -> None:
     """Compare a page of a pinned walk with the model."""
     cursor = walk.number(beyond)
     if beyond and is_lost(model, beyond):
@@ -222,17 +218,17 @@ def count_reached(
             counts["posted after the walk began"] += node.number > walk.newest
 
 
-async def walk_while_changing(model: Model, order: CommentOrder, is_pinned: bool, each_page: Seen) -> None:
-    """Three walks at a time, with changes between the pages."""
+async def walk_while_changing(model: Model, order: CommentOrder, is_pinned: bool, check: PageCheck) -> None:
+    """Three walks at a time, with changes between the pages. `check` gets each page and its cursor."""
     walks: list[Walk] = []
     for _ in range(3):
-        walks.append(await begun(model, order, is_pinned=is_pinned))
+        walks.append(await begin_walk(model, order, is_pinned=is_pinned))
         for _ in range(6):
             await model.change(None)
     while walks:
         walk = model.chance.choice(walks)
         beyond = walk.beyond
-        each_page(walk, await walk.next_page(model), beyond)
+        check(walk, await walk.next_page(model), beyond)
         if walk.is_done:
             walks.remove(walk)
         for _ in range(3):

@@ -13,7 +13,7 @@ from store.threads import CommentOrder, Level, ThreadPosition, ThreadWindow
 from tests.conftest import registered
 from tests.store import discussions
 from tests.store.discussions import PEOPLE, commented, comments, expected, thread, walked
-from tests.store.pinned_walks import Model, Walk, agrees, checked, walk_while_changing
+from tests.store.pinned_walks import Model, Walk, agrees, check_page, walk_while_changing
 from tests.store.reading import post, read
 
 ORDERS = list(CommentOrder)
@@ -271,7 +271,7 @@ async def test_pinned_walk_meets_every_comment_exactly_once(store, article, orde
         model = Model(store, article, random.Random(seed))
         await model.grow(25)
         await walk_while_changing(
-            model, order, True, lambda walk, page, beyond, model=model: checked(model, walk, page, beyond, counts)
+            model, order, True, lambda walk, page, beyond, model=model: check_page(model, walk, page, beyond, counts)
         )
         assert await agrees(model)
         article = (await post(store, "alice")).number
