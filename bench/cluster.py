@@ -70,47 +70,59 @@ class Memory:
 
 async def measured(url: str, servers: Sequence["Redis"], partitions: int) -> tuple[Cost, Cost, Memory]:
     store = await Store.open(url, partitions=partitions, cached_keys=0)
-    names, numbers = [f"person-{number}" for number in range(POSTERS)], list[int]()
+    load = Load(store)
     sizes = [used(servers)]
+    counts = (POSTERS, FOLLOWS * POSTERS, ARTICLES)
+    for times, doing in zip(counts, (load.register, load.follow, load.post), strict=True):
+        await all_of(times, doing)
+        delete_posted(servers)
+        sizes.append(used(servers))
+    voting = await cost(servers, VOTES, load.vote)
+    reading = await cost(servers, PAGES, load.page)
+    await store.close()
+    each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
+    return voting, reading, Memory(*each, vote=0)
 
-    async def register(turn: int) -> None:
-        p = store.site.home_of_user(names[turn])
-        fields = ("name", names[turn], "password", HASH, "joined", store.site.clock(), "karma", 0)
-        await store.site.redis.run(("HSET", keys.user(p, names[turn]), *fields))
 
-    async def follow(turn: int) -> None:
-        await store.follows.follow(names[turn % POSTERS], names[(turn + turn // POSTERS * 37 + 1) % POSTERS])
+class Load:
+    """What the users of a store do. Each method takes the number of its call."""
 
-    async def post(turn: int) -> None:
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.names = [f"person-{number}" for number in range(POSTERS)]
+        self.numbers: list[int] = []  # of the articles posted so far
+
+    async def register(self, turn: int) -> None:
+        p = self.store.site.home_of_user(self.names[turn])
+        fields = ("name", self.names[turn], "password", HASH, "joined", self.store.site.clock(), "karma", 0)
+        await self.store.site.redis.run(("HSET", keys.user(p, self.names[turn]), *fields))
+
+    async def follow(self, turn: int) -> None:
+        followee = self.names[(turn + turn // POSTERS * 37 + 1) % POSTERS]
+        await self.store.follows.follow(self.names[turn % POSTERS], followee)
+
+    async def post(self, turn: int) -> None:
         draft = Draft(f"a title of usual length, number {turn}", f"https://example.com/{turn}", "", ("show",))
-        posted = (await store.articles.post(names[turn % POSTERS], draft)).article
+        posted = (await self.store.articles.post(self.names[turn % POSTERS], draft)).article
         assert posted is not None
-        numbers.append(posted.number)
+        self.numbers.append(posted.number)
 
-    async def vote(turn: int) -> None:
-        await store.articles.vote(numbers[turn % ARTICLES], f"voter-{turn}", Vote.UP)
+    async def vote(self, turn: int) -> None:
+        await self.store.articles.vote(self.numbers[turn % ARTICLES], f"voter-{turn}", Vote.UP)
 
-    async def page(turn: int) -> None:
+    async def page(self, turn: int) -> None:
         """The first page by score, with the votes of a different reader each time."""
-        found = Reads(store, None)
-        (shown,) = await found.pages([(listings.whole(store.site, Order.SCORE), Window(25))])
+        found = Reads(self.store, None)
+        (shown,) = await found.pages([(listings.whole(self.store.site, Order.SCORE), Window(25))])
         numbers = [position.number for position in shown.positions]
         await asyncio.gather(found.articles(numbers), found.votes(numbers, f"voter-{turn}"))
 
-    for times, doing in ((POSTERS, register), (FOLLOWS * POSTERS, follow)):
-        await all_of(times, doing)
-        sizes.append(used(servers))
-    await all_of(ARTICLES, post)
-    await asyncio.sleep(11)  # the keys of posts expire after 10 s
+
+def delete_posted(servers: Sequence["Redis"]) -> None:
+    """Delete the keys that recognize repeated posts: they expire after a minute and are not counted for an article."""
     for server in servers:
-        [key for key in server.scan_iter("posted:*", 1000) if server.exists(key)]  # deletes expired keys
-    sizes.append(used(servers))
-    voting = await cost(servers, VOTES, vote)
-    reading = await cost(servers, PAGES, page)
-    await store.close()
-    counts = (POSTERS, FOLLOWS * POSTERS, ARTICLES)
-    each = [(after - before) / count for before, after, count in zip(sizes, sizes[1:], counts, strict=False)]
-    return voting, reading, Memory(*each, vote=0)
+        for key in server.scan_iter("posted:*", 1000):
+            server.delete(key)
 
 
 def of_a_vote(server: "Redis", voters: int) -> float:

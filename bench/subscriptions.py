@@ -98,9 +98,9 @@ async def watch_article(store: Store, number: int, process: int, port: int, coun
         await vote()
         await asyncio.sleep(0.5)
     subscribed = memory(process)
-    started_at = cpu_seconds(process)
+    spent_before = cpu_seconds(process)
     times = sorted([await time_to_last(vote, subscribers) for _ in range(ROUNDS)])
-    spent = (cpu_seconds(process) - started_at) / ROUNDS
+    spent = (cpu_seconds(process) - spent_before) / ROUNDS
     print(f"| subscribers of one article | {count} |")
     print(f"| from a vote to the last of them, median of {ROUNDS} | {times[ROUNDS // 2]:.0f} ms |")
     print(f"| the worst of {ROUNDS} | {times[-1]:.0f} ms |")

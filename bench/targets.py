@@ -7,7 +7,7 @@ from bench.rounds import Samples
 from bench.tables import ahead, markdown
 
 OURS = "upvote"
-VARIED_SHARE = 0.8  # of the speed, and of the targets, of `page`
+VARIED_SHARE = 0.8  # `varied` has to reach this share of the speed of `page`, and of its targets
 PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))
 MIN_RATIOS = (  # query, peer, minimum ratio
     *(("page", peer, times) for peer, times in PAGE_RATIOS),

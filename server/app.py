@@ -236,6 +236,11 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.compressed = Compression(app.endpoint) if compression else app.endpoint
     app.hacker_news = hacker_news.application(app.state, [compression] if compression else [])
     app.origin_warnings = OriginWarnings(settings.origins)
+    _add_routes(app, settings)
+    return app
+
+
+def _add_routes(app: Application, settings: Settings) -> None:
     app.router.routes += [
         Route("/schema.graphql", contract),
         Route("/healthz", healthz),
@@ -249,7 +254,6 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     if settings.reader == "on":
         app.router.default = reader.not_found(app.router.default)
         app.router.redirect_slashes = False  # to absolute addresses
-    return app
 
 
 def _endpoint(settings: Settings, app: Application) -> Endpoint:

@@ -29,13 +29,13 @@ Item: TypeAlias = dict[str, Any]
 PATH = "/hn/v0/"
 JSON = "application/json; charset=utf-8"
 NUMBER = re.compile(r"[1-9][0-9]{0,15}", re.ASCII)
-MOST = re.compile(r"[0-9]{1,6}", re.ASCII)
+LIMIT = re.compile(r"[0-9]{1,6}", re.ASCII)
 VISIBLE = "VISIBLE"
 PAGE = 100  # articles of a page, at most
 MAX_KIDS = 500  # comments of a page of a thread, at most
 MAX_SUBMITTED = 100  # articles, and comments, of a user
 
-# Each list: how many stories at most, of which group, and its order; the next one where the store does not keep it.
+# Each list: how many stories at most, of which group, and the orders, of which the first that the store keeps is used.
 STORIES: dict[str, tuple[int, str | None, tuple[Order, ...]]] = {
     "topstories": (500, None, (Order.GRAVITY, Order.HOT, Order.SCORE)),
     "newstories": (500, None, (Order.TIME,)),
@@ -44,8 +44,8 @@ STORIES: dict[str, tuple[int, str | None, tuple[Order, ...]]] = {
     "showstories": (200, "show", (Order.GRAVITY, Order.HOT, Order.SCORE)),
 }
 
-# Only one of the two exists: articles and comments have numbers of the same sequence. The pages of one comment count
-# the kids, so that `KIDS` costs no more points than there are kids.
+# Only one of the two exists: articles and comments have numbers of the same sequence. `totalCount` is the `first` of
+# `KIDS`, which so costs no more points than there are kids.
 ITEM = """query HackerNewsItem($article: ID!, $comment: ID!) {
   article(id: $article) {
     id title link content postedAt votes commentCount state poster { username }
@@ -142,7 +142,7 @@ async def stories(name: str, request: Request) -> Response:
     """The numbers of a list, at most as many as `limitToFirst` says."""
     most, group, orders = STORIES[name]
     limit = request.query_params.get("limitToFirst", "")
-    count = min(most, int(limit)) if MOST.fullmatch(limit) else most
+    count = min(most, int(limit)) if LIMIT.fullmatch(limit) else most
     if not count:
         return answer(request, [])
     pages = -(-count // PAGE)

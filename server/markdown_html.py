@@ -23,7 +23,7 @@ ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
 LINK_REL = "nofollow ugc noopener noreferrer"
 CUT = "…"  # the end of a text that was cut
-MARKUP = 8  # characters of HTML for each of its text, at most: what is behind them is not read
+HTML_OF_TEXT = 8  # characters of HTML that are read for each character of plain text; the rest is ignored
 CHARACTER_BYTES = 4  # of a str, at most
 SPACES = re.compile(r"\s+")
 INCOMPLETE = re.compile("[<&][^<>&;]*$")  # a tag or a character reference at the end of a text that was cut
@@ -50,7 +50,7 @@ def to_html(markdown: str) -> str:
 
 
 async def render(texts: Sequence[str]) -> list[str]:
-    """The HTML of each text, cached. Others than those in the cache are rendered in a thread."""
+    """The HTML of each text, in the order of the texts. Those that are not in the cache are rendered in a thread."""
     known: dict[str, str] = {text: html for text in texts if (html := HTML.get(text)) is not None}
     missing = [text for text in dict.fromkeys(texts) if text not in known]
     if missing:
@@ -66,7 +66,7 @@ def _each_to_html(texts: list[str]) -> list[str]:
 
 def text_of(html: str, length: int) -> str:
     """The text of rendered HTML in one line of at most `length` characters; a longer one is cut at a word."""
-    start = html if len(html) <= MARKUP * length else INCOMPLETE.sub("", html[: MARKUP * length])
+    start = html if len(html) <= HTML_OF_TEXT * length else INCOMPLETE.sub("", html[: HTML_OF_TEXT * length])
     text = SPACES.sub(" ", unescape(nh3.clean(start, tags=set()))).strip()
     return cut(text, length)
 

@@ -52,12 +52,7 @@ class Comments:
         self._sessions = sessions
 
     async def post(
-        self,
-        article: int,
-        parent: int | None,
-        poster: Actor,
-        content: str,
-        idempotency_key: str | None = None,
+        self, article: int, parent: int | None, poster: Actor, content: str, idempotency_key: str | None = None
     ) -> Commented:
         """
         Answer an article, or a comment of it, and return the new comment.
@@ -94,9 +89,7 @@ class Comments:
         number, flat, username, *effects_of = reply
         comment = _comment(int(number), flat) if flat else None
         if comment and effects_of:
-            entry, noted, notified = effects_of
-            values = {"time": str(comment.posted_at), "notified": notified}
-            await self._apply("commented", username, comment.number, values, entry, noted)
+            await self._apply_post(username, comment, *effects_of)
         return Commented(comment, status == "replayed", username)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
@@ -168,6 +161,12 @@ class Comments:
         await self._apply("comment_deleted", poster, number, values, entry, noted)
         if has_more:
             await begin_removal(self._site, self._site.home_of_article(number))
+
+    async def _apply_post(
+        self, username: str, comment: Comment, id: str, noted: Sequence[int | str], notified: str
+    ) -> None:
+        values = {"time": str(comment.posted_at), "notified": notified}
+        await self._apply("commented", username, comment.number, values, id, noted)
 
     async def _apply(
         self, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]

@@ -1,6 +1,6 @@
 """
-How a repeated post or comment is recognized: by its idempotency key, or without one by the same input a moment later.
-The scripts post.lua and comment.lua do so.
+Arguments of the scripts that recognize a repeated post or comment (see idempotency.lua): by its idempotency key, or
+without one by the same input a moment later.
 """
 
 import secrets
@@ -10,15 +10,16 @@ from store.client import Argument
 from store.ranking.formulas import DAY
 
 REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
-REPEAT_LIFETIME = 60_000  # milliseconds that it is kept, as clocks of processes differ
-KEY_LIFETIME = DAY * 1000  # milliseconds in which the same idempotency key is a replay, and that it is kept
+REPEAT_LIFETIME = 60_000  # milliseconds that the input is kept: longer, as clocks of processes differ
+KEY_LIFETIME = DAY * 1000  # milliseconds that an idempotency key is kept; all this time the same key is a replay
 
 
 def arguments(idempotency_key: str | None, *texts: str) -> list[Argument]:
     """
-    The arguments of a script that recognizes repeated calls with the same input, which are these texts: the digest of
-    the key, or of the input if there is none; the digest of the input, or random digits, which say which call it was;
-    the window and the lifetime of the first (milliseconds); and whether there is a key.
+    The five arguments that idempotency.lua describes, of a call whose input is `texts`.
+
+    Without an idempotency key, random digits take the place of the input's digest: so the script knows a call that was
+    sent again, as its reply was lost, from a second call with the same input.
     """
     digest = _digest("\0".join(texts))
     if idempotency_key is None:

@@ -99,7 +99,7 @@ class Sessions:
         (status,) = await self._site.redis.run(
             OPEN_SESSION.command(script_keys, password_hash, username, session.digest, *times)
         )
-        if status == "changed":
+        if status == "changed":  # the stored password, after it was verified
             raise BadCredentials
         return opened
 

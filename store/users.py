@@ -87,7 +87,7 @@ class Users:
         hashed = await self._passwords.hashed(new)
         arguments = (known, hashed, session.digest, username, self._site.clock())
         (status,) = await self._site.redis.run(CHANGE_PASSWORD.command(script_keys, *arguments))
-        if status == "changed":
+        if status == "changed":  # the stored password, after it was verified
             raise BadCredentials
         return username
 

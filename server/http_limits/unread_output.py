@@ -45,7 +45,7 @@ class UnreadOfConnection:
 
     def check(self, size: int) -> None:
         """
-        Any size is allowed where nothing waits.
+        Check that `size` more bytes may wait. Any size may where none wait yet.
 
         Raises:
             Refused: too many bytes wait already.

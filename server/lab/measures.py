@@ -43,7 +43,8 @@ class Push:
     """
     Colluders who vote for one story when it is posted. All other votes stay the same.
 
-    `plain` and `pushed` have its ranks by variant at each instant, without and with their votes.
+    `history` has the time of each vote on the story, the first at its posting (unix milliseconds). `plain` and `pushed`
+    have its ranks by variant at each instant, without and with the votes of the colluders.
     """
 
     number: int

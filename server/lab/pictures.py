@@ -19,7 +19,7 @@ GAP = float("nan")  # interrupts a line
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """`titles` are by number of story; `tops` has the page of each variant at each instant."""
+    """`titles` are by number of story; `tops` has the first `places` stories of each variant at each instant."""
 
     name: str
     titles: Mapping[int, str]

@@ -11,7 +11,7 @@ local article = find_article(ARGV[7])
 if not article then return {"missing"} end
 
 local before, change = cast_vote(article, voter, tonumber(ARGV[8]))
-if not before then return change end
+if not before then return change end -- which is the reply then
 
 local counts = article.counts
 redis.call("HSET", ARTICLE .. article.number, "up", counts.up, "down", counts.down)

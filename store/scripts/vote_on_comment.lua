@@ -12,7 +12,7 @@ if not home then return {"missing"} end
 
 comment.locked, comment.state = home.locked, comment.state or home.state
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
-if not before then return change end
+if not before then return change end -- which is the reply then
 
 keep_place(comment, ARGV[10])
 local moves = add_move(comment.moves, before)

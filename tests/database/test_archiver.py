@@ -319,7 +319,7 @@ async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: s
 async def test_an_import_continues_with_the_shift_of_an_archived_story(
     calm: Pair, redis: "Redis", redis_url: str, sqlite_url: str, tmp_path: Path, is_deleted: bool
 ) -> None:
-    """Unless it was deleted. The number of the second story at the same time is not exactly its time."""
+    """Unless it was deleted. Of two stories of the same time, the number of the second does not tell its time."""
     time, shift, before = calm.clock.now - 7_200_000, 5_000, unix_milliseconds()
     stories = [
         Story(id, f"The story {id}", "https://example.com/rivers", "alice", time + shift, 1) for id in ("6", "7")

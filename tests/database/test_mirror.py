@@ -280,15 +280,9 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
     await store.follows.follow(bob, "alice")
     await mirrored(store, database)
 
-    def read(connection):
-        names = ("articles_view", "votes_view", "users_view", "follows_view", "edits_view", "groups")
-        of_comments = ("comments_view", "comment_votes_view", "comment_edits_view")
-        statement = "SELECT * FROM {} ORDER BY 1, 2".format
-        return {name: [tuple(row) for row in connection.execute(text(statement(name)))] for name in names + of_comments}
-
     posted, later = "2016-08-04 11:52:00.000", "2016-08-04 11:53:00.000"
     ids, places = [f"comment:{each.number}" for each in (first, second)], [(number, None, 0), (number, first.number, 1)]
-    assert await database.run(read) == {
+    assert await database.run(rows_that_people_read) == {
         "articles_view": [
             (number, f"article:{number}", "another", None, "some text", "Alice", posted, later, 2, 2, 0, 0, 0, 2)
         ],
@@ -309,6 +303,13 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
         ],
         "comment_edits_view": [(first.number, "bob", later, "other words")],
     }
+
+
+def rows_that_people_read(connection):
+    names = ("articles_view", "votes_view", "users_view", "follows_view", "edits_view", "groups")
+    of_comments = ("comments_view", "comment_votes_view", "comment_edits_view")
+    statement = "SELECT * FROM {} ORDER BY 1, 2".format
+    return {name: [tuple(row) for row in connection.execute(text(statement(name)))] for name in names + of_comments}
 
 
 async def test_deleted_article_leaves_no_row(store, alice, bob, database):

@@ -10,8 +10,8 @@ class Gateway:
     """
     Proxies each request in a connection of its own, WebSockets too.
 
-    `strays` are the paths of requests that do not begin with the prefix; they get 404. While `is_down`, new connections
-    are closed at once.
+    `outside_prefix` are the paths of requests that do not begin with the prefix; they get 404. While `is_down`, new
+    connections are closed at once.
     """
 
     def __init__(self, upstream: str, prefix: str = "") -> None:
@@ -20,7 +20,7 @@ class Gateway:
         self._prefix = prefix
         self._streams: set[asyncio.StreamWriter] = set()
         self.is_down = False
-        self.strays: list[str] = []
+        self.outside_prefix: list[str] = []
         self.requests: list[str] = []
 
     def cut(self) -> None:
@@ -44,7 +44,7 @@ class Gateway:
         method, path, version = line.split(" ")
         self.requests.append(f"{method} {path}")
         if not f"{path}/".startswith(f"{self._prefix}/"):
-            self.strays.append(path)
+            self.outside_prefix.append(path)
             writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return
         if "upgrade: websocket" not in headers.lower():

@@ -26,7 +26,7 @@ async def test_all_pages_work_behind_a_prefix(visit, site, scene, faults):
             assert inside, name
             assert [link for link in inside if not f"{link}/".startswith(url)] == [], name
     faults.ignore("status of 404")
-    assert set(proxy.strays) <= {"/favicon.ico"}  # Chromium asks for it on pages of plain text
+    assert set(proxy.outside_prefix) <= {"/favicon.ico"}  # Chromium asks for it on pages of plain text
 
 
 async def test_flows_work_behind_a_prefix(visit, site):
@@ -59,7 +59,7 @@ async def test_flows_work_behind_a_prefix(visit, site):
             PREFIX,
         )
         await expect(line(page, "Behind a prefix")).to_be_visible()
-    assert set(proxy.strays) <= {"/favicon.ico"}  # Chromium asks for it on pages of plain text
+    assert set(proxy.outside_prefix) <= {"/favicon.ico"}  # Chromium asks for it on pages of plain text
 
 
 @pytest.fixture(scope="module")

@@ -54,4 +54,4 @@ async def test_addresses_of_a_head_are_right_under_a_prefix(visit, site):
         assert addresses == [f"{url}{path}" for path in (f"article/{number}", "atom.xml", "rss.xml")]
         for feed in addresses[1:]:
             assert (await page.context.request.get(feed)).status == 200
-    assert proxy.strays == []
+    assert proxy.outside_prefix == []

@@ -11,8 +11,8 @@ from server.app import create
 from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings
 
-GROUP = "query DoorGroup($name: String!) { group(name: $name) { name } viewer { username } }"
-PAGE = "query DoorPage { articles(first: 100) { nodes { id } } }"
+GROUP = "query HandlerGroup($name: String!) { group(name: $name) { name } viewer { username } }"
+PAGE = "query HandlerPage { articles(first: 100) { nodes { id } } }"
 FEW_POINTS = {"rate_limits": "on", "rate_address_points": 300, "rate_address_points_back": 1e-6}
 
 
@@ -27,12 +27,12 @@ async def page(request):
 
 
 async def search(request):
-    await documents.query(request, 'query DoorSearch { search(query: "redis") { totalCount } }')
+    await documents.query(request, 'query HandlerSearch { search(query: "redis") { totalCount } }')
     raise AssertionError
 
 
 async def wrong(request):
-    await documents.query(request, "query DoorWrong { unknown }")
+    await documents.query(request, "query HandlerWrong { unknown }")
     raise AssertionError
 
 
@@ -58,12 +58,12 @@ async def test_handler_reads_what_everybody_sees(redis_url, capfd):
         metrics = await http.get("/metrics")
 
     assert (answer.status_code, answer.text) == (200, "show None")
-    assert 'operation="DoorGroup"' in metrics.text
-    [line] = [line for line in capfd.readouterr().err.splitlines() if "DoorGroup" in line]
+    assert 'operation="HandlerGroup"' in metrics.text
+    [line] = [line for line in capfd.readouterr().err.splitlines() if "HandlerGroup" in line]
     assert '"request_id":"r-1"' in line
 
 
-async def test_response_has_a_tag_and_costs_a_point_if_it_is_known(redis_url):
+async def test_response_has_a_tag_and_costs_one_point_if_the_client_has_it(redis_url):
     async with serving(redis_url, **FEW_POINTS, cache_seconds=30) as http:
         first = await http.get("/test/page")
         again = await http.get("/test/page", headers={"If-None-Match": first.headers["etag"]})

@@ -244,5 +244,5 @@ def test_host_with_twenty_stories_is_a_group():
 
 
 @pytest.mark.parametrize("link", ["", "http://[::1]/", "http://www./", f"http://{'a' * 51}/", "http://_x/"])
-def test_host_whose_name_cannot_be_a_groups_is_none(link):
+def test_host_that_cannot_be_the_name_of_a_group_is_none(link):
     assert grouped(*[("A title", link)] * 20) == [()] * 20

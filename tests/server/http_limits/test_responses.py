@@ -178,7 +178,7 @@ ODD = {
     "/short": [start((b"content-length", b"5")), body(b"1234")],
     "/long": [start((b"content-length", b"3")), body(b"1234")],
     "/split": [start((b"content-length", b"4"), (b"x-a", b"b\r\nx-c: d")), body(b"1234")],
-    "/unlengthened": [start(), body(b"1234")],
+    "/without-length": [start(), body(b"1234")],
     "/parts": [start((b"content-length", b"4")), body(b"12", more=True), body(b"34")],
     "/last": [start((b"content-length", b"4"), (b"connection", b"close")), body(b"1234")],
     "/empty": [start(status=204)],
@@ -213,7 +213,7 @@ def odd_server():
     ("path", "status", "rest"),
     [
         ("/silent", 500, b"Internal Server Error"),
-        ("/unlengthened", 200, b"4\r\n1234\r\n0\r\n\r\n"),
+        ("/without-length", 200, b"4\r\n1234\r\n0\r\n\r\n"),
         ("/parts", 200, b"1234"),
         ("/last", 200, b"1234"),
         ("/empty", 204, b""),
@@ -223,7 +223,7 @@ def odd_server():
         ("/long", 200, b""),
     ],
 )
-async def test_unusual_response(odd_server, path, status, rest):
+async def test_unusual_response_is_sent_up_to_its_end(odd_server, path, status, rest):
     async with talking(odd_server) as talk:
         await talk.say(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         found, headers = await talk.head()
@@ -289,7 +289,7 @@ async def test_only_whole_responses_are_written_by_us():
     assert [cycle.chunked_encoding for cycle in cycles] == [None, False], "uvicorn sets it"
 
 
-@pytest.mark.parametrize("path", ["whole", "twice", "capitals", "unlengthened", "parts"])
+@pytest.mark.parametrize("path", ["whole", "twice", "capitals", "without-length", "parts"])
 async def test_whole_responses_beside_others_on_one_connection(odd_server, path):
     """HEAD, pipelined requests and streams are uvicorn's; what comes before and after them is written by us."""
     other = f"{{}} /{path} HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -304,10 +304,11 @@ async def test_whole_responses_beside_others_on_one_connection(odd_server, path)
         assert await talk.answer() == (200, 1234)
 
 
-async def test_all_pipelined_requests_see_a_disconnect():
-    seen = []
+async def test_first_of_pipelined_requests_sees_a_disconnect_and_the_others_are_not_started():
+    started, seen = [], []
 
     async def waiting(scope, receive, send):
+        started.append(scope["path"])
         await receive()
         seen.append((await receive())["type"])
 
@@ -316,4 +317,6 @@ async def test_all_pipelined_requests_see_a_disconnect():
             await talk.say(REQUEST * 3)
             await asyncio.sleep(0.1)
         await until(lambda: seen)
+        await asyncio.sleep(0.1)
     assert seen == ["http.disconnect"]
+    assert started == ["/graphql"]
