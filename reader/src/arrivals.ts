@@ -1,36 +1,53 @@
 import { useState } from "react";
-import type { AnyVariables, TypedDocumentNode } from "urql";
+import { useClient, type TypedDocumentNode } from "urql";
 import { useLocation } from "wouter";
+import { CURSOR_PAGE } from "./cursors";
 import { useLive } from "./live";
+
+/** How one learns of new items: as they come, and of those that are before a cursor. */
+interface Source<Arrival, Missed> {
+  subscription: TypedDocumentNode<Arrival, Record<string, never>>;
+  idOf: (arrival: Arrival) => string;
+  missed: TypedDocumentNode<Missed, { first?: number; last?: number; before?: string }>;
+  idsOf: (missed: Missed) => readonly string[];
+}
 
 interface List {
   path: string;
-  /** The ids of the page that is shown, once it is read. */
-  ids: readonly string[] | undefined;
+  /** The page that is shown, once it is read. */
+  items: readonly { cursor: string; node: { id: string } }[] | undefined;
   /** Whether that is the first page, where new ones are. */
   isFirst: boolean;
   /** Reads it again. */
   retry: (options: { requestPolicy: "network-only" }) => void;
 }
 
-/** How many a subscription has announced that a list does not show, as nothing is pushed into it, and what shows them. */
-export function useArrivals<Data, Variables extends AnyVariables>(
-  subscription: TypedDocumentNode<Data, Variables>,
-  idOf: (data: Data) => string,
-  list: List,
+/** How many new items a list does not show, as nothing is pushed into it, and what shows them. */
+export function useArrivals<Arrival, Missed>(
+  { subscription, idOf, missed, idsOf }: Source<Arrival, Missed>,
+  { path, items, isFirst, retry }: List,
 ): { count: number; show: () => void } {
+  const client = useClient();
   const [, navigate] = useLocation();
   const [ids, setIds] = useState<readonly string[]>([]);
-  useLive(subscription, {} as Variables, {
-    onData: (data) => setIds((known) => (known.includes(idOf(data)) ? known : [...known, idOf(data)])),
-  });
+  const note = (more: readonly string[]) => setIds((known) => [...new Set([...known, ...more])]);
+
+  async function catchUp() {
+    if (!isFirst || !items) return;
+    const before = items[0]?.cursor;
+    const variables = before ? { last: CURSOR_PAGE, before } : { first: CURSOR_PAGE };
+    const { data } = await client.query(missed, variables, { requestPolicy: "network-only" });
+    if (data) note(idsOf(data));
+  }
+
+  useLive(subscription, {}, { onData: (data) => note([idOf(data)]), onGap: () => void catchUp() });
 
   function show() {
     setIds([]);
-    if (list.isFirst) list.retry({ requestPolicy: "network-only" });
-    else navigate(list.path);
+    if (isFirst) retry({ requestPolicy: "network-only" });
+    else navigate(path);
   }
 
-  const shown = new Set(list.ids);
+  const shown = new Set(items?.map(({ node }) => node.id));
   return { count: ids.filter((id) => !shown.has(id)).length, show };
 }

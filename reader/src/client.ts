@@ -2,6 +2,7 @@ import type { Client as Socket } from "graphql-ws";
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type OperationResult } from "urql";
 import { cache } from "./cache";
 import { ENDPOINT } from "./addresses";
+import { reconnections } from "./live";
 import { currentSession, endSession, type Session } from "./session";
 import { sayProblem } from "./status";
 
@@ -49,6 +50,7 @@ async function openSocket(connectionParams: Record<string, string>): Promise<Soc
     lazyCloseTimeout: 5_000, // pages that follow each other share the connection
     retryAttempts: Infinity,
     shouldRetry: () => true,
+    on: { connected: (_socket, _payload, isAgain) => isAgain && reconnections.set(reconnections.get() + 1) },
   });
 }
 

@@ -1,15 +1,22 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
 import { useClient, type AnyVariables, type TypedDocumentNode } from "urql";
 import { onEnd, pipe, subscribe } from "wonka";
+import { Observable, useObservable } from "./observable";
+
+/** How often a lost WebSocket has come back. */
+export const reconnections = new Observable(0);
 
 const FIRST_PAUSE = 5_000;
 const LONGEST_PAUSE = 300_000;
+const BEGINNING = 500; // until the server has a subscription that was sent again
 
 interface Handlers<Data> {
   /** Gets each message. The cache has it already. */
   onData?: (data: Data) => void;
   /** The server has ended the subscription, with or without an error. It begins again after a pause. */
   onEnd?: () => void;
+  /** The subscription has begun again, after a lost connection or an end. What was sent meanwhile is missing. */
+  onGap?: () => void;
 }
 
 /** Follows a subscription as long as the component is shown. */
@@ -42,4 +49,18 @@ export function useLive<Data, Variables extends AnyVariables>(
       unsubscribe();
     };
   }, [client, query, key, round]);
+  useGap(useObservable(reconnections) + round, latest);
+}
+
+/** Calls `onGap` after the number of times that a subscription has begun again has grown. */
+function useGap(beginnings: number, handlers: RefObject<Pick<Handlers<never>, "onGap">>): void {
+  const seen = useRef(beginnings);
+  useEffect(() => {
+    if (seen.current === beginnings) return;
+    const timer = setTimeout(() => {
+      seen.current = beginnings;
+      handlers.current.onGap?.();
+    }, BEGINNING);
+    return () => clearTimeout(timer);
+  }, [beginnings, handlers]);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outOfSight, rows, type Comment, type Pages, type Row, type Thread } from "./thread";
+import { outOfSight, postedSince, rows, type Comment, type Pages, type Row, type Thread } from "./thread";
 
 /** Pages from lines such as `a`, ` b`, `  c DELETED`, ` d +3` for three hidden replies; `...` for a next page. */
 function pages(...lines: string[]): Pages<Comment> {
@@ -159,3 +159,21 @@ test("a thread of ten thousand comments, a hundred deep, is put together without
   expect(all.length).toBe(10_000 + 1 - 49);
   expect(all[100]).toMatchObject({ depth: 100, comment: { id: "p" }, parent: { id: "c99" } });
 });
+
+test("comments that are not known were posted since the whole thread was read", () => {
+  const whole = thread(["a", " b"], { posted: [posted("c", 0, null)], collapsed: new Set(["a"]) });
+  expect(since(whole, ["a 5", "b 15", "c 15", "d 5", "e 15"])).toEqual(["d", "e"]);
+});
+
+test("in a thread that is not loaded to its end the time decides", () => {
+  expect(since(thread(["a", "..."]), ["a 5", "b 5", "c 15"])).toEqual(["c"]);
+  expect(since(thread(["a +1"]), ["a 5", "b 5", "c 15"])).toEqual(["c"]);
+});
+
+/** Those of some comments, given with the second of their posting, that were posted since a thread was read in second 10. */
+function since(thread: Thread<Comment>, lines: string[]): string[] {
+  const all = lines.map((line) => line.split(" ")).map(([id = "", second = ""]) => ({ id, postedAt: at(second) }));
+  return postedSince(thread, Date.parse(at("10")), all).map(({ id }) => id);
+}
+
+const at = (second: string) => `2026-11-22T12:00:${second.padStart(2, "0")}Z`;

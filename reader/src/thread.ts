@@ -62,6 +62,27 @@ export function outOfSight<C extends Comment>(thread: Thread<C>): Set<string> {
   return new Set(thread.posted.map(({ comment }) => comment.id).filter((id) => !shown.has(id)));
 }
 
+/** A comment that the server has, with the instant of its posting. */
+export interface Dated {
+  readonly id: string;
+  readonly postedAt: string;
+}
+
+/**
+ * Those comments that were posted after a thread was read. Those of parts that have not been loaded are older: if there
+ * are such parts, the times of the comments decide.
+ */
+export function postedSince<C extends Comment, D extends Dated>(
+  thread: Thread<C>,
+  readAt: number,
+  all: readonly D[],
+): D[] {
+  const rows = withPosted(loaded(thread), thread);
+  const known = new Set(rows.map((row) => (row.kind === "comment" ? row.comment.id : null)));
+  const isWhole = rows.every((row) => row.kind === "comment");
+  return all.filter(({ id, postedAt }) => !known.has(id) && (isWhole || Date.parse(postedAt) > readAt));
+}
+
 function loaded<C extends Comment>({ pages, branches, nextDepth }: Thread<C>): Row<C>[] {
   const seen = new Set<string>();
   const list = (part: Pages<C>, under: string | null, depth: number): Row<C>[] => {

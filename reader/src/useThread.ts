@@ -4,10 +4,13 @@ import { explain } from "./errors";
 import { graphql, readFragment, type FragmentType } from "./gql";
 import type { CommentOrder, ThreadPlacesFragment } from "./gql/graphql";
 import { sayProblem } from "./status";
-import { outOfSight, rows, type Pages, type Posted, type Row } from "./thread";
+import { outOfSight, postedSince, rows, type Dated, type Pages, type Posted, type Row } from "./thread";
 
 /** The comments of a page of a thread. */
 export const PAGE_SIZE = 100;
+
+/** Milliseconds for the way of an answer, and by which clocks may differ. */
+const TOLERANCE = 10_000;
 
 export const THREAD_PLACES = graphql(`
   fragment ThreadPlaces on ThreadConnection {
@@ -98,12 +101,15 @@ export interface LiveThread {
   showAnnounced: () => void;
   /** How many new comments answer what has not been loaded. */
   outOfSight: number;
+  /** Those of some comments that were posted since the thread was read. */
+  postedSince: <D extends Dated>(all: readonly D[]) => D[];
 }
 
 /** The state of a thread on the screen. `onAdded` gets the ids of comments that the viewer has asked for. */
 export function useThread(options: Options, onAdded: (ids: readonly string[]) => void): LiveThread {
   const { add, announce, showAnnounced, announced, posted } = usePosted(onAdded);
   const { pagesOf, load, isLoading, branches } = usePages(options, onAdded);
+  const [readAt] = useState(() => Date.now() - TOLERANCE);
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const fold = useCallback((id: string) => setCollapsed((all) => toggled(all, id)), []);
 
@@ -117,6 +123,7 @@ export function useThread(options: Options, onAdded: (ids: readonly string[]) =>
   };
   return {
     ...{ rows: rows(thread), outOfSight: outOfSight(thread).size },
+    postedSince: (all) => postedSince(thread, readAt, all),
     ...{ load, isLoading, fold, add, announce, announced, showAnnounced },
   };
 }

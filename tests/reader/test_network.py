@@ -115,6 +115,61 @@ async def test_subscriptions_come_back_after_the_network_and_nothing_is_doubled(
     faults.ignore(LOST)
 
 
+async def test_what_the_network_lost_is_asked_for_once_and_announced(visit, site, faults):
+    alice, bob = site.member("alice"), site.member("bob")
+    site.follow(alice, bob)
+    article = site.post(alice, "Read on a train", content="Text.", groups=["train"])
+    answer = site.comment(bob, article, "Before the tunnel")
+    branch = site.comment(alice, article, "An answer", answer)
+    async with gateway(site.url) as (network, url):
+        thread = await visit(alice, base_url=url)
+        below, feed, inbox, ranking = [await thread.context.new_page() for _ in range(4)]
+        asked: list[str] = []
+        for page, path, field in (
+            (thread, site.path(article), "commentPosted"),
+            (below, site.path(article, answer), "commentPosted"),
+            (feed, "/feed", "feedArticle"),
+            (inbox, "/inbox", "notification"),
+            (ranking, "/group/train", "rankingChanged"),
+        ):
+            visit.frames.clear()
+            page.on("websocket", lambda socket: socket.on("framesent", lambda frame: visit.frames.append(str(frame))))
+            page.on("request", lambda request: asked.extend(operation(request)))
+            await opened(page, path)
+            await visit.subscribed(page, field)
+        asked.clear()
+        network.cut()
+        site.vote(bob, article)
+        site.comment(bob, article, "In the tunnel")
+        site.comment(bob, article, "In the tunnel, to the answer", branch)
+        site.post(bob, "Posted in the tunnel", groups=["train"])
+        network.restore()
+
+        await expect(thread.get_by_role("button", name="2 new comments")).to_be_visible()
+        await expect(thread.get_by_role("heading", name="4 comments")).to_be_visible()
+        await expect_votes(thread.locator("main"), 2, "UP")
+        await expect(below.get_by_role("button", name="1 new comment")).to_be_visible()
+        await expect(feed.get_by_role("button", name="1 new article")).to_be_visible()
+        await expect(inbox.get_by_role("button", name="2 new notifications")).to_be_visible()
+        await expect(ranking.locator("main ol > li h2 a")).to_have_text(["Read on a train", "Posted in the tunnel"])
+        for page in (thread, below, feed, inbox, ranking):
+            await expect(page.get_by_role("link", name="Inbox 3 new")).to_be_visible()
+        for page in (thread, below):
+            await expect(page.get_by_text("In the tunnel")).to_have_count(0)
+        assert await titles(feed) == ["Read on a train"]
+        await expect(inbox.locator("ol.items > li")).to_have_count(1)
+        once = ["Missed"] * 2 + ["MissedArticles", "MissedNotifications"] + ["UnseenCount"] * 5
+        assert sorted(asked) == once
+
+        await thread.get_by_role("button", name="2 new comments").click()
+        await expect(thread.get_by_text("In the tunnel")).to_have_count(2)
+        await below.get_by_role("button", name="1 new comment").click()
+        await expect(below.get_by_text("In the tunnel, to the answer")).to_be_visible()
+        await inbox.get_by_role("button", name="2 new notifications").click()
+        await expect(inbox.locator("ol.items > li")).to_have_count(3)
+    faults.ignore(LOST)
+
+
 async def test_page_lives_on_when_the_server_is_restarted(visit, tmp_path, faults):
     port = free_port()
     with serving(tmp_path, port=port) as live:

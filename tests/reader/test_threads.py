@@ -47,10 +47,10 @@ async def test_reply_stands_below_what_it_answers(visit, site, axe):
     await above.get_by_label("Reply to").fill("a reply to the first")
     await page.keyboard.press("Control+Enter")
 
+    await expect(above.get_by_role("textbox")).to_have_count(0)
     await expect(comment(page, "a reply to the first")).to_be_focused()
     shown = await texts(page)
     assert shown.index("a reply to the first") == shown.index("first") + 1
-    await expect(above.get_by_role("textbox")).to_have_count(0)
 
 
 async def test_cancelled_reply_gives_the_focus_back(visit, site):

@@ -1,10 +1,11 @@
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "react";
-import { useMutation, useSubscription } from "urql";
+import { useClient, useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
 import { SITE_NAME, userPath, withQuery } from "../addresses";
 import { NOTIFICATION, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
 import { listenToKeys } from "../keyboard";
+import { useLive } from "../live";
 import { logInPath } from "../log-in";
 import { endSession, useSession, type Session } from "../session";
 import { say, sayProblem } from "../status";
@@ -19,6 +20,15 @@ const LOG_OUT = graphql(`
       userErrors {
         message
       }
+    }
+  }
+`);
+
+const UNSEEN_COUNT = graphql(`
+  query UnseenCount {
+    inbox {
+      id
+      unseenCount
     }
   }
 `);
@@ -100,7 +110,9 @@ function Visitor() {
 function Account({ session }: { session: Session }) {
   const unseen = useUnseenCount();
   const [, logOut] = useMutation(LOG_OUT);
-  useSubscription({ query: NOTIFICATION });
+  const client = useClient();
+  const renew = () => void client.query(UNSEEN_COUNT, {}, { requestPolicy: "network-only" }).toPromise();
+  useLive(NOTIFICATION, {}, { onGap: renew });
 
   async function leave() {
     const { error } = await logOut({});

@@ -1,5 +1,6 @@
 import "./thread.css";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "react";
+import { useClient } from "urql";
 import { Link } from "wouter";
 import { withQuery } from "../addresses";
 import { hasDraft } from "../drafts";
@@ -28,6 +29,32 @@ const COMMENT_POSTED = graphql(`
   }
 `);
 
+// Fields of comments and of the article change in the cache. The places of the thread do not, so nothing moves.
+const MISSED = graphql(`
+  query Missed($articleId: ID!, $under: ID, $order: CommentOrder!, $branch: ID!, $isBranch: Boolean!) {
+    article(id: $articleId) {
+      id
+      commentCount
+      ...ArticleView
+      thread(under: $under, order: $order, first: 500, maxDepth: 1000) {
+        nodes {
+          id
+          postedAt
+          ...PostedComment
+        }
+      }
+    }
+    comment(id: $branch) @include(if: $isBranch) {
+      id
+      ...CommentRow
+      ancestors {
+        id
+        ...CommentRow
+      }
+    }
+  }
+`);
+
 const COMMENT_CHANGED = graphql(`
   subscription CommentChanged($articleId: ID!) {
     commentChanged(articleId: $articleId) {
@@ -51,7 +78,6 @@ const WHOLE: readonly ThreadComment[] = [];
 
 /** The comments of an article, or a branch of them. New ones are announced, and shown when the viewer asks for them. */
 export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadProps) {
-  const session = useSession();
   const focus = useFocus();
   const thread = useThread({ articleId: article.id, order, first, above }, focus);
   const { add } = thread;
@@ -64,17 +90,7 @@ export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadPr
   );
   const under = above.at(-1)?.id ?? null;
   useLive(COMMENT_CHANGED, { articleId: article.id }, { onEnd });
-  useLive(
-    COMMENT_POSTED,
-    { articleId: article.id, under },
-    {
-      onData: ({ commentPosted }) => {
-        const { id, poster } = readFragment(POSTED_COMMENT, commentPosted);
-        if (poster && poster.username === session?.username) thread.add(id);
-        else thread.announce(id);
-      },
-    },
-  );
+  useNewComments({ articleId: article.id, under, order }, thread);
 
   return (
     <>
@@ -82,6 +98,37 @@ export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadPr
       <Announcement thread={thread} />
       <Rows {...{ article, thread, current: under, onPosted, focus }} />
     </>
+  );
+}
+
+interface Whose {
+  articleId: string;
+  /** The comment that the thread is below; null for the whole thread. */
+  under: string | null;
+  order: CommentOrder;
+}
+
+/** Announces comments as they are posted, and after a gap those that were posted meanwhile. The viewer's own are shown. */
+function useNewComments({ articleId, under, order }: Whose, thread: LiveThread): void {
+  const client = useClient();
+  const session = useSession();
+
+  function arrive(comment: FragmentType<typeof POSTED_COMMENT>) {
+    const { id, poster } = readFragment(POSTED_COMMENT, comment);
+    if (poster && poster.username === session?.username) thread.add(id);
+    else thread.announce(id);
+  }
+
+  async function catchUp() {
+    const variables = { articleId, under, order, branch: under ?? "", isBranch: under !== null };
+    const { data } = await client.query(MISSED, variables, { requestPolicy: "network-only" });
+    thread.postedSince(data?.article?.thread.nodes ?? []).forEach(arrive);
+  }
+
+  useLive(
+    COMMENT_POSTED,
+    { articleId, under },
+    { onData: ({ commentPosted }) => arrive(commentPosted), onGap: () => void catchUp() },
   );
 }
 

@@ -45,6 +45,26 @@ const FEED_ARTICLE = graphql(`
   }
 `);
 
+const MISSED_ARTICLES = graphql(`
+  query MissedArticles($first: Int, $last: Int, $before: String) {
+    feed {
+      id
+      articles(first: $first, last: $last, before: $before) {
+        nodes {
+          id
+        }
+      }
+    }
+  }
+`);
+
+const NEW_ARTICLES = {
+  subscription: FEED_ARTICLE,
+  idOf: ({ feedArticle }: DocumentType<typeof FEED_ARTICLE>) => feedArticle.id,
+  missed: MISSED_ARTICLES,
+  idsOf: ({ feed }: DocumentType<typeof MISSED_ARTICLES>) => feed?.articles.nodes.map(({ id }) => id) ?? [],
+};
+
 const MARK_FEED_SEEN = graphql(`
   mutation MarkFeedSeen($through: String!) {
     markFeedSeen(input: { through: $through }) {
@@ -78,8 +98,8 @@ function Feed() {
   const cursors = useCursors();
   const [result, retry] = usePageQuery(FEED, cursors);
   const isFirst = Object.keys(cursors).length === 1;
-  const ids = result.data?.feed?.articles.edges.map(({ node }) => node.id);
-  const arrivals = useArrivals(FEED_ARTICLE, idOfArticle, { path: "/feed", ids, isFirst, retry });
+  const items = result.data?.feed?.articles.edges;
+  const arrivals = useArrivals(NEW_ARTICLES, { path: "/feed", items, isFirst, retry });
 
   return (
     <Page title="Feed" isReady={!result.fetching}>
@@ -121,5 +141,3 @@ function FeedArticles({ feed, isFirst }: { feed: FeedData; isFirst: boolean }) {
     </>
   );
 }
-
-const idOfArticle = ({ feedArticle }: DocumentType<typeof FEED_ARTICLE>): string => feedArticle.id;

@@ -63,6 +63,26 @@ const INBOX = graphql(`
   }
 `);
 
+const MISSED_NOTIFICATIONS = graphql(`
+  query MissedNotifications($first: Int, $last: Int, $before: String) {
+    inbox {
+      id
+      notifications(first: $first, last: $last, before: $before) {
+        nodes {
+          id
+        }
+      }
+    }
+  }
+`);
+
+const NEW_NOTIFICATIONS = {
+  subscription: NOTIFICATION,
+  idOf: ({ notification }: DocumentType<typeof NOTIFICATION>) => notification.id,
+  missed: MISSED_NOTIFICATIONS,
+  idsOf: ({ inbox }: DocumentType<typeof MISSED_NOTIFICATIONS>) => inbox?.notifications.nodes.map(({ id }) => id) ?? [],
+};
+
 const MARK_INBOX_SEEN = graphql(`
   mutation MarkInboxSeen($through: String!, $first: Int!) {
     markInboxSeen(input: { through: $through }) {
@@ -101,8 +121,8 @@ function Inbox() {
   const cursors = useCursors();
   const [result, retry] = usePageQuery(INBOX, cursors);
   const isFirst = Object.keys(cursors).length === 1;
-  const ids = result.data?.inbox?.notifications.edges.map(({ node }) => node.id);
-  const arrivals = useArrivals(NOTIFICATION, idOfNotification, { path: "/inbox", ids, isFirst, retry });
+  const items = result.data?.inbox?.notifications.edges;
+  const arrivals = useArrivals(NEW_NOTIFICATIONS, { path: "/inbox", items, isFirst, retry });
 
   return (
     <Page title="Inbox" isReady={!result.fetching}>
@@ -168,5 +188,3 @@ function saidOf(kind: NotificationKind, subject: Subject): string {
   if (kind === "MODERATION") return "changed something of yours";
   return subject?.__typename === "Comment" && subject.depth > 0 ? "replied to your comment" : "replied to your article";
 }
-
-const idOfNotification = ({ notification }: DocumentType<typeof NOTIFICATION>): string => notification.id;

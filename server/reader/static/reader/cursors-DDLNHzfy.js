@@ -1,1 +1,0 @@
-import{F as e,W as t,Y as n}from"./index-CO4JVwo0.js";var r={};function i(e=25){let t=new URLSearchParams(n()),r=t.get(`before`),i=t.get(`after`);return r?{last:e,before:r}:{first:e,...i&&{after:i}}}function a(n,i,a={}){let o=e(r,i);return{previous:o.hasPreviousPage?t(n,{...a,before:o.startCursor}):null,next:o.hasNextPage?t(n,{...a,after:o.endCursor}):null}}export{i as n,a as t};
