@@ -1,7 +1,7 @@
 """
 Moves articles from Redis into the archive: the oldest beyond the limits of the settings whose voting is closed.
 
-`store/archive.py` says in which order. One process moves the articles of a partition: it has a lease in Redis, and its
+`store/archive.py` describes the steps. One process moves the articles of a partition: it has a lease in Redis, and its
 token in the database, so that a process whose lease has ended cannot change anything.
 """
 
@@ -52,7 +52,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Archiver:
-    """`notice` and `removal_delay` are in seconds."""
+    """Moves the articles of all partitions whose lease it has. `notice` and `removal_delay` are in seconds."""
 
     site: Site
     database: Database
@@ -73,8 +73,9 @@ class Archiver:
                 if moved:
                     logger.info("%d articles were archived", moved)
             except (StoreUnavailable, DatabaseUnavailable) as error:
-                if fault != (fault := str(error)):
-                    logger.warning("no articles are archived: %s", error)
+                reported, fault = fault, str(error)
+                if fault != reported:
+                    logger.warning("no articles are archived: %s", fault)
             except Exception:  # the task must not end
                 logger.exception("archiving failed")
 
@@ -87,7 +88,7 @@ class Archiver:
                     await self._renew_listings(p)
                     await self._mark_lost(p)
                     await self._remove_old_places(p)
-                    moved += await self._move_of(p)
+                    moved += await self._move_partition(p)
             except Overtaken:
                 self._claimed.discard(p)
         return moved
@@ -107,7 +108,7 @@ class Archiver:
             self._claimed.add(p)
         return True
 
-    async def _move_of(self, p: int) -> int:
+    async def _move_partition(self, p: int) -> int:
         site, moved = self.site, 0
         of_partition = max(self.limits.articles // site.partitions, 1 if self.limits.articles else 0)
         beyond = await archiving.count(site, p) - of_partition

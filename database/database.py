@@ -118,8 +118,8 @@ class Database:
         **named: P.kwargs,
     ) -> T:
         """
-        Likewise, and return when the change is on the disk. `write` may lose the last changes when the machine loses
-        its power, which the log brings back.
+        As `write`, but return only when the change is on the disk. When the machine loses its power, the last changes
+        of `write` may be lost; the mirror writes them again from the log.
         """
         return await self._in(self._writer, self._opened().write_durably, function, *arguments, **named)
 
@@ -205,7 +205,8 @@ async def _mirror(database: Database, site: Site) -> NoReturn:
                 fault, pause = "", RETRY_PAUSES[0]
                 await asyncio.sleep(pause_after_turn)
             except Exception as error:
-                if fault != (fault := _describe(error)):
+                reported, fault = fault, _describe(error)
+                if fault != reported:
                     is_expected = isinstance(error, StoreError)
                     logger.warning("the database is not kept up to date: %s", fault, exc_info=not is_expected)
                 await asyncio.sleep(pause)

@@ -75,7 +75,7 @@ class Engines:
             return function(connection, *arguments, **named)
 
     def write_durably(self, function: Callable[..., T], *arguments: object, **named: object) -> T:
-        """Likewise, and return when this change and all earlier ones are on the disk."""
+        """As `write`, but return only when this change and all earlier ones are on the disk."""
         with _faults(), self.writer.connect() as connection, self._noted(connection):
             driver: Any = connection.connection.driver_connection
             is_sqlite = isinstance(driver, sqlite3.Connection)
@@ -123,7 +123,7 @@ def _is_over(deadline: float) -> bool:
 
 @contextmanager
 def _faults() -> Iterator[None]:
-    """Raise DatabaseUnavailable for what the database or its server is the cause of, not a statement."""
+    """Convert faults of the database or its server, but not those of a statement, to DatabaseUnavailable."""
     try:
         yield
     except (OperationalError, InterfaceError, PoolTimeout) as error:

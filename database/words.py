@@ -17,14 +17,14 @@ WORD_LENGTH = 100  # characters: only these are compared of a longer word
 EXCERPT_LENGTH = 240  # characters, without the marks
 LEAD = 60  # characters before the first match of an excerpt, at most
 REACH = EXCERPT_LENGTH - 2 * LEAD  # from the start of the first match to the end of the last that is surely in it
-MAX_MATCHES = 5_000  # in one text, among which an excerpt is chosen: as many of each phrase
+MAX_MATCHES = 5_000  # of all phrases in one text, among which an excerpt is chosen; each phrase has an equal part
 MATCH_START, MATCH_END = "\ue000", "\ue001"
 ELLIPSIS = "…"
 NO_MARKS = {ord(MATCH_START): " ", ord(MATCH_END): " "}  # an excerpt has no others than its own
 QUOTES = str.maketrans(dict.fromkeys("“”„‟«»\uff02", '"'))
 ZERO_WIDTH_SPACE = "\u200b"
 MAX_FOLDED = 20_000  # characters whose folded text is kept
-ACCENTS = [  # combining marks that a word is found without: of Latin, Greek, Cyrillic, Hebrew and Arabic
+ACCENTS = [  # combining marks, which are left out of words: of Latin, Greek, Cyrillic, Hebrew and Arabic
     *(range(0x0300, 0x0370), range(0x0483, 0x0488), range(0x0591, 0x05C8), range(0x0610, 0x061B)),
     *(range(0x064B, 0x0660), range(0x0670, 0x0671), range(0x06D6, 0x06EE), range(0x1AB0, 0x1B00)),
     *(range(0x1DC0, 0x1E00), range(0x20D0, 0x2100), range(0xFE00, 0xFE10), range(0xFE20, 0xFE30)),
@@ -50,7 +50,7 @@ def parse(query: str) -> tuple[Phrase, ...]:
     """
     The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
 
-    Most of the latter are of one word. One as `node.js` is a phrase of two. There is no other syntax.
+    Most of the latter are of one word. One like `node.js` is a phrase of two. There is no other syntax.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
@@ -119,7 +119,7 @@ def _passage(phrases: Sequence[Phrase], text: str) -> Passage:
 
 
 def _densest(found: Sequence[Match]) -> tuple[int, int]:
-    """The index of a match, and the number of different phrases from there within `REACH` characters: the most."""
+    """The index of the match from which the most different phrases are within `REACH` characters, and their number."""
     best, most, last = 0, 1, 0
     counts: dict[Phrase, int] = {}
     for first, match in enumerate(found):

@@ -73,7 +73,11 @@ class RankingChange:
 
 
 class Live:
-    """One address may subscribe to different rankings of `ranking_places` places together."""
+    """
+    What the subscriptions of a process share.
+
+    One address may subscribe to different rankings of `ranking_places` places together.
+    """
 
     def __init__(
         self,

@@ -137,7 +137,7 @@ def batches(records: list[dump.Record]) -> Iterator[list[dump.Record]]:
     voters = 0
     for record in records:
         batch.append(record)
-        voters += len(record[3]) + len(record[4]) if record[0] == "article" else 0
+        voters += len(record[3]) + len(record[4]) if record[0] in ("article", "comment") else 0
         if len(batch) == BATCH_RECORDS or voters >= BATCH_VOTERS:
             yield batch
             batch, voters = [], 0

@@ -3,6 +3,7 @@
 -- ARGV  1-6 see prelude.lua   7 number   8 the vote: 1, 0 or -1
 -- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}
 --       | {"closed", when voting closed (unix milliseconds)} | {"locked"}
+--       | {"hidden"} if the article is not visible
 --       | {"forbidden"} if the poster would withdraw or reverse the first vote | {"unauthenticated"}
 local voter = actor()
 if not voter then return {"unauthenticated"} end

@@ -34,6 +34,7 @@ from tests.store.reading import contents
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
 
 ARTICLE = "query($id: ID!) { article(id: $id) { title votes } }"
+ARCHIVING, PLAIN, COPY = 0, 1, 2  # databases of Redis: the two stores of a `Pair`, and a restored or moved one
 
 
 async def posted(pair: Pair, poster: str = "alice", **input: Any) -> int:
@@ -294,17 +295,17 @@ def _lose_a_place(connection: Any, number: int) -> None:
 async def test_a_backup_has_archived_articles(pair: Pair, redis_url: str, sqlite_url: str, tmp_path: Path) -> None:
     await history(pair)
     file = tmp_path / "backup"
-    await asyncio.to_thread(back_up, settings_of(redis_url, 0, sqlite_url), file)
-    await asyncio.to_thread(restore, settings_of(redis_url, 2), file)
+    await asyncio.to_thread(back_up, settings_of(redis_url, ARCHIVING, sqlite_url), file)
+    await asyncio.to_thread(restore, settings_of(redis_url, COPY), file)
 
-    assert records_in(redis_url, 2) == records_in(redis_url, 1)
+    assert records_in(redis_url, COPY) == records_in(redis_url, PLAIN)
 
 
 async def test_a_move_takes_archived_articles_along(pair: Pair, redis_url: str, sqlite_url: str) -> None:
     await history(pair)
-    await asyncio.to_thread(move, settings_of(redis_url, 0, sqlite_url), f"{redis_url}?db=2", None)
+    await asyncio.to_thread(move, settings_of(redis_url, ARCHIVING, sqlite_url), f"{redis_url}?db={COPY}", None)
 
-    assert records_in(redis_url, 2) == records_in(redis_url, 1)
+    assert records_in(redis_url, COPY) == records_in(redis_url, PLAIN)
 
 
 async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: str, tmp_path: Path) -> None:
@@ -312,7 +313,7 @@ async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: s
     await calm.archive_all()
 
     with pytest.raises(WrongSetting, match="UPVOTE_DATABASE_URL"):
-        await asyncio.to_thread(back_up, settings_of(redis_url, 0), tmp_path / "backup")
+        await asyncio.to_thread(back_up, settings_of(redis_url, ARCHIVING), tmp_path / "backup")
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
@@ -337,7 +338,9 @@ async def test_an_import_continues_with_the_shift_of_an_archived_story(
     file = tmp_path / "stories.jsonl"
     file.write_text("".join(json.dumps(story_line(id, at)) + "\n" for id, at in (("7", time), ("8", time + 60_000))))
 
-    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), [file], Options(shift_to_now=True))
+    await asyncio.to_thread(
+        import_stories, settings_of(redis_url, ARCHIVING, sqlite_url), [file], Options(shift_to_now=True)
+    )
 
     posted_at = int(redis.hget(keys.article(0, redis.hget(keys.imported(0), "8") or ""), "time") or 0)
     if is_deleted:
@@ -359,7 +362,7 @@ async def test_an_imported_comment_brings_its_archived_article_back(
     file = tmp_path / "items.jsonl"
     file.write_text(f"{json.dumps(item)}\n{json.dumps(answer)}\n")
 
-    await asyncio.to_thread(import_stories, settings_of(redis_url, 0, sqlite_url), [file], Options())
+    await asyncio.to_thread(import_stories, settings_of(redis_url, ARCHIVING, sqlite_url), [file], Options())
 
     assert redis.hmget(keys.article(0, number), "title", "comments") == ["A story", "2"]
 

@@ -5,6 +5,7 @@ import re
 from playwright.async_api import Page, expect
 
 from tests.reader.conftest import opened
+from tests.reader.site import Member, Site
 
 ARTICLE = "query($id: ID!) { article(id: $id) { title link content groups { name } } }"
 
@@ -21,10 +22,7 @@ async def test_article_is_posted_once_by_a_double_click(visit, site, axe):
     await expect(page.get_by_role("heading", name="A title of one's own")).to_be_focused()
     await expect(page.locator("main em")).to_have_text("text")
     assert await page.locator("main .group").all_inner_texts() == ["others", "own"]
-    posted = site.ask(
-        "query($name: String!) { user(username: $name) { articles { totalCount } } }", name=member.username
-    )
-    assert posted["user"]["articles"]["totalCount"] == 1
+    assert article_count(site, member) == 1
     await opened(page, "/post")
     await expect(page.get_by_label("Title")).to_have_value("")
 
@@ -95,10 +93,7 @@ async def test_post_whose_answer_was_lost_is_not_posted_twice(visit, site, fault
     await page.get_by_role("button", name="Post", exact=True).click()
 
     await expect(page.get_by_role("heading", name="Answer lost")).to_be_visible()
-    posted = site.ask(
-        "query($name: String!) { user(username: $name) { articles { totalCount } } }", name=member.username
-    )
-    assert posted["user"]["articles"]["totalCount"] == 1
+    assert article_count(site, member) == 1
     await faults.expect("ERR_CONNECTION_RESET")
 
 
@@ -165,6 +160,11 @@ async def test_article_is_deleted_when_confirmed(visit, site, axe):
     await expect(page.locator("h1")).to_be_focused()
     await expect(page.get_by_role("link", name="To be deleted")).to_have_count(0)
     assert site.ask(ARTICLE, id=article)["article"] is None
+
+
+def article_count(site: Site, member: Member) -> int:
+    query = "query($name: String!) { user(username: $name) { articles { totalCount } } }"
+    return site.ask(query, name=member.username)["user"]["articles"]["totalCount"]
 
 
 async def fill(page: Page, **fields: str) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from time import monotonic, sleep
 
 import pytest
 from playwright.async_api import Page, expect
@@ -10,7 +9,7 @@ from playwright.async_api import Page, expect
 from tests.reader.conftest import opened
 from tests.reader.site import Site
 from tests.server.conftest import serving
-from tests.servers import PATIENCE
+from tests.servers import until
 
 FOUND = "query($words: String!) { search(query: $words) { totalCount } }"
 
@@ -25,7 +24,7 @@ async def test_matches_are_marked_in_articles_and_comments(page, site):
     member = site.member("writer")
     article = site.post(member, "A zebrafinch <mark>sings</mark> & flies")
     site.comment(member, article, "Nobody has heard the ZEBRAFINCH, **never**.")
-    find(site, "zebrafinch", 2)
+    wait_until_found(site, "zebrafinch", 2)
     await opened(page, "/groups")
     await page.get_by_role("searchbox", name="Search").fill("zebrafinch")
     await page.get_by_role("searchbox", name="Search").press("Enter")
@@ -41,7 +40,7 @@ async def test_matches_are_marked_in_articles_and_comments(page, site):
 async def test_excerpts_of_contents_stand_below_the_title(page, site):
     member = site.member("writer")
     site.post(member, "Birds", content="Some sing, and the quetzalbird does not.")
-    find(site, "quetzalbird", 1)
+    wait_until_found(site, "quetzalbird", 1)
     await opened(page, "/search?q=quetzalbird")
 
     found = page.get_by_role("article", name="Birds")
@@ -56,7 +55,7 @@ async def test_kinds_and_orders_are_kept_in_the_address(page, site):
     site.post(member, "Walrusfan again")
     site.comment(member, older, "A comment by a walrusfan.")
     site.vote(site.member("voter"), older)
-    find(site, "walrusfan", 4)
+    wait_until_found(site, "walrusfan", 4)
     await opened(page, "/search?q=walrusfan")
 
     await page.get_by_role("link", name="Users", exact=True).click()
@@ -78,7 +77,7 @@ async def test_matches_have_pages(page, site):
     member = site.member("writer")
     for number in range(26):
         site.post(member, f"An okapi, number {number}")
-    find(site, "okapi", 26)
+    wait_until_found(site, "okapi", 26)
     await opened(page, "/search?q=okapi&order=NEWEST")
     await expect(page.get_by_text("26 matches.")).to_be_visible()
 
@@ -109,9 +108,6 @@ def titles(page: Page):
     return page.locator("main ol > li h2 a")
 
 
-def find(site: Site, words: str, count: int) -> None:
+def wait_until_found(site: Site, words: str, count: int) -> None:
     """Wait until the database has what the test has posted."""
-    deadline = monotonic() + PATIENCE
-    while site.ask(FOUND, words=words)["search"]["totalCount"] < count:
-        assert monotonic() < deadline, f"{words} is not found"
-        sleep(0.05)
+    until(lambda: site.ask(FOUND, words=words)["search"]["totalCount"] >= count)

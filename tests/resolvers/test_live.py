@@ -108,7 +108,11 @@ async def test_slow_subscriber_is_not_sent_the_articles_that_it_has(store, live,
 
 async def test_rankings_of_an_address_are_limited_by_their_places(live):
     watch = partial(live.ranking, Order.TIME, None)
-    with watch(60, "1.1.1.1"), watch(60, "1.1.1.1"), watch(3, "1.1.1.1"):  # 60, nothing more, and at least 50
+    with (
+        watch(60, "1.1.1.1"),
+        watch(60, "1.1.1.1"),
+        watch(3, "1.1.1.1"),
+    ):  # 60 places, none for the same ranking, and 50 for a short one
         with pytest.raises(TooManyRankings), watch(1, "1.1.1.1"):
             pass
         with watch(100, "2.2.2.2"), watch(100, None):

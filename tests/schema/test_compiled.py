@@ -227,17 +227,19 @@ async def test_every_execution_answers_as_strawberry_does(store, text, viewer):
     assert paths == expected.get(name, {"error"} if "error" in name or "wrong" in name else {"compiled"})
 
 
-SOME_DATA = {
+SCALARS = {
     "Date": st.sampled_from(["2016-08-04", "2016-08-05", "odd"]).map(nodes.String),
     "DateTime": st.just("2016-08-04T00:00:00Z").map(nodes.String),
     "URL": st.just("https://example.com/").map(nodes.String),
 }
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # graphql-core begins not all it makes
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # coroutines that graphql-core makes and does not run
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    text=queries(schema.text(), custom_scalars=SOME_DATA, allow_null=True),
+    text=queries(schema.text(), custom_scalars=SCALARS, allow_null=True),
     odd=st.booleans(),
     cursor=st.sampled_from(["", *CURSORS]),
 )

@@ -1,6 +1,5 @@
 import asyncio
 from base64 import urlsafe_b64encode
-from itertools import count
 
 import pytest
 
@@ -51,12 +50,13 @@ async def test_feed_merges_followees_and_own_articles_newest_first(store, ask, a
 
 
 async def test_posting_writes_nothing_for_followers(store, alice, redis):  # F5
-    fans = [await registered(store, f"fan-{each}") for each in range(20)]
-    for fan in fans:
-        await store.follows.follow(fan, alice)
+    followers = [await registered(store, f"follower-{each}") for each in range(20)]
+    for follower in followers:
+        await store.follows.follow(follower, alice)
     await post(store, alice)
 
-    assert [key for key in redis.scan_iter() if "fan" in key and not key.startswith(("user:", "following:"))] == []
+    found = [key for key in redis.scan_iter() if "follower-" in key]
+    assert [key for key in found if not key.startswith(("user:", "following:"))] == []
 
 
 async def test_feed_belongs_to_the_viewer(store, ask, alice, token):  # F4
@@ -263,8 +263,8 @@ async def test_follow_returns_the_user(store, ask, alice, token):  # F2, F11
     again = (await ask(follow, token, id="user:alice"))["data"]["followUser"]
     ended = (await ask(unfollow, token, id="user:alice"))["data"]["unfollowUser"]
 
-    fans = {"totalCount": 1, "nodes": [{"username": "vera"}]}
-    user = {"id": "user:alice", "username": "Alice", "viewerIsFollowing": True, "followers": fans}
+    followers = {"totalCount": 1, "nodes": [{"username": "vera"}]}
+    user = {"id": "user:alice", "username": "Alice", "viewerIsFollowing": True, "followers": followers}
     assert followed == {"changed": True, "user": user, "userErrors": []}
     assert again == {"changed": False, "user": user, "userErrors": []}
     assert (ended["changed"], ended["user"]["viewerIsFollowing"], ended["user"]["followers"]["totalCount"]) == (
@@ -284,8 +284,8 @@ async def test_refused_follow_has_a_code(ask, token, id, code):  # F2
 
 
 async def test_viewer_is_following_of_a_page_of_users_is_one_pipeline(store, ask, alice, bob, token):
-    for fan in (alice, bob):
-        await store.follows.follow(fan, "vera")
+    for follower in (alice, bob):
+        await store.follows.follow(follower, "vera")
     await store.follows.follow("vera", bob)
     query = '{ user(username: "vera") { followers { nodes { username viewerIsFollowing } } } }'
 
@@ -297,7 +297,7 @@ async def test_viewer_is_following_of_a_page_of_users_is_one_pipeline(store, ask
 
 async def all_ids(ask, token, size):
     walked, cursor = [], None
-    for _ in count():
+    while True:
         answer = await ask(FEED, token, first=size, after=cursor)
         walked += ids(answer)
         if not info(answer)["hasNextPage"]:

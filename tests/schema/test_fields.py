@@ -22,6 +22,9 @@ class Counter:
     value: int = 0
 
 
+COUNTER = Counter()
+
+
 def add_one(counters, context):
     for counter in counters:
         counter.value += 1
@@ -151,6 +154,3 @@ async def test_permissions_hold_on_every_kind_of_field(store, text, is_logged_in
         assert sorted(map(str, result.errors or ())) == sorted(map(str, right.errors or ()))
         assert path == ("new" if not turn else "compiled" if is_logged_in else "error")
     assert bool(right.errors) != is_logged_in
-
-
-COUNTER = Counter()

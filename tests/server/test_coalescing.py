@@ -17,10 +17,10 @@ def coalesced(live):
     return live.metrics().get('upvote_executions_total{way="coalesced"}', 0)
 
 
-async def test_voter_finds_each_vote_beside_many_who_ask_the_same(live):
-    """V2, and what one execution for all must not break: nobody is shown what is older than their request."""
+async def test_voter_finds_each_vote_beside_many_who_ask_the_same(live):  # V2
+    """An answer that requests share must not be older than any of them."""
     token = live.ask(REGISTER.replace("alice", "coalesced"))["data"]["register"]["token"]
-    posted = live.ask(POST, live.ask(REGISTER.replace("alice", "author"))["data"]["register"]["token"])
+    posted = live.ask(POST, live.ask(REGISTER.replace("alice", "poster"))["data"]["register"]["token"])
     number = posted["data"]["post"]["article"]["id"]
     before = coalesced(live)
     headers = {"Authorization": f"Bearer {token}"}

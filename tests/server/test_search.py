@@ -1,6 +1,6 @@
 """Searches in a running server."""
 
-from time import monotonic, sleep
+from time import monotonic
 
 import pytest
 
@@ -23,8 +23,7 @@ def found(live: Live, query: str) -> list[str]:
 
 def seconds_until_found(live: Live, query: str, id: str) -> float:
     start = monotonic()
-    while id not in found(live, query):
-        sleep(0.02)
+    until(lambda: id in found(live, query))
     return monotonic() - start
 
 

@@ -12,6 +12,7 @@ from server.cli.restore import restore
 from server.cli.verify import verify
 from server.settings import Settings
 from tests.server.conftest import Live, serving
+from tests.servers import until
 from tests.store.maintenance import make_store
 
 FOLDER = Path(make_store.__file__).parent / "stores" / "0.1.0"
@@ -50,7 +51,7 @@ def ids(data: Any) -> list[str]:
 
 
 def assert_listings_since_an_instant_are_exact(live: Live) -> None:
-    """The numbers of its articles do not contain their time."""
+    """In a store of 0.1.0 the numbers of articles do not contain their posting times."""
     nodes = live.ask(TOP)["data"]["articles"]["nodes"]
     assert len(nodes) > 5
     for instant in {node["postedAt"] for node in nodes}:
@@ -78,6 +79,7 @@ def test_links_of_0_1_0_are_indexed_by_reindex(tmp_path, monkeypatch, capsys):
         for name, value in Settings(data_dir=tmp_path, **SETTINGS).environment().items():
             monkeypatch.setenv(name, value)
         assert main(["reindex"]) == 0
+        until(lambda: "errors" not in live.ask(query))  # the server learns of it by an event
         after = live.ask(query)["data"]["articlesByLink"]
         every = live.ask("{ articles(first: 100) { totalCount nodes { link } } }")["data"]["articles"]
     assert before["errors"][0]["message"] == "links are not indexed in this store yet: `upvote reindex` does it"
@@ -95,6 +97,7 @@ def test_order_active_is_added_to_a_store_of_0_1_0_by_reindex(tmp_path, monkeypa
         for name, value in Settings(data_dir=tmp_path, **SETTINGS).environment().items():
             monkeypatch.setenv(name, value)
         assert main(["reindex"]) == 0
+        until(lambda: "errors" not in live.ask(query))
         listed = live.ask(query)["data"]["active"]["nodes"]
         newest = live.ask("{ articles(order: TIME, first: 100) { nodes { id } } }")["data"]["articles"]["nodes"]
     assert before["errors"][0]["message"].startswith("ACTIVE is not maintained here; valid orders are SCORE, TIME,")
@@ -108,7 +111,9 @@ def test_data_folder_of_0_1_0_opens(tmp_path, capsys):
 
     assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1
     *findings, _ = capsys.readouterr().out.splitlines()
-    assert all(finding.startswith("posted:") and " TTL: " in finding for finding in findings)  # see `EXPIRES_AT`
+    assert all(
+        finding.startswith("posted:") and " TTL: " in finding for finding in findings
+    )  # see `make_store.EXPIRES_AT`
     with serving(tmp_path, **SETTINGS) as live:
         with make_store.client(tmp_path) as redis:
             assert {"pin", "tried", "bucket", "session"} <= {key.split(":")[0] for key in redis.scan_iter()}

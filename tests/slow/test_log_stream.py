@@ -36,6 +36,14 @@ thread.join()
 assert stream.dropped > 3, stream.dropped
 1 / 0
 """
+CLOSED = """
+import os, sys
+from server.observability.logs import install_stream
+
+install_stream()
+print("a line", file=sys.stderr)
+print(os.readlink("/proc/self/fd/2"))
+"""
 
 
 @contextmanager
@@ -250,13 +258,3 @@ def test_closed_standard_error_is_replaced_by_the_null_device(tmp_path):
     closed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 
     assert closed.stdout == "/dev/null\n"
-
-
-CLOSED = """
-import os, sys
-from server.observability.logs import install_stream
-
-install_stream()
-print("a line", file=sys.stderr)
-print(os.readlink("/proc/self/fd/2"))
-"""

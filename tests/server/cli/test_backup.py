@@ -9,7 +9,7 @@ from redis import Redis
 from server.cli.archive import BrokenBackup
 from server.cli.backup import back_up
 from server.cli.main import main
-from server.cli.restore import restore
+from server.cli.restore import batches, restore
 from server.cli.verify import verify
 from server.managed_valkey import server
 from server.settings import Settings
@@ -27,11 +27,7 @@ OF_THE_LOG = ("logged:", "effects:", "applied:")
 def stored(settings: Settings) -> dict[str, object]:
     """The content of a store, without its log, where it came from, and the times of follows, which differ."""
     with Redis.from_url(settings.redis_url, decode_responses=True) as redis:
-        found = {
-            key: value
-            for key, value in contents(redis).items()
-            if not key.startswith(("logged:", "effects:", "applied:"))
-        }
+        found = {key: value for key, value in contents(redis).items() if not key.startswith(OF_THE_LOG)}
     for name in (log.IDENTITY_FIELD, ORIGIN_FIELD):
         found.get(keys.store(), {}).pop(name, None)
     return {key: {*dict(value)} if key.startswith("followers:") else value for key, value in found.items()}
@@ -137,6 +133,13 @@ def post_until(url: str, token: str, done: threading.Event) -> None:
             post = {"query": POST, "variables": {"title": f"{number}"}}
             if done.is_set() or not client.post(f"{url}/graphql", json=post).is_success:
                 return
+
+
+@pytest.mark.parametrize("kind", ["article", "comment"])
+def test_records_with_many_voters_are_restored_in_smaller_batches(kind):
+    records = [[kind, number, {}, ["voter"] * 15_000, ["voter"] * 15_000] for number in range(5)]
+
+    assert [len(batch) for batch in batches(records)] == [2, 2, 1]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from server.http_limits.connections import ConnectionLimiter
 from tests.engine.sample import running
-from tests.server.http_limits.test_responses import talking
+from tests.server.http_limits.test_responses import connected
 
 POST = b"POST /a%%62?c=d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nX-Y: z\r\n\r\n%b"
 REQUESTS = {
@@ -57,8 +57,8 @@ def server():
 
 async def answers_to(server, *pieces):
     """The answers to requests sent one after another on one connection."""
-    async with talking(server) as talk:
-        return [(await talk.say(piece), await talk.answer())[1] for piece in pieces]
+    async with connected(server) as client:
+        return [(await client.send(piece), await client.answer())[1] for piece in pieces]
 
 
 @pytest.fixture
@@ -77,57 +77,57 @@ async def test_request_means_the_same_after_any_other(server, first):
 async def test_request_may_arrive_in_any_pieces(server, first):
     usual = REQUESTS["body"]
     for end in range(1, len(usual)):
-        async with talking(server) as talk:
+        async with connected(server) as client:
             for pieces in ([usual], [usual[:end]], [usual[end:] + usual[:end]], [usual[end:]], [usual]):
-                await talk.say(*pieces)
+                await client.send(*pieces)
                 if pieces != [usual[:end]]:
-                    assert await talk.answer() == first["body"]
+                    assert await client.answer() == first["body"]
 
 
 async def test_pipelined_requests_mean_the_same(server, first):
-    async with talking(server) as talk:
-        await talk.say(REQUESTS["body"])
-        await talk.answer()
+    async with connected(server) as client:
+        await client.send(REQUESTS["body"])
+        await client.answer()
         names = ["body", "body", "longer body", "no body", "body"]
-        await talk.say(b"".join(REQUESTS[name] for name in names))
+        await client.send(b"".join(REQUESTS[name] for name in names))
 
-        assert [await talk.answer() for _ in names] == [first[name] for name in names]
+        assert [await client.answer() for _ in names] == [first[name] for name in names]
 
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 async def test_ambiguous_request_is_refused_after_any_other(server, wrong):
-    async with talking(server) as talk:
+    async with connected(server) as client:
         for _ in range(2):
-            await talk.say(REQUESTS["body"])
-            await talk.answer()
-        await talk.say(wrong)
+            await client.send(REQUESTS["body"])
+            await client.answer()
+        await client.send(wrong)
 
-        assert (await talk.answer())[0] == 400
-        assert await talk.rest() == b""
+        assert (await client.answer())[0] == 400
+        assert await client.rest() == b""
 
 
 async def test_connection_close_is_honoured_after_other_requests(server):
-    async with talking(server) as talk:
+    async with connected(server) as client:
         for _ in range(2):
-            await talk.say(REQUESTS["body"])
-            await talk.answer()
-        await talk.say(LAST)
-        status, headers = await talk.head()
+            await client.send(REQUESTS["body"])
+            await client.answer()
+        await client.send(LAST)
+        status, headers = await client.head()
 
         assert (status, headers["connection"]) == (200, "close")
-        assert json.loads(await talk.rest())[-1] == "end"
+        assert json.loads(await client.rest())[-1] == "end"
 
 
 async def test_client_may_wait_for_100_continue_again(server):
     head, body = POST.replace(b"X-Y", b"Expect: 100-continue\r\nX-Y") % (3, b"one"), b"one"
-    async with talking(server) as talk:
+    async with connected(server) as client:
         for _ in range(3):
-            await talk.say(REQUESTS["body"])
-            await talk.answer()
-            await talk.say(head.removesuffix(body))
-            assert (await talk.head())[0] == 100
-            await talk.say(body)
-            assert (await talk.answer())[0] == 200
+            await client.send(REQUESTS["body"])
+            await client.answer()
+            await client.send(head.removesuffix(body))
+            assert (await client.head())[0] == 100
+            await client.send(body)
+            assert (await client.answer())[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ async def test_url_is_split_into_path_and_query(server, url, path, raw_path, que
 
 
 async def test_url_without_a_path_is_refused(server):
-    async with talking(server) as talk:
-        await talk.say(b"CONNECT host:1 HTTP/1.1\r\nHost: x\r\n\r\n")
+    async with connected(server) as client:
+        await client.send(b"CONNECT host:1 HTTP/1.1\r\nHost: x\r\n\r\n")
 
-        assert (await talk.answer())[0] == 400
+        assert (await client.answer())[0] == 400

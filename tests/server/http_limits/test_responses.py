@@ -22,13 +22,13 @@ def server():
         yield running
 
 
-class Talk:
+class RawClient:
     """A client that reads one response after another."""
 
     def __init__(self, reader, writer):
         self.reader, self.writer = reader, writer
 
-    async def say(self, *pieces):
+    async def send(self, *pieces):
         for piece in pieces:
             self.writer.write(piece)
             await self.writer.drain()
@@ -47,90 +47,90 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(server):
+async def connected(server):
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    yield Talk(reader, writer)
+    yield RawClient(reader, writer)
     writer.close()
     await writer.wait_closed()
 
 
 @pytest.fixture
-async def talk(server):
-    async with talking(server) as talk:
-        yield talk
+async def client(server):
+    async with connected(server) as client:
+        yield client
 
 
-async def test_requests_follow_one_another(talk):
+async def test_requests_follow_one_another(client):
     for _ in range(3):
-        await talk.say(REQUEST)
+        await client.send(REQUEST)
 
-        assert await talk.answer() == (200, HELLO)
-
-
-INVITING = HEAD + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"
-IN_CHUNKS = INVITING + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(BODY), BODY)
+        assert await client.answer() == (200, HELLO)
 
 
-@pytest.mark.parametrize("invitation", [INVITING + LENGTH + b"\r\n" + BODY, IN_CHUNKS], ids=["whole", "in chunks"])
-async def test_upgrade_to_http_2_is_ignored(talk, invitation):
+UPGRADE = HEAD + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"
+UPGRADE_IN_CHUNKS = UPGRADE + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(BODY), BODY)
+
+
+@pytest.mark.parametrize("upgrade", [UPGRADE + LENGTH + b"\r\n" + BODY, UPGRADE_IN_CHUNKS], ids=["whole", "in chunks"])
+async def test_upgrade_to_http_2_is_ignored(client, upgrade):
     """Java's client and `curl --http2` send it with their first request."""
-    for cut in range(0, len(invitation), 10):
-        await talk.say(invitation[:cut])
+    for cut in range(0, len(upgrade), 10):
+        await client.send(upgrade[:cut])
         await asyncio.sleep(0)
-        await talk.say(invitation[cut:], REQUEST)
+        await client.send(upgrade[cut:], REQUEST)
 
-        assert [await talk.answer(), await talk.answer()] == [(200, HELLO)] * 2
-
-
-async def test_connect_is_refused(talk):
-    await talk.say(b"CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n" + REQUEST)
-
-    assert (await talk.head())[0] == 400
+        assert [await client.answer(), await client.answer()] == [(200, HELLO)] * 2
 
 
-async def test_pipelined_requests_are_answered_in_order(talk):
+async def test_connect_is_refused(client):
+    await client.send(b"CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n" + REQUEST)
+
+    assert (await client.head())[0] == 400
+
+
+async def test_pipelined_requests_are_answered_in_order(client):
     names = [f"n{number}" for number in range(30)]
     bodies = [json.dumps({"query": f'{{ hello(name: "{name}") }}'}).encode() for name in names]
-    await talk.say(b"".join(HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies))
+    await client.send(b"".join(HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies))
 
-    answers = [await talk.answer() for _ in names]
+    answers = [await client.answer() for _ in names]
 
     assert [answer["data"]["hello"] for _, answer in answers] == [f"hello {name}" for name in names]
 
 
-async def test_large_body_does_not_count_for_the_next_head(talk):
+async def test_large_body_does_not_count_for_the_next_head(client):
     """The data exceeds the limit of a head, but most of it belongs to the previous body."""
     body = json.dumps({"query": "{ hello }", "extensions": {"padding": "x" * 90_000}}).encode()
-    await talk.say(HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body + REQUEST[:30])
-    first = await talk.answer()
-    await talk.say(REQUEST[30:])
+    await client.send(HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body + REQUEST[:30])
+    first = await client.answer()
+    await client.send(REQUEST[30:])
 
-    assert [first, await talk.answer()] == [(200, HELLO)] * 2
+    assert [first, await client.answer()] == [(200, HELLO)] * 2
 
 
-async def test_body_may_come_in_chunks(talk):
+async def test_body_may_come_in_chunks(client):
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in (BODY[:9], BODY[9:]))
-    await talk.say(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", chunks[:12], chunks[12:] + b"0\r\n\r\n")
+    await client.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", chunks[:12], chunks[12:] + b"0\r\n\r\n")
 
-    assert await talk.answer() == (200, HELLO)
+    assert await client.answer() == (200, HELLO)
 
 
-async def test_client_may_wait_for_100_continue(talk):
-    await talk.say(HEAD + LENGTH + b"Expect: 100-continue\r\n\r\n")
-    status, _ = await talk.head()
-    await talk.say(BODY)
+async def test_client_may_wait_for_100_continue(client):
+    await client.send(HEAD + LENGTH + b"Expect: 100-continue\r\n\r\n")
+    status, _ = await client.head()
+    await client.send(BODY)
 
     assert status == 100
-    assert await talk.answer() == (200, HELLO)
+    assert await client.answer() == (200, HELLO)
 
 
-async def test_head_has_no_body(talk):
-    await talk.say(b"HEAD /graphql?query={hello} HTTP/1.1\r\nHost: x\r\n\r\n", REQUEST)
+async def test_head_has_no_body(client):
+    await client.send(b"HEAD /graphql?query={hello} HTTP/1.1\r\nHost: x\r\n\r\n", REQUEST)
 
-    status, headers = await talk.head()
+    status, headers = await client.head()
 
     assert (status, int(headers["content-length"])) == (200, len(json.dumps(HELLO, separators=(",", ":"))))
-    assert await talk.answer() == (200, HELLO)
+    assert await client.answer() == (200, HELLO)
 
 
 @pytest.mark.parametrize(
@@ -138,32 +138,32 @@ async def test_head_has_no_body(talk):
     [REQUEST.replace(b"HTTP/1.1", b"HTTP/1.0"), REQUEST.replace(b"Host: x", b"Host: x\r\nConnection: close")],
     ids=["HTTP/1.0", "close"],
 )
-async def test_last_response_has_connection_close(talk, request_):
-    await talk.say(request_)
-    status, headers = await talk.head()
+async def test_last_response_has_connection_close(client, request_):
+    await client.send(request_)
+    status, headers = await client.head()
 
     assert (status, headers["connection"]) == (200, "close")
-    assert json.loads(await talk.rest()) == HELLO
+    assert json.loads(await client.rest()) == HELLO
 
 
-@pytest.mark.parametrize("said", [REQUEST, REQUEST + b"\r\n"], ids=["nothing", "an empty line"])
-async def test_idle_connection_is_closed(talk, said):
-    await talk.say(said)
-    await talk.answer()
+@pytest.mark.parametrize("sent", [REQUEST, REQUEST + b"\r\n"], ids=["nothing", "an empty line"])
+async def test_idle_connection_is_closed(client, sent):
+    await client.send(sent)
+    await client.answer()
 
-    assert await talk.rest() == b""
+    assert await client.rest() == b""
 
 
 async def test_incomplete_head_is_not_closed_as_idle():
     with serving(limiter=ConnectionLimiter(idle_seconds=0.1)) as server:
-        async with talking(server) as talk:
-            await talk.say(REQUEST)
-            await talk.answer()
-            await talk.say(REQUEST[:10])
+        async with connected(server) as client:
+            await client.send(REQUEST)
+            await client.answer()
+            await client.send(REQUEST[:10])
             await asyncio.sleep(0.3)
-            await talk.say(REQUEST[10:])
+            await client.send(REQUEST[10:])
 
-            assert await talk.answer() == (200, HELLO)
+            assert await client.answer() == (200, HELLO)
 
 
 def start(*headers, status=200):
@@ -174,7 +174,7 @@ def body(content, more=False):
     return {"type": "http.response.body", "body": content, "more_body": more}
 
 
-ODD = {
+UNUSUAL = {
     "/short": [start((b"content-length", b"5")), body(b"1234")],
     "/long": [start((b"content-length", b"3")), body(b"1234")],
     "/split": [start((b"content-length", b"4"), (b"x-a", b"b\r\nx-c: d")), body(b"1234")],
@@ -196,16 +196,16 @@ ODD = {
 WHOLE = b"GET /whole HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-async def odd(scope, receive, send):
-    for message in ODD[scope["path"]]:
+async def unusual(scope, receive, send):
+    for message in UNUSUAL[scope["path"]]:
         await send(message)
     if scope["path"] == "/empty":
         await send({"type": "http.response.body"})
 
 
 @pytest.fixture(scope="module")
-def odd_server():
-    with running(odd, ConnectionLimiter()) as server:
+def unusual_server():
+    with running(unusual, ConnectionLimiter()) as server:
         yield server
 
 
@@ -223,47 +223,47 @@ def odd_server():
         ("/long", 200, b""),
     ],
 )
-async def test_unusual_response_is_sent_up_to_its_end(odd_server, path, status, rest):
-    async with talking(odd_server) as talk:
-        await talk.say(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-        found, headers = await talk.head()
+async def test_unusual_response_is_sent_up_to_its_end(unusual_server, path, status, rest):
+    async with connected(unusual_server) as client:
+        await client.send(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        found, headers = await client.head()
 
-        assert (found, await talk.rest()) == (status, rest)
+        assert (found, await client.rest()) == (status, rest)
         assert headers["connection"] == "close"
 
 
-async def test_response_without_a_body_ends_with_its_head(odd_server):
-    async with talking(odd_server) as talk:
-        await talk.say(b"GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /parts HTTP/1.1\r\nHost: x\r\n\r\n")
-        found, headers = await talk.head()
+async def test_response_without_a_body_ends_with_its_head(unusual_server):
+    async with connected(unusual_server) as client:
+        await client.send(b"GET /unchanged HTTP/1.1\r\nHost: x\r\n\r\nGET /parts HTTP/1.1\r\nHost: x\r\n\r\n")
+        found, headers = await client.head()
 
         assert (found, headers["etag"], "content-length" in headers) == (304, '"x"', False)
-        assert await talk.answer() == (200, 1234)
+        assert await client.answer() == (200, 1234)
 
 
 @pytest.mark.parametrize("path", ["split", "control", "spaced"])
-async def test_header_with_refused_characters_is_not_sent(odd_server, path):
-    async with talking(odd_server) as talk:
-        await talk.say(f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+async def test_header_with_refused_characters_is_not_sent(unusual_server, path):
+    async with connected(unusual_server) as client:
+        await client.send(f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
 
-        assert await talk.rest() == b""
+        assert await client.rest() == b""
 
 
-async def test_second_body_is_not_sent(odd_server):
-    async with talking(odd_server) as talk:
-        await talk.say(WHOLE.replace(b"whole", b"again"))
+async def test_second_body_is_not_sent(unusual_server):
+    async with connected(unusual_server) as client:
+        await client.send(WHOLE.replace(b"whole", b"again"))
 
-        assert await talk.answer() == (200, 1234)
-        assert await talk.rest() == b""
+        assert await client.answer() == (200, 1234)
+        assert await client.rest() == b""
 
 
 @pytest.mark.parametrize("path", [b"whole", b"twice", b"percent"])
-async def test_whole_response_has_the_head_that_uvicorn_writes(odd_server, path):
+async def test_whole_response_has_the_head_that_uvicorn_writes(unusual_server, path):
     """`Connection: close` leaves a response to uvicorn."""
     request = WHOLE.replace(b"whole", path)
-    async with talking(odd_server) as ours, talking(odd_server) as theirs:
-        await ours.say(request)
-        await theirs.say(request.replace(b"Host: x", b"Host: x\r\nConnection: close"))
+    async with connected(unusual_server) as ours, connected(unusual_server) as theirs:
+        await ours.send(request)
+        await theirs.send(request.replace(b"Host: x", b"Host: x\r\nConnection: close"))
         head = await ours.reader.readuntil(b"\r\n\r\n")
         expected = await theirs.reader.readuntil(b"\r\n\r\n")
 
@@ -279,29 +279,29 @@ async def test_only_whole_responses_are_written_by_us():
 
     async def watched(scope, receive, send):
         cycles.append(send.__self__)
-        await odd(scope, receive, send)
+        await unusual(scope, receive, send)
 
     with running(watched, ConnectionLimiter()) as server:
-        async with talking(server) as talk:
-            await talk.say(WHOLE, WHOLE.replace(b"whole", b"capitals"))
-            assert [await talk.answer(), await talk.answer()] == [(200, 1234)] * 2
+        async with connected(server) as client:
+            await client.send(WHOLE, WHOLE.replace(b"whole", b"capitals"))
+            assert [await client.answer(), await client.answer()] == [(200, 1234)] * 2
 
     assert [cycle.chunked_encoding for cycle in cycles] == [None, False], "uvicorn sets it"
 
 
 @pytest.mark.parametrize("path", ["whole", "twice", "capitals", "without-length", "parts"])
-async def test_whole_responses_beside_others_on_one_connection(odd_server, path):
+async def test_whole_responses_beside_others_on_one_connection(unusual_server, path):
     """HEAD, pipelined requests and streams are uvicorn's; what comes before and after them is written by us."""
     other = f"{{}} /{path} HTTP/1.1\r\nHost: x\r\n\r\n"
-    async with talking(odd_server) as talk:
-        await talk.say(WHOLE + other.format("GET").encode() + WHOLE + other.format("HEAD").encode() + WHOLE)
-        assert await talk.answer() == (200, 1234)
-        _, headers = await talk.head()
+    async with connected(unusual_server) as client:
+        await client.send(WHOLE + other.format("GET").encode() + WHOLE + other.format("HEAD").encode() + WHOLE)
+        assert await client.answer() == (200, 1234)
+        _, headers = await client.head()
         content = 4 if "content-length" in headers else len(b"4\r\n1234\r\n0\r\n\r\n")
-        assert b"1234" in await talk.reader.readexactly(content)
-        assert await talk.answer() == (200, 1234)
-        assert (await talk.head())[1].get("content-length") == headers.get("content-length")
-        assert await talk.answer() == (200, 1234)
+        assert b"1234" in await client.reader.readexactly(content)
+        assert await client.answer() == (200, 1234)
+        assert (await client.head())[1].get("content-length") == headers.get("content-length")
+        assert await client.answer() == (200, 1234)
 
 
 async def test_first_of_pipelined_requests_sees_a_disconnect_and_the_others_are_not_started():
@@ -313,8 +313,8 @@ async def test_first_of_pipelined_requests_sees_a_disconnect_and_the_others_are_
         seen.append((await receive())["type"])
 
     with running(waiting, ConnectionLimiter()) as server:
-        async with talking(server) as talk:
-            await talk.say(REQUEST * 3)
+        async with connected(server) as client:
+            await client.send(REQUEST * 3)
             await asyncio.sleep(0.1)
         await until(lambda: seen)
         await asyncio.sleep(0.1)

@@ -68,7 +68,7 @@ def test_request_without_an_operation_is_one_line(live):
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
 def test_tokens_variables_and_literals_are_in_no_line(tmp_path, log_format):
-    login = "mutation ($name: String!, $word: String!) { login(input: {username: $name, password: $word}) { token } }"
+    login = "mutation ($name: String!, $word: String!) { logIn(input: {username: $name, password: $word}) { token } }"
     literal = 'query Quiet { article(id: "secret-literal") { id } viewer { username } }'
     with serving(tmp_path, log_format=log_format) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]

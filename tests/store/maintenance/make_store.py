@@ -86,7 +86,7 @@ def fill(live, folder: Path, data: Path) -> dict[str, str]:
         for voter, token in tokens.items():
             value = ("UP", "DOWN", "UP", "NONE")[(number + len(voter)) % 4]
             live.ask(VOTE, token, id=id, v=value)
-    shorten_log(data)
+    rewrite_append_only_file(data)
     live.ask(EDIT, tokens["alice"], id=posted[2][0])
     live.ask(DELETE, tokens["carol"], id=posted[8][0])
     for follower, followee in (("carol", "alice"), ("carol", "bob"), ("bob", "alice")):
@@ -97,8 +97,8 @@ def fill(live, folder: Path, data: Path) -> dict[str, str]:
     return tokens
 
 
-def shorten_log(data: Path) -> None:
-    """Rewrite the log of Valkey, so that the data folder has a base file and a log of later writes."""
+def rewrite_append_only_file(data: Path) -> None:
+    """Let the data folder have a base file and a file of later writes."""
     with client(data) as redis:
         redis.bgrewriteaof()
         while redis.info("persistence")["aof_rewrite_in_progress"]:
@@ -110,6 +110,7 @@ def client(data: Path) -> Redis:
 
 
 def prolong(data: Path) -> None:
+    """Let all keys live until `EXPIRES_AT`."""
     with client(data) as redis:
         for key in redis.scan_iter():
             if 0 < redis.pexpiretime(key) < EXPIRES_AT:
