@@ -35,7 +35,7 @@ class Cluster:
         self._seeds = frozenset(seeds)
         self._primaries: list[Address | None] = [None] * HASH_SLOTS
         self._is_stale = True
-        self._since = 0.0
+        self._read_at = 0.0  # when the slots were read, by the monotonic clock
         self._refreshing: asyncio.Task[None] | None = None
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
@@ -72,7 +72,7 @@ class Cluster:
         return self._servers[address].cache(key) if address else None
 
     def mark_stale(self, since: float) -> None:
-        if self._since < since:
+        if self._read_at < since:
             self._is_stale = True
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ class Cluster:
         for former in before - set(self._primaries):
             if former in self._servers:
                 self._servers[former].close()  # commands that wait there are sent again to the new primary
-        self._is_stale, self._since = False, monotonic()
+        self._is_stale, self._read_at = False, monotonic()
 
 
 async def _no_server(commands: Sequence[Command]) -> list[Any]:

@@ -79,9 +79,8 @@ class Connection(asyncio.Protocol):
         self._transport = writer.transport
         self._transport.set_protocol(self)
         self._loop = asyncio.get_running_loop()
-        self._reader = hiredis.Reader(
-            encoding="utf-8", errors="surrogateescape"
-        )  # `verify` reads keys that are no text
+        # `surrogateescape`: foreign keys in the store may be no text, and are read by SCAN
+        self._reader = hiredis.Reader(encoding="utf-8", errors="surrogateescape")
         self._pending: deque[Batch] = deque()
         self._unsent: list[bytes] = []
         self._queue: deque[asyncio.Future[None]] = deque()  # of senders, while too many batches are pending
@@ -260,7 +259,7 @@ class NodeClient:
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
         self._connection: Connection | None = None
-        self._since = 0.0
+        self._opened_at = 0.0  # by the monotonic clock
         self._connecting: asyncio.Task[Connection] | None = None
 
     def send(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
@@ -290,7 +289,7 @@ class NodeClient:
 
     def mark_stale(self, since: float) -> None:
         """Close the connection: its address or the sentinels may lead to another server by now."""
-        if self._connection and self._since < since:
+        if self._connection and self._opened_at < since:
             self._connection.close()
 
     def close(self) -> None:
@@ -310,6 +309,6 @@ class NodeClient:
     def _use(self, connecting: "asyncio.Task[Connection]") -> None:
         connection = None if connecting.cancelled() or connecting.exception() else connecting.result()
         if connecting is self._connecting:
-            self._connection, self._connecting, self._since = connection, None, monotonic()
+            self._connection, self._connecting, self._opened_at = connection, None, monotonic()
         elif connection:
             connection.close()  # `close` was called meanwhile

@@ -1,5 +1,5 @@
--- Remove an article that the database has from Redis, with everything but its group names, its poster's karma and the time
--- of the poster's newest article. The hash `archived` counts it.
+-- Remove an article from Redis once the database has it. The hash `archived` counts it. What stays: the names of its
+-- groups, its poster's karma, and the time of the poster's newest article.
 -- KEYS  see prelude.lua
 -- ARGV  1-6 see prelude.lua   7 number   8 digest of the hash as the database has it (see archivable_articles.lua)
 --       9 token of the caller's lease

@@ -6,7 +6,7 @@ that graphql-core leaves out below a null.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from graphql import (
     BooleanValueNode,
@@ -16,6 +16,7 @@ from graphql import (
     FloatValueNode,
     FragmentDefinitionNode,
     GraphQLNonNull,
+    GraphQLObjectType,
     IntValueNode,
     ListValueNode,
     NullValueNode,
@@ -23,6 +24,7 @@ from graphql import (
     OperationDefinitionNode,
     StringValueNode,
     VariableNode,
+    is_abstract_type,
     is_leaf_type,
     is_list_type,
     parse,
@@ -200,12 +202,8 @@ def literal(node: Any, variables: Mapping[str, Any]) -> Any:
 def _applies(condition: str, type_name: str) -> bool:
     if condition == type_name:
         return True
-    return (
-        SCHEMA.type_map[type_name] in SCHEMA.get_possible_types(SCHEMA.type_map[condition])
-        # type: ignore[arg-type]
-        if (condition in ("Node", "Votable", "UserError"))
-        else False
-    )
+    of_fragment, type_ = SCHEMA.type_map[condition], SCHEMA.type_map[type_name]
+    return is_abstract_type(of_fragment) and SCHEMA.is_sub_type(of_fragment, cast(GraphQLObjectType, type_))
 
 
 def _type_name(declared: str, value: Any) -> str:

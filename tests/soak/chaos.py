@@ -118,9 +118,7 @@ class Chaos:
         try:
             fill(filler)
             await asyncio.sleep(self.random.uniform(1.0, 4.0))
-            await (
-                self.server.until_ready()
-            )  # a write may have met the full disk, which ends Valkey: it is started again
+            await self.server.until_ready()  # a write may have met the full disk, which ends Valkey: it is restarted
         finally:
             filler.unlink(missing_ok=True)
 
@@ -128,7 +126,8 @@ class Chaos:
         await self.server.close_log()
         await asyncio.sleep(1.0)
         await self.server.until_ready()
-        await self._server_restarted_without_log()
+        await self.server.end(signal.SIGTERM)
+        await self.server.start()
 
     async def _log_not_read(self) -> None:
         await self.server.stop_reading_log()
@@ -151,10 +150,6 @@ class Chaos:
             for pid, limit in limits.items():
                 with suppress(ProcessLookupError):
                     resource.prlimit(pid, resource.RLIMIT_NOFILE, limit)
-
-    async def _server_restarted_without_log(self) -> None:
-        await self.server.end(signal.SIGTERM)
-        await self.server.start()
 
     async def _read(self) -> None:
         """Reads succeed, also while writes fail."""

@@ -54,11 +54,8 @@ def _errors(expected: Answer, answered: dict[str, Any]) -> str | None:
         if not got.get(path):
             return f"{written(path)}: no error, expected {sorted(right[path])}"
         if not got[path] <= right.get(path, set()):
-            return (
-                f"{written(path)}: errors {sorted(got[path])}, expected {sorted(right.get(path, set()))}: {answered}"[
-                    :2_000
-                ]
-            )
+            expected_codes = sorted(right.get(path, set()))
+            return f"{written(path)}: errors {sorted(got[path])}, expected {expected_codes}: {str(answered)[:2_000]}"
     return None
 
 

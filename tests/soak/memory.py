@@ -30,7 +30,7 @@ import orjson
 ROOT = Path(__file__).parents[2]
 CHECKPOINTS = 20
 TOLERANCE = 0.10  # of the size at a tenth of the requests
-SIGNS_OF_LIFE = 30  # seconds
+STOP_SECONDS = 30
 
 
 def main() -> int:
@@ -67,7 +67,7 @@ def _server(cache_mb: int) -> "Iterator[tuple[subprocess.Popen[str], tuple[str, 
             yield process, _address(process)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(SIGNS_OF_LIFE)
+            process.wait(STOP_SECONDS)
 
 
 def _address(process: "subprocess.Popen[str]") -> tuple[str, int]:

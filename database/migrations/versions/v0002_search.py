@@ -1,4 +1,6 @@
-"""The full-text index of `database.search`, and the numbers of users in it."""
+"""
+The full-text index of `database.search`. Users get ids in it from 2**53 on, above the numbers of articles and comments.
+"""
 
 from alembic import op
 
