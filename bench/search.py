@@ -3,11 +3,11 @@ Measures searches at the database, without the server.
 
     python -m bench.search FILE [DATABASE_URL] [--comments 0]
 
-FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file, and so
-many comments on them, each of the titles of five random stories. A query is one to four words that follow one another
-in the title of a random story, so that frequent words are searched as often as they are written. Times are of
-`database.search.find`, which finds all matches in their order; the CPU time is that of this process, without the server
-of PostgreSQL.
+FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file, with this
+number of comments on them, each of which has the titles of five random stories. A query is one to four words that
+follow one another in the title of a random story, so that frequent words are searched as often as they are written.
+Times are of `database.search.find`, which finds all matches in their order; the CPU time is that of this process,
+without the server of PostgreSQL.
 """
 
 import argparse

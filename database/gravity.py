@@ -142,15 +142,15 @@ class Reader:
     def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
         """The first `count` keys beyond a key, nearest first."""
         found = self._of_age_0(upwards, beyond, count)
-        start, number = _sign(beyond[0]) if beyond else None, 0
+        start, read = _sign(beyond[0]) if beyond else None, 0
         for sign in (-1, 0, 1) if upwards else (1, 0, -1):
             is_passed = start is not None and (sign < start if upwards else sign > start)
-            if is_passed or number >= count:
+            if is_passed or read >= count:
                 continue
-            edge, wanted = beyond if sign == start else None, count - number
+            edge, wanted = beyond if sign == start else None, count - read
             part = self._of_sign(sign, upwards, edge, wanted) if sign else self._of_value_0(upwards, edge, wanted)
             found |= part
-            number += len(part)
+            read += len(part)
         return sorted(found, reverse=not upwards)[:count]
 
     def _has_behind(self, upwards: bool, key: Key) -> bool:

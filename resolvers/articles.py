@@ -37,7 +37,7 @@ def voting_closes_at(subjects: Sequence[Votable], context: Context) -> list[int]
 
 
 def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
-    have_voters = keep_voters(articles, context)
+    have_voters = are_voters_stored(articles, context)
     return [has_voters and takes_votes(article) for article, has_voters in zip(articles, have_voters, strict=True)]
 
 
@@ -46,8 +46,8 @@ def takes_votes(article: Article) -> bool:
     return not article.is_locked and article.state is ContentState.VISIBLE
 
 
-def keep_voters(subjects: Sequence[Votable], context: Context) -> list[bool]:
-    """Whether the votes of users are still stored: until voting closes, unless it is a deleted comment."""
+def are_voters_stored(subjects: Sequence[Votable], context: Context) -> list[bool]:
+    """Whether the voters of each are still stored: until voting closes, but not those of a deleted comment."""
     oldest, deleted = context.now - context.store.site.policy.voting_ms, ContentState.DELETED
     return [subject.posted_at >= oldest and subject.state is not deleted for subject in subjects]
 
@@ -57,7 +57,7 @@ async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vot
     viewer = await context.viewer()
     if viewer is None:
         return [None] * len(subjects)
-    have_voters = keep_voters(subjects, context)
+    have_voters = are_voters_stored(subjects, context)
     numbers = [subject.number for subject in subjects]
     if all(have_voters):
         return [*await context.reads.votes(numbers, viewer)]
@@ -70,7 +70,7 @@ async def voters(
     articles: Sequence[Article], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput | None]:
     """The voters by name; None after voting has closed, when they are deleted. Arguments are checked in both cases."""
-    numbers = [article.number for article in compress(articles, keep_voters(articles, context))]
+    numbers = [article.number for article in compress(articles, are_voters_stored(articles, context))]
     names = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     connections = for_each(articles, lambda article: _voters(article, names.get(article.number, ()), paging))
     return [

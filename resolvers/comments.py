@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from resolvers import pagination
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
-from resolvers.articles import keep_voters, takes_votes
+from resolvers.articles import are_voters_stored, takes_votes
 from resolvers.context import Context
 from resolvers.dataloader import Replies
 from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection, Nodes
@@ -51,7 +51,7 @@ async def is_voting_open(comments: Sequence[Comment], context: Context) -> list[
     articles = await context.reads.articles(comment.article for comment in comments)
     return [
         has_voters and comment.state is ContentState.VISIBLE and article is not None and takes_votes(article)
-        for comment, has_voters, article in zip(comments, keep_voters(comments, context), articles, strict=True)
+        for comment, has_voters, article in zip(comments, are_voters_stored(comments, context), articles, strict=True)
     ]
 
 

@@ -478,7 +478,7 @@ DECLARED = (
         keys.lease,
         "string",
         LEASE_NAME,
-        "a random text of the one process that does a task for all; in partition 0",
+        "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition",
         lifetime="seconds",
         written_by="the server's tasks",
     ),

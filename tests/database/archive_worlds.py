@@ -173,8 +173,6 @@ class Pair:
         self.reached["deleted archived"] += len(before - everything)
         self.returned -= self.archived
 
-    # history
-
     async def begin(self) -> None:
         for _ in range(4):
             await self.import_some()
@@ -328,8 +326,6 @@ class Pair:
             return self.chance.choice(self.known[-40:] if self.chance.random() < 0.5 else self.known)
         return "article:1541"
 
-    # queries
-
     async def compare(self) -> None:
         """Compare some answers of every kind."""
         for kind in LISTINGS:
@@ -407,8 +403,8 @@ class Pair:
         for turn in range(12):
             if turn == turning:
                 upwards = not upwards
-            ways = {"last": size, "before": cursor} if upwards else {"first": size, "after": cursor}
-            found = await self.page(kind, name, {**variables, **ways})
+            paging = {"last": size, "before": cursor} if upwards else {"first": size, "after": cursor}
+            found = await self.page(kind, name, {**variables, **paging})
             if not found:
                 return
             info = found["pageInfo"]

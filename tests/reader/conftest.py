@@ -21,7 +21,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
 
 from tests import programs
-from tests.reader.scene import Scene, play
+from tests.reader.scene import Scene, create_scene
 from tests.reader.site import Member, Site, serving_sample
 from tests.servers import PATIENCE
 
@@ -74,7 +74,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def scene(site: Site) -> Scene:
-    return play(site)
+    return create_scene(site)
 
 
 @in_one_loop

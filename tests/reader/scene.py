@@ -62,7 +62,8 @@ class Scene:
         return PAGES[page].format(alice=self.alice.username, bob=self.bob.username, article=article, comment=comment)
 
 
-def play(site: Site) -> Scene:
+def create_scene(site: Site) -> Scene:
+    """Register three members and let them post, comment, vote and follow."""
     alice, bob, carol = (site.member(name) for name in ("alice", "bob", "carol"))
     article = site.post(alice, "Ask HN: What is on every page?", content=TEXT, groups=["scene", "ask"])
     site.post(alice, "العنوان من اليمين إلى اليسار", groups=["scene"])

@@ -16,7 +16,7 @@ from playwright.async_api import Browser, async_playwright
 
 from tests import programs
 from tests.reader.conftest import ARGUMENTS, log_in, opened
-from tests.reader.scene import PAGES, PRIVATE, play
+from tests.reader.scene import PAGES, PRIVATE, create_scene
 from tests.reader.site import Member, Site, serving_sample
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
@@ -48,7 +48,7 @@ def documented(site: Site) -> Iterator[Picture]:
 
 
 def wanted(site: Site, folder: Path, pages: list[str]) -> Iterator[Picture]:
-    scene = play(site)
+    scene = create_scene(site)
     for page in pages or PAGES:
         viewer = scene.alice if page in PRIVATE or page == "article" else None
         for width, height in HEIGHTS.items():

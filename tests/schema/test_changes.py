@@ -286,7 +286,7 @@ async def test_cursor_of_lost_entries_is_gone(store, ask, read, key, redis, alic
     assert await code_of(ask, server_key=key, after=cursor) == "CURSOR_GONE"
 
 
-async def test_subscriber_who_is_cut_off_again_and_again_hears_everything_once(store, url, read, key):  # D4
+async def test_subscriber_who_is_cut_off_again_and_again_receives_everything_once(store, url, read, key):  # D4
     received: list[dict[str, Any]] = []
     cursor = (await read())["endCursor"]
     async for count in interruptions(store, received):
@@ -329,7 +329,7 @@ async def interruptions(store, received: list[dict[str, Any]]) -> AsyncIterator[
         yield min(chance.randrange(1, 200), total - len(received))
 
 
-async def test_subscriber_without_a_cursor_hears_what_happens_from_now_on(store, url, live, key, alice):
+async def test_subscriber_without_a_cursor_receives_changes_from_now_on(store, url, live, key, alice):
     await write(store, 10)
     async with subscribed(url, FOLLOWED, server_key=key) as subscriber:
         await listening(live)
@@ -338,7 +338,7 @@ async def test_subscriber_without_a_cursor_hears_what_happens_from_now_on(store,
         assert (await subscriber.value())["kind"] == "posted"
 
 
-async def test_subscriber_hears_of_changes_without_an_article(store, url, live, key, alice, bob):
+async def test_subscriber_receives_changes_without_an_article(store, url, live, key, alice, bob):
     async with subscribed(url, FOLLOWED, server_key=key) as subscriber:
         await listening(live)
         await store.follows.follow(alice, bob)
@@ -347,7 +347,7 @@ async def test_subscriber_hears_of_changes_without_an_article(store, url, live, 
         assert (await subscriber.value())["kind"] == "registered"
 
 
-async def test_subscriber_hears_only_some_kinds(store, url, live, key):
+async def test_subscriber_receives_only_some_kinds(store, url, live, key):
     async with subscribed(url, FOLLOWED, server_key=key, kinds=["voted"]) as subscriber:
         await listening(live)
         await write(store, 40)

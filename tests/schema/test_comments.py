@@ -184,7 +184,7 @@ async def test_malformed_id_is_an_error(ask, id):
     assert error["message"] == f"a comment's id looks like comment:1541, not {id}"
 
 
-async def test_locked_article_takes_no_votes(store, ask, article):
+async def test_voting_is_not_open_on_a_locked_article_and_its_comments(store, ask, article):
     comment = await commented(store, article, "bob")
     key = keys.article(store.site.home_of_article(article), article)
     await store.site.redis.run(("HSET", key, "locked", "1"))

@@ -29,7 +29,7 @@ from tests.servers import running as running_servers
 ROOT = Path(__file__).parents[2]
 DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "deploy.md"
 CONTAINERFILE, COMPOSE, UNIT = DEPLOY / "Containerfile", DEPLOY / "compose.yaml", DEPLOY / "upvote.service"
-OF_THE_USER = "10001"
+USER_ID = "10001"
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}")
 WITHOUT_CAPABILITIES = r"CapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\n"
 BOOT = ("systemd.unit=basic.target", "systemd.firstboot=off")
@@ -55,7 +55,7 @@ def compose() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("added", ["", "RUN cd /tmp && pip install requests\n"])
-def test_linter_finds_nothing_in_the_containerfile(added):
+def test_linter_finds_only_the_added_fault_in_the_containerfile(added):
     done = subprocess.run(
         [Path(sys.executable).with_name("hadolint"), "-"],
         input=CONTAINERFILE.read_text() + added,
@@ -106,7 +106,7 @@ def test_services_start_in_order_and_keep_their_data(compose):
 def test_image_has_the_settings_of_the_containerfile(image):
     assert image.config["Entrypoint"] == ["upvote"]
     assert image.config["Cmd"] == ["serve"]
-    assert image.config["User"] == f"{OF_THE_USER}:{OF_THE_USER}"
+    assert image.config["User"] == f"{USER_ID}:{USER_ID}"
     assert image.config["StopSignal"] == "SIGTERM"
     assert (list(image.config["Volumes"]), list(image.config["ExposedPorts"])) == (["/data"], ["8000/tcp"])
     assert image.environment.items() >= {"UPVOTE_HOST": "0.0.0.0", "UPVOTE_DATA_DIR": "/data"}.items()

@@ -290,7 +290,8 @@ def visible_comment_among_the_stubs(scene: Scene) -> list[Expected]:
     member = next(member for member in tree if member.endswith(str(scene.answer)))
     scene.redis.zadd(stubs, {member: 0})
     counts = [(f"{scene.hash} comments", "2", "1"), (f"{scene.comment_hash} replies", "1", "0")]
-    return [(f"{stubs} {member}", "0", NOTHING), (f"{stubs} {member}", "0", NOTHING), *counts]
+    place = (f"{stubs} {member}", "0", NOTHING)
+    return [place, place, *counts]  # found with the comment, and with the members of `stubs`
 
 
 def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
@@ -326,20 +327,14 @@ def list_of_comments_with_somebody_elses(scene: Scene) -> list[Expected]:
 
 
 def notification_lost(scene: Scene) -> list[Expected]:
-    inbox, member = (
-        keys.inbox(scene.store.site.home_of_user("dave"), "dave"),
-        f"{keys.member(scene.comment)} mention comment",
-    )
+    inbox, member = scene.inbox("dave"), f"{keys.member(scene.comment)} mention comment"
     at = scene.redis.zscore(inbox, member)
     scene.redis.delete(inbox)
     return [(f"{inbox} {member}", NOTHING, f"{at:.0f}")]
 
 
 def notification_too_early(scene: Scene) -> list[Expected]:
-    inbox, member = (
-        keys.inbox(scene.store.site.home_of_user("carol"), "carol"),
-        f"{keys.member(scene.answer)} reply comment",
-    )
+    inbox, member = scene.inbox("carol"), f"{keys.member(scene.answer)} reply comment"
     at = scene.redis.zscore(inbox, member)
     scene.redis.zadd(inbox, {member: 5})
     return [(f"{inbox} {member}", "5", f"{at:.0f}")]
@@ -359,10 +354,7 @@ def notifications_of_nothing(scene: Scene) -> list[Expected]:
 
 
 def inbox_of_nobody(scene: Scene) -> list[Expected]:
-    inbox, member = (
-        keys.inbox(scene.store.site.home_of_user("nobody"), "nobody"),
-        f"{keys.member(scene.comment)} mention comment",
-    )
+    inbox, member = scene.inbox("nobody"), f"{keys.member(scene.comment)} mention comment"
     scene.redis.zadd(inbox, {member: 5})
     return [(f"{inbox} {member}", "5", NOTHING)]
 
