@@ -419,14 +419,21 @@ def collect_garbage_less_often() -> None:
 
 def trusted_documents(settings: Settings) -> dict[str, str]:
     """
-    The documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names.
+    The documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names; where only trusted ones are allowed, also those of
+    the reader, if it is on.
 
     Raises:
-        WrongSetting: the file cannot be read, or is missing where only trusted documents are allowed.
+        WrongSetting: the file cannot be read, or no documents are trusted where no others are allowed.
     """
+    has_reader = settings.only_trusted == "on" and settings.reader == "on"
+    own = read_trusted_documents(reader.STATIC / "documents.json") if has_reader else {}
+    return own | _documents_of_file(settings)
+
+
+def _documents_of_file(settings: Settings) -> dict[str, str]:
     file = settings.trusted_documents
     if file is None:
-        if settings.only_trusted == "on":
+        if settings.only_trusted == "on" and settings.reader == "off":
             raise WrongSetting("UPVOTE_ONLY_TRUSTED=on: UPVOTE_TRUSTED_DOCUMENTS names no file")
         return {}
     try:

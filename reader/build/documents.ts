@@ -1,7 +1,10 @@
 // Puts each GraphQL document where it is used: graphql(`query ...`) becomes gql("query ...") with its fragments. The
 // generated module has the documents of all pages, and the first page would load them all; so it only gives the types.
+// Writes documents.json: all operations by their SHA-256, as urql sends them, for servers that trust no others.
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { formatDocument, gql, stringifyDocument } from "@urql/core";
 import { parse, stripIgnoredCharacters, visit } from "graphql";
 import type { Plugin } from "vite";
 
@@ -18,16 +21,28 @@ export function documents(): Plugin {
       const replaced = code.replace(CALL, (_, text: string) => call(text, fragments));
       return { code: `import { gql as __gql } from "urql";\n${replaced}`, map: null };
     },
+    generateBundle() {
+      const fragments = fragmentsOf(SOURCES);
+      const operations = textsOf(SOURCES).filter((text) => !isFragment(text));
+      const sent = operations.map((text) => stringifyDocument(formatDocument(gql(whole(text, fragments)))));
+      const byHash = Object.fromEntries(sent.sort().map((text) => [sha256(text), text]));
+      this.emitFile({ type: "asset", fileName: "documents.json", source: `${JSON.stringify(byHash, null, 2)}\n` });
+    },
   };
 }
 
 /** A fragment is used for its type only, so nothing is left of it but an object. */
 function call(text: string, fragments: Map<string, string>): string {
-  if (/^\s*fragment\s/.test(text)) return "({})";
+  return isFragment(text) ? "({})" : `__gql(${JSON.stringify(whole(text, fragments))})`;
+}
+
+const isFragment = (text: string): boolean => /^\s*fragment\s/.test(text);
+
+/** An operation with its fragments. */
+function whole(text: string, fragments: Map<string, string>): string {
   const needed = new Map<string, string>();
   collect(text, fragments, needed);
-  const whole = stripIgnoredCharacters([text, ...needed.values()].join(" "));
-  return `__gql(${JSON.stringify(whole)})`;
+  return stripIgnoredCharacters([text, ...needed.values()].join(" "));
 }
 
 function collect(text: string, fragments: Map<string, string>, needed: Map<string, string>): void {
@@ -43,13 +58,17 @@ function collect(text: string, fragments: Map<string, string>, needed: Map<strin
 }
 
 function fragmentsOf(folder: string): Map<string, string> {
-  const fragments = new Map<string, string>();
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
-  for (const file of files.filter((file) => !file.startsWith("gql")).sort()) {
-    for (const [, text = ""] of readFileSync(join(folder, file), "utf8").matchAll(CALL)) {
-      const name = /^\s*fragment\s+(\w+)/.exec(text)?.[1];
-      if (name !== undefined) fragments.set(name, text);
-    }
-  }
-  return fragments;
+  const named = textsOf(folder).map((text): [string, string] => [/^\s*fragment\s+(\w+)/.exec(text)?.[1] ?? "", text]);
+  return new Map(named.filter(([name]) => name !== ""));
 }
+
+/** All documents of the sources. */
+function textsOf(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
+  const sources = files.filter((file) => !file.startsWith("gql")).sort();
+  return sources.flatMap((file) =>
+    [...readFileSync(join(folder, file), "utf8").matchAll(CALL)].map(([, text = ""]) => text),
+  );
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -6,6 +6,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from server.reader import STATIC
 from tests.server.cli.test_serve import run
 from tests.server.conftest import serving
 from tests.server.observability.test_logs import digest
@@ -15,6 +16,7 @@ TRUSTED = {"documentId": f"sha256:{digest(HELLO)}"}
 BARE = {"documentId": digest(HELLO)}
 PERSISTED = {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": f"sha256:{digest(HELLO)}"}}}
 OTHER = {"query": "{ __typename }"}
+DOCUMENTS = STATIC / "documents.json"
 FRIEND, STRANGER = "https://friend.example", "https://stranger.example"
 
 
@@ -40,6 +42,17 @@ def test_trusted_documents_of_the_command_line_reach_every_worker(tmp_path, docu
     assert other == ["QUERY_NOT_IN_SAFELIST"] * 10
 
 
+def test_documents_of_the_reader_are_trusted_where_it_is_on(tmp_path, documents):
+    sent = next(text for text in json.loads(DOCUMENTS.read_text()).values() if text.startswith("query UnseenCount "))
+    with serving(tmp_path / "data", trusted_documents=documents, only_trusted="on") as live:
+        answers = [asked(live, request) for request in ({"query": sent}, TRUSTED, OTHER)]
+    with serving(tmp_path / "data", trusted_documents=documents, only_trusted="on", reader="off") as live:
+        answers += [asked(live, {"query": sent})]
+
+    refused = "QUERY_NOT_IN_SAFELIST"
+    assert answers == [{"inbox": None}, {"__typename": "Query"}, refused, refused]
+
+
 def test_trusted_documents_of_the_environment_are_accepted(tmp_path, documents):
     with serving(tmp_path / "data", trusted_documents=documents) as live:
         answers = [asked(live, request) for request in (TRUSTED, BARE, PERSISTED, OTHER)]
@@ -61,8 +74,8 @@ def test_file_that_cannot_be_read_is_named_and_stops_the_start(tmp_path, content
     assert started.stderr == f"upvote: UPVOTE_TRUSTED_DOCUMENTS={file}: {reason}\n"
 
 
-def test_only_trusted_without_a_file_stops_the_start(tmp_path):
-    started = run("serve", "--only-trusted", port=0, data_dir=tmp_path)
+def test_only_trusted_without_any_documents_stops_the_start(tmp_path):
+    started = run("serve", "--only-trusted", port=0, data_dir=tmp_path, reader="off")
 
     assert (started.returncode, started.stdout) == (2, "")
     assert started.stderr == "upvote: UPVOTE_ONLY_TRUSTED=on: UPVOTE_TRUSTED_DOCUMENTS names no file\n"
