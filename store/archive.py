@@ -24,6 +24,7 @@ from store.records import Article, PartitionPage, Position, article, pairs
 from store.scripts.registry import MISSING_ARTICLES, UNARCHIVE
 from store.site import Site
 
+NO_FIELD = "-"  # which no hash `archived` has
 CALLS = count()  # makes reads different that must not be answered by an earlier one of the same request
 
 
@@ -56,23 +57,25 @@ class PosterState(NamedTuple):
 
 def summary(site: Site, listing: Listing) -> list[Read[Summary]]:
     """The reads of a listing's summary, one for each partition that has the listing."""
-    kind, _, name = listing.name.partition(":")
-    bounded = (listing.lowest, listing.highest, listing.since) != ("-inf", "+inf", None)
+    kind, *names = listing.name.split(":")
     if kind == "timeline":
-        command = ("HGET", keys.archived(site.home_of_user(name)), f"user:{name}")
+        command = ("HGET", keys.archived(site.home_of_user(names[0])), f"user:{names[0]}")
         return [Read(command, _timeline_summary)]
-    if kind in ("good", "links"):
-        index = "good" if kind == "good" else Order.TIME.value
-        fields = [f"top:{index}"] * 3
-        counted = "good" if kind == "good" and not bounded else ""
+    counter: str | None
+    if kind == "good":
+        counter, tops = "count:good", ["good"] * 3
+    elif kind == "links":
+        counter, tops = None, [Order.TIME.value] * 3
     else:
-        group = f"group:{name.partition(':')[0]}:" if kind == "group" else ""
-        order = name.split(":")[1] if kind == "group" else kind
-        fields = [f"top:{group}{each}" for each in (order, Order.TIME.value, Order.VOTES.value)]
-        counted = "" if bounded else group[:-1] or "all"
-    counter = {"": "-", "all": "count"}.get(counted, f"count:{counted}")
-    commands = [("HMGET", keys.archived(p), counter, *fields) for p in range(site.partitions)]
-    return [Read(command, _summary, (bool(counted),)) for command in commands]
+        group = f"group:{names[0]}" if kind == "group" else ""
+        order = names[1] if kind == "group" else kind
+        counter = f"count:{group}" if group else "count"
+        tops = [f"{group}:{each}" if group else each for each in (order, Order.TIME.value, Order.VOTES.value)]
+    if (listing.lowest, listing.highest, listing.since) != ("-inf", "+inf", None):
+        counter = None
+    fields = (counter or NO_FIELD, *(f"top:{each}" for each in tops))
+    commands = [("HMGET", keys.archived(p), *fields) for p in range(site.partitions)]
+    return [Read(command, _summary, (counter is not None,)) for command in commands]
 
 
 def merged(parts: Sequence[Summary]) -> Summary:

@@ -20,9 +20,10 @@ from engine.documents import Operations
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from store.maintenance.verify import Finding, verify
+from store.ranking.formulas import Order
 from store.store import Store
 
-ARCHIVE_ROWS = ["SCORE", "TIME", "VOTES", "HOT", "BEST", "CONTROVERSIAL", "GRAVITY", "timeline", "rank by GRAVITY"]
+ARCHIVE_ROWS = [*(order.name for order in Order), "timeline", "rank by GRAVITY"]
 ROOT = Path(__file__).parents[2]
 PLAN = (ROOT / "docs" / "cluster.md").read_text()
 

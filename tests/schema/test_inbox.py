@@ -93,7 +93,7 @@ async def test_malformed_ids_are_errors(ask, article, token, id):
 
 
 @pytest.mark.parametrize("arguments", [{"first": 2}, {"last": 2}])
-async def test_pages_meet_every_notification_once(store, ask, article, token, clock, arguments):
+async def test_pages_have_every_notification_once(store, ask, article, token, clock, arguments):
     for number in range(5):
         clock.advance(number % 2)
         await commented(store, article, "bob")
@@ -182,7 +182,7 @@ async def test_each_notification_is_sent(store, listen, live, article, alice, to
     assert sent[2]["subject"] == {"id": third.id, "content": "another, @vera"}
 
 
-async def test_nobody_subscribes_to_notifications(url, article):
+async def test_subscription_without_a_session_is_refused(url, article):
     async with subscribed(url, NOTIFIED) as subscriber:
         assert await subscriber.refusal() == ("UNAUTHENTICATED", "log in first")
 

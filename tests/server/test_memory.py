@@ -64,6 +64,7 @@ CASES = "query({variables}) {{ {fields} }}".format(
 
 
 def cases(numbers: Iterator[int]) -> dict[str, Any]:
+    """One document; each request includes other fields of it, and so gets a plan of its own."""
     number = next(numbers)
     return {"query": CASES, "variables": {f"v{bit}": bool(number >> bit & 1) for bit in range(12)}}
 
@@ -84,6 +85,11 @@ def cursors(numbers: Iterator[int]) -> dict[str, Any]:
 REQUESTS = {each.__name__: each for each in (documents, persisted, cases, names, cursors)}
 
 
+def unknown_token() -> str:
+    """A token in the usual form, of no session."""
+    return urlsafe_b64encode(token_bytes(34)).decode().rstrip("=")
+
+
 def cache_bytes(app: Application) -> int:
     return sum(usage.bytes for usage in app.state.budget.usages().values())
 
@@ -92,7 +98,7 @@ def cache_bytes(app: Application) -> int:
 async def test_caches_of_made_up_requests_stay_within_the_budget(app, ask, make):
     numbers = count()
     for turn in range(300):
-        answer = await ask(make(numbers), "A" * 30 + token_bytes(12).hex()[:16] if turn % 2 else None)
+        answer = await ask(make(numbers), unknown_token() if turn % 2 else None)
         assert "data" in answer or "errors" in answer
         assert cache_bytes(app) <= app.state.budget.total
 
@@ -118,18 +124,16 @@ async def test_process_does_not_grow_once_its_caches_are_full(app, ask):
     assert sizes[1] - sizes[0] < GROWTH
 
 
-async def unknown(tokens):
-    """No token has a user."""
+async def find_no_user(tokens):
     return dict.fromkeys(tokens)
 
 
 async def test_buckets_of_tokens_and_addresses_stay_within_the_budget(redis_url):
     app = create(Settings(redis_url=redis_url, cache_mb=MEGABYTES), ConnectionLimiter())
     rates = app.state.rates
-    rates.sessions.find = unknown
+    rates.sessions.find = find_no_user
     for number in range(30_000):
-        token = urlsafe_b64encode(token_bytes(34)).decode().rstrip("=")
-        (await rates.admit(Client(token, f"10.0.{number >> 8}.{number & 255}"))).set(1)
+        (await rates.admit(Client(unknown_token(), f"10.0.{number >> 8}.{number & 255}"))).set(1)
 
     assert cache_bytes(app) <= app.state.budget.total
     assert rates.usage.evictions > 0
