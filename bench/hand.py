@@ -55,16 +55,16 @@ async def page(group: str | None, after: str | None, authorization: str) -> dict
         commands += [("SISMEMBER", key(0, number), viewer) for number in numbers]
     replies, count = await connection.pipeline(commands), len(shown)
     votes = zip(replies[count : 2 * count], replies[2 * count :], strict=True) if viewer else [None] * count
-    closed = time.time() * 1000 - plain.CONFIG["votingWindow"]
+    cutoff = time.time() * 1000 - plain.CONFIG["votingWindow"]
     edges = [
-        {"cursor": plain.cursor(listing, place), "node": node(number, fields, vote, closed)}
+        {"cursor": plain.cursor(listing, place), "node": node(number, fields, vote, cutoff)}
         for place, number, fields, vote in zip(shown, numbers, replies[:count], votes, strict=True)
     ]
     more = len(places) > SIZE
     return {"edges": edges, "pageInfo": {"hasNextPage": more, "endCursor": edges[-1]["cursor"] if edges else None}}
 
 
-def node(number: int, fields: list[str], vote: tuple[int, int] | None, closed: float) -> dict[str, Any]:
+def node(number: int, fields: list[str], vote: tuple[int, int] | None, cutoff: float) -> dict[str, Any]:
     """`vote` is whether the viewer is among those who voted up, and among those who voted down."""
     title, link, up, down, poster, posted, groups = fields
     votes, posted_at = int(up) - int(down), int(posted)
@@ -75,7 +75,7 @@ def node(number: int, fields: list[str], vote: tuple[int, int] | None, closed: f
         "votes": votes,
         "score": (posted_at + plain.CONFIG["voteWorth"] * votes) / 1000,
         "postedAt": write_instant(posted_at),
-        "viewerVote": plain.VOTES[vote[0] - vote[1]] if vote and posted_at >= closed else None,
+        "viewerVote": plain.VOTES[vote[0] - vote[1]] if vote and posted_at >= cutoff else None,
         "poster": {"id": f"user:{poster.lower()}", "username": poster},
         "groups": [{"id": f"group:{name}", "name": name} for name in groups.split()],
     }

@@ -16,12 +16,12 @@ from database import place_reads as reads
 from database import place_writes, since
 from database.place_reads import Index, Place
 from database.place_writes import IndexName
+from database.rows import slices
 from store import links
 from store.ranking.formulas import Order, Policy
 from store.records import Article
 from store.site import Site
 
-AT_ONCE = 500  # numbers of a statement
 RECOMPUTED_AT_ONCE = 5_000
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 GOOD = "good"
@@ -79,7 +79,7 @@ def unarchive(connection: Connection, numbers: Collection[int]) -> None:
 
 def records(connection: Connection, numbers: Sequence[int]) -> list[Article | None]:
     """The articles of these numbers; None for those that are not archived."""
-    found = {article.number: article for some in _chunks(numbers) for article in _articles(connection, some)}
+    found = {article.number: article for some in slices(numbers) for article in _articles(connection, some)}
     return [found.get(number) for number in numbers]
 
 
@@ -90,11 +90,7 @@ def numbers(connection: Connection, after: int, count: int) -> list[int]:
 
 def karma(connection: Connection, usernames: Sequence[str]) -> list[Archived]:
     """What archived articles contribute to each user, by username as written."""
-    rows = [
-        row
-        for start in range(0, len(usernames), AT_ONCE)
-        for row in connection.execute(KARMA, {"names": usernames[start : start + AT_ONCE], "archived": True})
-    ]
+    rows = [row for some in slices(usernames) for row in connection.execute(KARMA, {"names": some, "archived": True})]
     found = {poster: Archived(articles, int(votes) - articles, newest) for poster, articles, votes, newest in rows}
     return [found.get(name, Archived(0, 0, None)) for name in usernames]
 
@@ -147,7 +143,7 @@ def check(connection: Connection, site: Site, numbers: Sequence[int]) -> list[in
     names = {each.name for _, listed in articles for each in listed}
     stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, names)}
     written: defaultdict[int, set[tuple[int, Place]]] = defaultdict(set)
-    for some in _chunks([article.number for article, _ in articles]):
+    for some in slices([article.number for article, _ in articles]):
         for index, *place in connection.execute(PLACES, {"numbers": some}):
             written[place[1]].add((index, Place(*place)))
     return [each.number for each, listed in articles if written[each.number] != _expected(site, stored, each, listed)]
@@ -243,13 +239,8 @@ def _articles(connection: Connection, numbers: Sequence[int]) -> Iterator[Articl
 
 
 def _mark(connection: Connection, numbers: Collection[int], archived: bool) -> None:
-    for some in _chunks(numbers):
+    for some in slices(numbers):
         connection.execute(MARK, {"numbers": some, "archived": archived})
-
-
-def _chunks(numbers: Collection[int]) -> list[list[int]]:
-    listed = list(numbers)
-    return [listed[start : start + AT_ONCE] for start in range(0, len(listed), AT_ONCE)]
 
 
 def _of_numbers(statement: str) -> TextClause:

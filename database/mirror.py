@@ -26,7 +26,7 @@ LEASE, LEASE_TIME = "mirror", 3_000  # milliseconds after which another process 
 BATCH = 1_000  # entries in a transaction
 IDLE = 0.2  # seconds between two checks for new entries
 MANY_PARTITIONS, IDLE_WITH_MANY = 128, 0.5  # a check takes two commands for each partition
-WAITING = 1.0  # likewise, while another process does this
+WAITING = 1.0  # seconds between two checks while another process mirrors the store
 
 MOVE = (
     update(POSITIONS)
@@ -61,7 +61,7 @@ class Mirror:
         """
         Apply all new entries, unless another process does, and return after how many seconds to check again.
 
-        Two round trips if there are none.
+        Three round trips if there are none.
         """
         if not await self._lease.extend():
             self._positions.clear()

@@ -277,6 +277,6 @@ def comment_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
         comments(p, ""),
         pins(p, ""),
         f"pinned:{{{p}}}:",
-        f"effects:{{{p}}}",
+        effects(p),
         inbox(p, ""),
     )

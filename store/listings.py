@@ -32,7 +32,7 @@ class Listing(NamedTuple):
 
     `lowest` and `highest` are bounds of the values as ZCOUNT takes them. `decay` is set if values change with age,
     `by_time` if values are instants, and `since` if it has only articles posted since an instant, by another value.
-    `may_be_archived` says that archived articles belong into it, too.
+    `may_be_archived` says that it has archived articles, too.
     """
 
     name: str

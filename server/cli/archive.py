@@ -95,7 +95,7 @@ def writing(path: Path, header: dict[str, Any]) -> Iterator[Archive]:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedBackup:
     """A backup whose digest is correct. `frames` does not count the header."""
 
     path: Path
@@ -113,7 +113,7 @@ class Checked:
         return islice(_frames(self.path), 1, None)
 
 
-def checked(path: Path) -> Checked:
+def checked(path: Path) -> CheckedBackup:
     """
     Read a whole file and compare it with its digest.
 
@@ -133,7 +133,7 @@ def checked(path: Path) -> Checked:
     first = next(_frames(path), [])
     if len(first) != 1 or type(first[0]) is not dict:
         raise BrokenBackup(f"{path}: frame 1 is not a header, which is one object")
-    return Checked(path, first[0], digest.hex(), frames - 1)
+    return CheckedBackup(path, first[0], digest.hex(), frames - 1)
 
 
 def _digest(file: BinaryIO, end: int) -> bytes:

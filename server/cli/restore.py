@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from database.database import DatabaseUnavailable
 from server.cli import archive as archives
 from server.cli import session
-from server.cli.archive import BrokenBackup, Checked
+from server.cli.archive import BrokenBackup, CheckedBackup
 from server.cli.backup import RecordCounts
 from server.cli.database import rebuild, run_action
 from server.cli.progress import bar
@@ -65,7 +65,9 @@ def _rebuild_database(settings: Settings) -> None:
         print(f"the database does not answer ({cause}): a server rebuilds it when it starts", file=sys.stderr)
 
 
-async def _restore(settings: Settings, backup: Checked, header: Settings, counts: RecordCounts, *, alone: bool) -> None:
+async def _restore(
+    settings: Settings, backup: CheckedBackup, header: Settings, counts: RecordCounts, *, alone: bool
+) -> None:
     restoration = await Restoration.begin(
         settings.redis_url or "",
         backup.digest,
@@ -88,7 +90,7 @@ async def _restore(settings: Settings, backup: Checked, header: Settings, counts
         await restoration.close()
 
 
-def header_of(backup: Checked) -> Settings:
+def header_of(backup: CheckedBackup) -> Settings:
     """
     The settings of the store that was backed up.
 
@@ -108,7 +110,7 @@ def header_of(backup: Checked) -> Settings:
         raise BrokenBackup(f"{backup.path}: the header has {fault['loc'][0]} {value}: {reason(fault)}") from error
 
 
-def check_records(backup: Checked, partitions: int) -> None:
+def check_records(backup: CheckedBackup, partitions: int) -> None:
     """
     Raises:
         BrokenBackup: a record is invalid, or the number of records of sequences is not one.

@@ -1,7 +1,7 @@
 """
 A model of the times of votes, which a file of stories does not contain. The poster votes when the story is posted.
-All other votes are independent and decay exponentially within the voting window. They do not depend on the order: a
-story that an order hides gets the same votes.
+All other votes are independent, at a rate that decays exponentially within the voting window. They do not depend on
+the order: a story that an order hides gets the same votes.
 """
 
 from array import array

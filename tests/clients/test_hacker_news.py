@@ -26,7 +26,7 @@ FIRST_TIME = 1_470_000_000
 TITLES = {0: "Ask HN: Question", 1: "Show HN: Work"}  # by the last digit of the number
 
 MORE = "&amp; &lt;more&gt;"
-# How many top stories each client asks for: at once in its own number of connections.
+# How many top stories each client reads, with as many connections at once as it opens by default.
 MOST = {"haxor": STORIES, "hn-sdk": STORIES, "node-hn-api": 100}
 # Answers with equal votes are shown newest first; the second one answers the first.
 THREAD = [(f"user-{each}", f"<p>Answer <em>{each}</em></p>\n") for each in [*range(ANSWERS - 1, 1, -1), 0, 1]]

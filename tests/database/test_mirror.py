@@ -1,5 +1,6 @@
 import asyncio
 import random
+from contextlib import asynccontextmanager
 
 import pytest
 from sqlalchemy import text
@@ -9,6 +10,7 @@ from database.database import Database
 from database.mirror import Mirror
 from store import comments, keys, log
 from store.articles import Draft
+from store.client.client import RedisUsage, current_usage
 from store.records import Vote
 from store.store import Store
 from tests.conftest import registered
@@ -220,16 +222,11 @@ async def test_database_of_another_store_is_rebuilt(store, history, each_databas
     assert [name for name, rows in found.items() if rows] == ["users"]
 
 
-def opened(redis_url, store, clock):
-    from contextlib import asynccontextmanager
-
-    @asynccontextmanager
-    async def open():
-        other = await Store.open(redis_url, store.site.policy, store.site.partitions, clock=clock)
-        yield other
-        await other.close()
-
-    return open()
+@asynccontextmanager
+async def opened(redis_url, store, clock):
+    other = await Store.open(redis_url, store.site.policy, store.site.partitions, clock=clock)
+    yield other
+    await other.close()
 
 
 @on_both
@@ -442,12 +439,10 @@ async def test_one_process_of_many_mirrors(store, alice, database):
     assert await second.turn() == mirror.IDLE
 
 
-async def test_look_for_new_entries_takes_two_round_trips(store, alice, database, redis_url):
-    from store.client.client import RedisUsage, current_usage
-
-    each = Mirror(store.site, database)
-    await each.turn()
+async def test_check_for_new_entries_takes_three_round_trips(store, alice, database):
+    mirror = Mirror(store.site, database)
+    await mirror.turn()
     current_usage.set(usage := RedisUsage())
-    await each.turn()
+    await mirror.turn()
 
     assert usage.round_trips == 3

@@ -47,7 +47,9 @@ async def fail(*given):
 
 
 @pytest.mark.parametrize(("below", "code"), [(hang, "TIMEOUT"), (fail, "UNAVAILABLE")])
-async def test_timed_out_post_returns_what_was_resolved(store, http, token, monkeypatch, below, code, caplog):
+async def test_post_below_which_a_field_fails_or_times_out_returns_the_rest(
+    store, http, token, monkeypatch, below, code, caplog
+):
     monkeypatch.setattr(Reads, "voters", below)
 
     for number in range(3):

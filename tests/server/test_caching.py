@@ -104,7 +104,7 @@ def test_contract_is_compressed(live):
         ({"compress": "off"}, False),
     ],
 )
-def test_proxy_compresses_instead(settings, compresses):
+def test_behind_a_proxy_responses_are_compressed_only_if_a_setting_says_so(settings, compresses):
     assert Settings(**settings).compresses is compresses
 
 

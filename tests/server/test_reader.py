@@ -186,6 +186,7 @@ def first_scripts():
 
 
 def is_loaded(name):
+    """Whether the front page loads a script. Other pages load those whose names begin with a capital."""
     return "graphql-transport-ws" in (reader.FILES / name).read_text() or not re.match("[A-Z]", name)
 
 

@@ -1,4 +1,4 @@
-"""Feeds, as a parser of others reads them."""
+"""Feeds, as the library feedparser reads them."""
 
 import xml.etree.ElementTree as ET
 from contextlib import asynccontextmanager

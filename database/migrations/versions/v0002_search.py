@@ -7,6 +7,7 @@ from alembic import op
 revision = "v0002_search"
 down_revision = "v0001_tables"
 
+# Ids of users begin at 2^53, above the numbers of all articles and comments.
 STATEMENTS = {
     "sqlite": [
         "CREATE VIRTUAL TABLE search_index USING fts5(title, content, tags, tokenize = \"ascii tokenchars '/_-'\")",

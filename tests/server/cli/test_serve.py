@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import time
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,13 +21,13 @@ from tests.servers import Server, running, until
 TITLES = "{ articles { nodes { title votes } } viewer { username } }"
 
 
-def test_start_prints_addresses_and_data(live, tmp_path):
-    with serving(tmp_path) as other:
-        assert [line.split()[0] for line in other.printed] == ["site", "explorer", "endpoint", "data"]
-        assert other.printed[0].split()[1] == f"{other.url}/"
-        assert other.printed[1].split()[1] == f"{other.url}/explorer"
-        assert other.printed[2].split()[1] == f"{other.url}/graphql"
-        assert other.printed[3].split()[1] == str(tmp_path)
+def test_start_prints_addresses_and_data(tmp_path):
+    with serving(tmp_path) as live:
+        assert [line.split()[0] for line in live.printed] == ["site", "explorer", "endpoint", "data"]
+        assert live.printed[0].split()[1] == f"{live.url}/"
+        assert live.printed[1].split()[1] == f"{live.url}/explorer"
+        assert live.printed[2].split()[1] == f"{live.url}/graphql"
+        assert live.printed[3].split()[1] == str(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,10 @@ def test_settings_of_the_ranking_take_effect(tmp_path):
         fields = "{ frontPage { nodes { score isGood postedAt votingClosesAt } } }"
         (article,) = live.ask(fields)["data"]["frontPage"]["nodes"]
 
+    posted_at, closes_at = (datetime.fromisoformat(article[name]) for name in ("postedAt", "votingClosesAt"))
     assert article["isGood"] is True
+    assert article["score"] == posted_at.timestamp() + 100
+    assert closes_at - posted_at == timedelta(seconds=60)
     refused = run("serve", port=0, data_dir=tmp_path, good_votes=1)
     assert refused.stderr == (
         "upvote: UPVOTE_VOTE_SCORE is 432, but this store was created with 100.0; "

@@ -187,13 +187,13 @@ async def test_votes_above_the_limit_have_no_voter(store, story, redis, monkeypa
 
 
 async def test_shift_makes_the_newest_story_now(store, story, clock):
-    older = replace(story, id="6", time=story.time - DAY)
+    older = replace(story, id="6", time=story.time - DAY * 1000)
 
     assert await shift_to_now(store, [older, story], none_archived) == clock.now - story.time == 1000
 
 
 async def test_repeated_import_keeps_its_shift(store, story, clock):
-    older = replace(story, id="6", time=story.time - DAY)
+    older = replace(story, id="6", time=story.time - DAY * 1000)
     await import_batch(store, [replace(older, time=older.time + 1000)])
     clock.advance(60)
 
@@ -201,7 +201,7 @@ async def test_repeated_import_keeps_its_shift(store, story, clock):
 
 
 async def test_shift_of_a_file_that_grew_does_not_reach_the_future(store, story, clock):
-    older = replace(story, id="6", time=story.time - DAY)
+    older = replace(story, id="6", time=story.time - DAY * 1000)
     await import_batch(store, [replace(older, time=clock.now)])
 
     assert await shift_to_now(store, [older, story], none_archived) == 1000
