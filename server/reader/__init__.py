@@ -21,7 +21,7 @@ STATIC = Path(__file__).with_name("static")
 FILES = STATIC / "reader"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".txt": "text/plain"}
 PATHS = [
-    "/top/{period}",
+    *(f"/top/{period}" for period in ("day", "week", "month")),
     "/good",
     "/groups",
     "/group/{name}",

@@ -100,11 +100,12 @@ async def test_theme_is_chosen_before_the_first_paint(client):
     assert len(BEFORE_PAINT.findall(page.partition("</head>")[0])) == 1
 
 
-async def test_unknown_path_is_a_page_with_status_404_for_browsers_only(client):
-    browser = await client.get("/nothing")
-    head = await client.head("/nothing")
-    program = await client.get("/nothing", headers={"Accept": "*/*"})
-    post = await client.post("/nothing")
+@pytest.mark.parametrize("path", ["/nothing", "/top/year"])
+async def test_unknown_path_is_a_page_with_status_404_for_browsers_only(client, path):
+    browser = await client.get(path)
+    head = await client.head(path)
+    program = await client.get(path, headers={"Accept": "*/*"})
+    post = await client.post(path)
 
     assert (browser.status_code, '<div id="root">' in browser.text) == (404, True)
     assert (head.status_code, head.content) == (404, b"")
