@@ -50,7 +50,7 @@ function ChangePassword({ session }: { session: Session }) {
     };
     const { data, error } = await change({ input });
     setFault(error ? explain(error) : null);
-    setRefusals(data?.changePassword?.userErrors ?? []);
+    setRefusals((data?.changePassword?.userErrors ?? []).map(ofField));
     if (!data?.changePassword?.user) return;
     section.current?.querySelector("form")?.reset();
     say("Your password is changed. Your other sessions have ended.");
@@ -64,6 +64,12 @@ function ChangePassword({ session }: { session: Session }) {
       </Form>
     </section>
   );
+}
+
+/** The name is that of the session, so a name and a password that do not belong together are a wrong password. */
+function ofField(refusal: Refusal): Refusal {
+  if (refusal.code !== "BAD_CREDENTIALS") return refusal;
+  return { ...refusal, field: ["input", "currentPassword"], message: "this is not your current password" };
 }
 
 /** The name tells password managers whose password it is. */
