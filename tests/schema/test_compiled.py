@@ -234,9 +234,8 @@ SCALARS = {
 }
 
 
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # coroutines that graphql-core makes and does not run
+# The warning: of coroutines that graphql-core makes and does not run.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=queries(schema.text(), custom_scalars=SCALARS, allow_null=True),
@@ -277,7 +276,8 @@ async def _check_document(url: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [RuntimeError("broken"), None])
-async def test_error_in_a_batch_gives_the_response_of_graphql_core(store, monkeypatch, fault):
+async def test_error_of_a_batch_in_a_plan_leaves_the_operation_to_graphql_core(store, monkeypatch, fault):
+    """The batch is replaced for plans only."""
     await filled(store)
     field = SCHEMA._schema.type_map["User"].fields["karma"].extensions["strawberry-definition"]
 
@@ -289,10 +289,12 @@ async def test_error_in_a_batch_gives_the_response_of_graphql_core(store, monkey
     monkeypatch.setattr(field, "metadata", {RESOLVER: BatchResolver(broken)})
     execution = Execution(SCHEMA)
     operation = OPERATIONS.find("{ articles { nodes { poster { karma } } } }", None)
-    paths = [(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)]
+    expected = await SCHEMA.execute(operation.text, {}, Context(store))
+    executed = [await execution.execute(operation, {}, Context(store)) for _ in range(3)]
 
-    assert paths[0] == "new"
-    assert "compiled" not in paths
+    assert [path == "compiled" for _, path in executed] == [False] * 3
+    assert [(result.data, result.errors) for result, _ in executed] == [(expected.data, None)] * 3
+    assert expected.errors is None
 
 
 async def test_plan_with_repeated_errors_is_not_used_again(store):
