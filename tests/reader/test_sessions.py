@@ -50,7 +50,7 @@ async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, sce
     token = (await session_of(page))["token"]
 
     await page.get_by_role("button", name="Log out").click()
-    await expect(account(page)).to_contain_text("Log in")
+    await expect(account(page).get_by_role("link", name="Log in")).to_be_focused()
     await page.reload()
 
     await expect(account(page)).to_contain_text("Log in")

@@ -1,4 +1,5 @@
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
+import { flushSync } from "react-dom";
 import { useClient, useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
 import { SITE_NAME, userPath, withQuery } from "../addresses";
@@ -66,6 +67,7 @@ export function Frame({ children }: { children: ReactNode }) {
 
 function Header() {
   const session = useSession();
+  const account = useRef<HTMLDivElement>(null);
   return (
     <header>
       <Link href="/" className="site">
@@ -80,8 +82,8 @@ function Header() {
         ))}
       </nav>
       <SearchBox />
-      <div className="account">
-        {session ? <Account session={session} /> : <Visitor />}
+      <div className="account" ref={account}>
+        {session ? <Account session={session} area={account} /> : <Visitor />}
         <ThemeButton />
       </div>
     </header>
@@ -107,7 +109,13 @@ function Visitor() {
   );
 }
 
-function Account({ session }: { session: Session }) {
+interface AccountProps {
+  session: Session;
+  /** What it is shown in. */
+  area: RefObject<HTMLElement | null>;
+}
+
+function Account({ session, area }: AccountProps) {
   const unseen = useUnseenCount();
   const [, logOut] = useMutation(LOG_OUT);
   const client = useClient();
@@ -116,7 +124,8 @@ function Account({ session }: { session: Session }) {
 
   async function leave() {
     const { error } = await logOut({});
-    endSession(); // also where the server has not ended it: the token is forgotten here
+    flushSync(endSession); // also where the server has not ended it: the token is forgotten here
+    if (document.activeElement === document.body) area.current?.querySelector("a")?.focus(); // the button is gone
     if (error)
       sayProblem("You are logged out in this browser. The server was not told, so the session ends there later.");
     else say("You are logged out.");
