@@ -5,9 +5,10 @@ Measures how long a browser takes from navigation to a readable front page of th
 
 FILE has stories as for `upvote import`; without it, there are 20 052 random ones. The server has one worker. A cold
 load has a new browser profile, a warm one has files in its cache. Times are medians of the browser's own
-clock, in milliseconds since the navigation started: `page` is the end of the HTML, `data` that of the GraphQL answer,
-`readable` the first frame that has all titles, `painted` the largest contentful paint. `CPU` is the processor time of
-the page's main thread until then, in milliseconds; other programs on the machine disturb it less.
+clock, in milliseconds since the navigation started: `page` is the end of the HTML, `readable` the first frame that has
+all titles, `painted` the largest contentful paint, `data` the end of the GraphQL answer, `usable` the first frame whose
+votes can be cast. `CPU` is the processor time of the page's main thread until then, in milliseconds; other programs on
+the machine disturb it less.
 """
 
 import argparse
@@ -27,17 +28,21 @@ from server.cli.import_stories import Options, import_stories
 from server.settings import Settings
 from tests import programs
 
-COLUMNS = ("page", "data", "readable", "painted", "CPU")
+COLUMNS = ("page", "readable", "painted", "data", "usable", "CPU")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 TITLES = 25
-# Notes in which frame the titles are there; a task after its callback runs when the frame has been drawn.
+# Notes in which frames titles and buttons are there; a task after a frame's callback runs when it has been drawn.
 OBSERVE = """
-const observer = new MutationObserver(() => {
-  if (document.querySelectorAll('main ol > li').length < TITLES) return;
-  observer.disconnect();
-  requestAnimationFrame(() => setTimeout(() => { window.readable = performance.now(); }));
-});
-observer.observe(document, { childList: true, subtree: true });
+function note(name, selector, count) {
+  const observer = new MutationObserver(() => {
+    if (document.querySelectorAll(selector).length < count) return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => { window[name] = performance.now(); }));
+  });
+  observer.observe(document, { childList: true, subtree: true });
+}
+note('readable', 'main ol > li', TITLES);
+note('usable', 'main .votes button:enabled', TITLES);
 new PerformanceObserver((list) => { window.painted = list.getEntries().at(-1).startTime; })
   .observe({ type: 'largest-contentful-paint', buffered: true });
 """.replace("TITLES", str(TITLES))
@@ -50,6 +55,7 @@ MEASURE = """() => {
     page: page.responseEnd,
     data: Math.max(...data.map((each) => each.responseEnd)),
     readable: window.readable,
+    usable: window.usable,
     painted: window.painted,
     requests: data.length,
     scriptBytes: scripts.reduce((bytes, each) => bytes + each.encodedBodySize, 0),
@@ -106,7 +112,7 @@ async def load(context: BrowserContext, url: str) -> dict[str, Any]:
     session = await context.new_cdp_session(page)
     await session.send("Performance.enable", {"timeDomain": "threadTicks"})
     await page.goto(url)
-    await page.wait_for_function("() => window.readable !== undefined")
+    await page.wait_for_function("() => window.readable && window.usable && window.painted")
     metrics = {each["name"]: each["value"] for each in (await session.send("Performance.getMetrics"))["metrics"]}
     sample = await page.evaluate(MEASURE)
     await page.close()

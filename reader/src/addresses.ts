@@ -6,7 +6,12 @@ const BASE = new URL(document.baseURI);
 export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
 
 /** The name of the site, which the server puts into the page. */
-export const SITE_NAME = document.querySelector<HTMLMetaElement>("meta[name=application-name]")?.content ?? "Upvote";
+export const SITE_NAME = meta("application-name") ?? "Upvote";
+
+const ORDERS = meta("upvote-orders")?.split(" ");
+
+/** Whether the site keeps an order. The server puts their names into the page; Vite's page has none. */
+export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
 
 export const ENDPOINT = new URL("graphql", BASE);
 
@@ -31,4 +36,8 @@ export function withQuery(path: string, parameters: Record<string, string | numb
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
   }
   return query.size > 0 ? `${path}?${query}` : path;
+}
+
+function meta(name: string): string | undefined {
+  return document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
 }

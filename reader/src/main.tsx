@@ -6,12 +6,16 @@ import { Router } from "wouter";
 import { BASE_PATH } from "./addresses";
 import { App } from "./App";
 import { connect } from "./client";
+import { dataOfFirstPage } from "./first-page";
 import { keepPositions } from "./history";
-import { useSession } from "./session";
+import { currentSession, useSession } from "./session";
+
+const firstSession = currentSession();
+const firstClient = connect(firstSession);
 
 function Reader() {
   const session = useSession();
-  const client = useMemo(() => connect(session), [session]);
+  const client = useMemo(() => (session === firstSession ? firstClient : connect(session)), [session]);
   return (
     <Provider value={client}>
       <Router base={BASE_PATH}>
@@ -21,13 +25,16 @@ function Reader() {
   );
 }
 
-keepPositions();
-
-const root = document.getElementById("root");
-if (root) {
+async function start(root: HTMLElement) {
+  await dataOfFirstPage(firstClient);
   createRoot(root).render(
     <StrictMode>
       <Reader />
     </StrictMode>,
   );
 }
+
+keepPositions();
+
+const root = document.getElementById("root");
+if (root) void start(root);

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.reader.heads import head_of, head_of_nothing
+from server.reader.heads import Head, head_of, head_of_nothing
 
 STATIC = Path(__file__).with_name("static")
 FILES = STATIC / "reader"
@@ -43,6 +43,7 @@ PATHS = [
 BASE = '<base href="/" />'  # in the built page, replaced by one that leads from the request's path to `/`
 TITLE = """<meta name="application-name" content="Upvote" />
     <title>Upvote</title>"""  # replaced by the head of the page
+ROOT = '<div id="root"></div>'
 NO_SCRIPT_TEXT = "This page needs JavaScript."
 NO_SCRIPT = f"<noscript>{NO_SCRIPT_TEXT}</noscript>"
 
@@ -94,9 +95,8 @@ async def page(request: Request, is_known: bool = True) -> Response:
     """
     head = await head_of(request) if is_known else head_of_nothing(request)
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
-    note = "Votes and comments need JavaScript." if head.noscript else NO_SCRIPT_TEXT
-    without_scripts = f"<noscript><main>{head.noscript}<p>{note}</p></main></noscript>"
-    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts)
+    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(head))
+    html = html.replace(ROOT, f'<div id="root">{head.content}</div>')
     headers = {**SECURITY, **REVALIDATED, "Vary": "Accept", **head.headers}
     return HTMLResponse(html, head.status, headers=headers)
 
@@ -157,6 +157,13 @@ def _read(path: Path) -> File:
     named_by_content = path.suffix != ".txt"
     headers = SECURITY | (FOR_EVER if named_by_content else REVALIDATED) | {"Vary": "Accept-Encoding"}
     return File(body, gzip.compress(body, mtime=0), TYPES[path.suffix], headers)
+
+
+def without_scripts(head: Head) -> str:
+    if head.content:  # it has a note of its own
+        return ""
+    note = "Votes and comments need JavaScript." if head.noscript else NO_SCRIPT_TEXT
+    return f"<noscript><main>{head.noscript}<p>{note}</p></main></noscript>"
 
 
 @cache

@@ -1,17 +1,16 @@
 """
-What a page says to those who run no scripts: its `<head>`, and in `<noscript>` an article's or a comment's text.
+What a page has before its script runs: its `<head>`, the front page as HTML, and in `<noscript>` the text of an article
+or a comment.
 
 A small query over the contract reads it, without the session of the request. Addresses are relative, so that they hold
 under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC_URL` the canonical one is absolute.
 """
 
 import asyncio
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
-from urllib.parse import urlencode
 
 from ada_url import URL
 from starlette.exceptions import HTTPException
@@ -19,32 +18,14 @@ from starlette.requests import Request
 
 from server import documents
 from server.markdown_html import cut, render, text_of
-from server.syndication import orders
-from store.ranking.formulas import Order
+from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
 from store.records import article_number, comment_number
 
 SECONDS = 2  # that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
 TEXT_LENGTH = 10_000  # characters of a text in `<noscript>`
-PAGE_NUMBER = re.compile("[1-9][0-9]{0,4}")
-LISTS = {
-    ("good",): "Good articles",
-    ("groups",): "Groups",
-    ("top", "day"): "Top of the day",
-    ("top", "week"): "Top of the week",
-    ("top", "month"): "Top of the month",
-}
-
-RANKINGS = {  # what the reader calls the pages of the orders
-    "SCORE": "Top articles",
-    "TIME": "New articles",
-    "HOT": "Hot articles",
-    "GRAVITY": "Articles by gravity",
-    "ACTIVE": "Active articles",
-    "BEST": "Best articles",
-    "VOTES": "Articles with most votes",
-    "CONTROVERSIAL": "Controversial articles",
-}
+ORDERS = "upvote-orders"  # the name of the element that tells the script which orders the store keeps
+LIST_TITLES = {path: title for path, (_, title) in LISTS.items()} | {"groups": "Groups"}
 
 WRITTEN = "title link postedAt poster { username }"
 ARTICLE = f"query ArticleHead($id: ID!) {{ article(id: $id) {{ {WRITTEN} content groups {{ name }} }} }}"
@@ -58,11 +39,12 @@ USER = "query UserHead($name: String!) { user(username: $name) { username } }"
 @dataclass(frozen=True, slots=True)
 class Head:
     """
-    `html` are elements of `<head>`, `noscript` is the content of `<noscript>`; both are escaped. Status and headers are
-    those of the page.
+    `html` are elements of `<head>`, `content` is what is shown until the script has its data, `noscript` is the content
+    of `<noscript>`; all are escaped. Status and headers are those of the page.
     """
 
     html: str
+    content: str = ""
     noscript: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +63,7 @@ class Page:
     feeds: str = ""
     order: str = ""
     published_at: str = ""
+    content: str = ""
     noscript: str = ""
     status: int = 200
 
@@ -92,18 +75,18 @@ UNAVAILABLE = documents.UNCACHED | {"Retry-After": documents.RETRY_AFTER}
 
 async def head_of(request: Request) -> Head:
     """
-    The head of the page of this path: one small query, or none for pages that list articles.
+    The head of the page of this path: one small query, or none for pages that list articles but the front page.
 
-    If it is refused, or not answered within `SECONDS`, the head has the name of the site only. The status says so to
-    search engines, while the page comes and tries itself.
+    If it is refused, or not answered within `SECONDS`, the head has the name of the site and that of a ranking only.
+    The status says so to search engines, while the page comes and tries itself.
     """
     try:
         async with asyncio.timeout(SECONDS):
             return head(request, await find(request))
     except HTTPException as error:
-        return replace(head(request, UNKNOWN), status=error.status_code, headers=error.headers or {})
+        return replace(head(request, known(request)), status=error.status_code, headers=error.headers or {})
     except TimeoutError:
-        return replace(head(request, UNKNOWN), status=503, headers=UNAVAILABLE)
+        return replace(head(request, known(request)), status=503, headers=UNAVAILABLE)
 
 
 def head_of_nothing(request: Request) -> Head:
@@ -114,7 +97,7 @@ def head_of_nothing(request: Request) -> Head:
 async def find(request: Request) -> Page:
     match request.scope["path"].strip("/").split("/"):
         case [""]:
-            return front_page(request)
+            return await ranking(request)
         case ["article", number]:
             return await article(request, number)
         case ["article", number, "comment", comment_of]:
@@ -123,19 +106,25 @@ async def find(request: Request) -> Page:
             return await group(request, name)
         case ["user", name] | ["user", name, "comments" | "followers" | "following"]:
             return await user(request, name)
-        case [*segments] if tuple(segments) in LISTS:
-            return Page(LISTS[tuple(segments)], path="/".join(segments))
+        case [*segments] if title := LIST_TITLES.get("/".join(segments)):
+            return Page(title, path="/".join(segments))
     return UNKNOWN
 
 
-def front_page(request: Request) -> Page:
-    """The page of a ranking. The default order and the first page are not in its address."""
-    order, number = (request.query_params.get(name, "") for name in ("order", "page"))
-    order = order if order in orders(request) and order != Order.SCORE.name else ""
-    number = number if PAGE_NUMBER.fullmatch(number) and number != "1" else ""
-    title = RANKINGS[order or Order.SCORE.name] + (f", page {number}" if number else "")
-    query = urlencode({name: value for name, value in (("order", order), ("page", number)) if value})
-    return Page(title, path=f"?{query}" if query else "", order=order)
+def known(request: Request) -> Page:
+    """What is known about a page without a query."""
+    return page_of(ranking_of(request)) if request.scope["path"] == "/" else UNKNOWN
+
+
+async def ranking(request: Request) -> Page:
+    named = ranking_of(request)
+    return replace(page_of(named), content=await front_page(request, named)) if named else NOT_FOUND
+
+
+def page_of(named: Ranking | None) -> Page:
+    if named is None:
+        return NOT_FOUND
+    return Page(named.title, path=named.query, order="" if named.is_default else named.order)
 
 
 async def article(request: Request, number: str) -> Page:
@@ -208,20 +197,22 @@ def written(article: Mapping[str, Any], text: Mapping[str, Any], html: str) -> s
     poster = text["poster"]["username"] if text["poster"] else ""
     by = f'<a href="user/{poster}">{poster}</a>, ' if poster else ""
     date = f'<time datetime="{text["postedAt"]}">{text["postedAt"][:10]}</time>'
-    return f'<h1 dir="auto">{title}</h1><p>{by}{date}</p><div class="markdown" dir="auto">{html}</div>'
+    body = f'<div class="markdown" dir="auto">{html}</div>' if html else ""
+    return f'<h1 dir="auto">{title}</h1><p>{by}{date}</p>{body}'
 
 
 def head(request: Request, page: Page) -> Head:
     site: str = request.app.state.site_name
     title = f"{page.title} · {site}" if page.title else site
-    lines = [f"<title>{escape(title)}</title>", meta("name", "application-name", site)]
+    orders = " ".join(kept_orders(request))
+    lines = [f"<title>{escape(title)}</title>", meta("name", "application-name", site), meta("name", ORDERS, orders)]
     if page.description:
         lines.append(meta("name", "description", page.description))
     if page.path is None:
         lines.append(meta("name", "robots", "noindex"))
     else:
         lines += [*addresses(request, page.path), *open_graph(page, site)]
-    return Head("\n    ".join([*lines, *feeds(page, site)]), page.noscript, page.status)
+    return Head("\n    ".join([*lines, *feeds(page, site)]), page.content, page.noscript, page.status)
 
 
 def addresses(request: Request, path: str) -> Iterable[str]:

@@ -10,4 +10,4 @@ async def test_front_page_is_measured(site, capsys):
 
     first, _, *table = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"load of the machine [\d.]+; 1 GraphQL request; [\d.]+ kB of script", first)
-    assert [len(re.findall(r"\d+", line)) for line in table[2:]] == [6, 6]
+    assert [len(re.findall(r"\d+", line)) for line in table[2:]] == [7, 7]

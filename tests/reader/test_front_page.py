@@ -7,7 +7,7 @@ from time import monotonic
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import PHONE, until
+from tests.reader.conftest import PHONE, opened, until
 from tests.servers import PATIENCE
 
 GRAPHQL = "**/graphql"
@@ -32,7 +32,7 @@ async def test_front_page_takes_one_request(page):
 
 
 async def test_orders_and_pages_have_addresses(page):
-    await page.goto("/")
+    await opened(page, "/")
     lists = page.get_by_role("navigation", name="Lists")
     for name, order in [
         ("New", "TIME"),
@@ -81,7 +81,7 @@ async def test_vote_is_shown_before_the_answer_and_counted_once(visit, site):
     member, other = site.member("voter"), site.member("poster")
     article = site.post(other, "A title to vote on")
     page = await visit(member)
-    await page.goto("/?order=TIME")
+    await opened(page, "/?order=TIME")
     await expect(line(page, "A title to vote on")).to_be_visible()
     held = []
     await page.route(GRAPHQL, lambda route: held.append(route))
@@ -105,7 +105,7 @@ async def test_last_vote_counts_and_is_taken_back_by_the_same_button(visit, site
     member, other = site.member("voter"), site.member("poster")
     article = site.post(other, "A title to vote on twice")
     page = await visit(member)
-    await page.goto("/?order=TIME")
+    await opened(page, "/?order=TIME")
     down = line(page, "A title to vote on twice").get_by_role("button", name="Vote down")
 
     await up(page, "A title to vote on twice").click()
@@ -125,7 +125,7 @@ async def test_vote_that_fails_is_taken_back_with_the_reason(visit, site, faults
     member, other = site.member("voter"), site.member("poster")
     site.post(other, "A title without a server")
     page = await visit(member)
-    await page.goto("/?order=TIME")
+    await opened(page, "/?order=TIME")
     await expect(line(page, "A title without a server")).to_be_visible()
     await page.route(GRAPHQL, lambda route: route.abort())
 
@@ -152,8 +152,8 @@ async def test_votes_and_ranks_of_others_are_shown_as_they_happen(visit, site):
     site.post(poster, "Second of two")
     page, other = await visit(), await visit(voter)
     for each in (page, other):
-        await each.goto("/?order=VOTES&page=1")
-        await each.goto("/?order=TIME")
+        await opened(each, "/?order=VOTES&page=1")
+        await opened(each, "/?order=TIME")
     await expect(line(page, "First of two")).to_have_attribute("data-rank", "2")
 
     await up(other, "First of two").click()
@@ -167,7 +167,7 @@ async def test_votes_and_ranks_of_others_are_shown_as_they_happen(visit, site):
 async def test_times_go_on_while_the_page_is_open(page, site):
     site.post(site.member("poster"), "A title of this minute")
     await page.clock.install()
-    await page.goto("/?order=TIME")
+    await opened(page, "/?order=TIME")
     await expect(line(page, "A title of this minute").get_by_role("time")).to_have_text("just now")
 
     await page.clock.fast_forward("02:00")
@@ -179,7 +179,7 @@ async def test_keys_move_vote_and_search(visit, site):
     member, other = site.member("keys"), site.member("poster")
     site.post(other, "A title for keys")
     page = await visit(member)
-    await page.goto("/?order=TIME")
+    await opened(page, "/?order=TIME")
     await expect(line(page, "A title for keys")).to_be_visible()
 
     await page.keyboard.press("j")
@@ -195,7 +195,7 @@ async def test_keys_move_vote_and_search(visit, site):
 
 
 async def test_dialog_shows_the_keys_and_turns_them_off(page, axe):
-    await page.goto("/")
+    await opened(page, "/")
     await expect(page.get_by_role("article").first).to_be_visible()
 
     await page.keyboard.press("?")
@@ -234,7 +234,7 @@ async def test_theme_follows_the_system_until_it_is_chosen(visit):
 
 async def test_back_shows_the_list_where_it_was_left(visit):
     page = await visit(viewport=PHONE)
-    await page.goto("/")
+    await opened(page, "/")
     await expect(page.get_by_role("article")).to_have_count(30)
     next_page = page.get_by_role("link", name="Next")
     await next_page.scroll_into_view_if_needed()
@@ -264,7 +264,7 @@ async def test_network_fault_is_explained_and_tried_again(page, faults):
 
 
 async def test_page_whose_file_cannot_be_loaded_says_so(page, faults):
-    await page.goto("/")
+    await opened(page, "/")
     await page.route("**/reader/TopPage*", lambda route: route.abort())
 
     await page.get_by_role("link", name="Top of the week").click()
@@ -285,7 +285,7 @@ async def test_page_whose_file_cannot_be_loaded_says_so(page, faults):
 async def test_session_that_has_ended_says_so_and_keeps_the_page(visit, site):
     member = site.member("ended")
     page = await visit(member)
-    await page.goto("/")
+    await opened(page, "/")
     await expect(page.get_by_role("button", name="Log out")).to_be_visible()
     site.ask("mutation { logOut { userErrors { message } } }", member)
 
@@ -302,7 +302,7 @@ async def test_vote_with_a_session_that_has_ended_says_so(visit, site):
     site.post(site.member("poster"), "A title after the end")
     page = await visit(member)
     await page.route_web_socket(re.compile("graphql"), lambda socket: None)  # subscriptions would notice the end first
-    await page.goto("/?order=TIME")
+    await opened(page, "/?order=TIME")
     await expect(line(page, "A title after the end")).to_be_visible()
     site.ask("mutation { logOut { userErrors { message } } }", member)
 

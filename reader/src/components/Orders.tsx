@@ -1,9 +1,9 @@
 import { Link } from "wouter";
-import { withQuery } from "../addresses";
+import { isKept, withQuery } from "../addresses";
 import type { ArticleOrder } from "../gql/graphql";
 
-/** The orders in the order of their links, and what their pages are called. The first is the default. */
-export const ORDERS: readonly { order: ArticleOrder; name: string; title: string }[] = [
+/** Orders as their links follow each other, and what their pages are called. */
+const ALL: readonly { order: ArticleOrder; name: string; title: string }[] = [
   { order: "SCORE", name: "Score", title: "Top articles" },
   { order: "TIME", name: "New", title: "New articles" },
   { order: "HOT", name: "Hot", title: "Hot articles" },
@@ -14,6 +14,9 @@ export const ORDERS: readonly { order: ArticleOrder; name: string; title: string
   { order: "CONTROVERSIAL", name: "Controversial", title: "Controversial articles" },
 ];
 
+const ORDERS = ALL.filter(({ order }) => isKept(order));
+const DEFAULT = ORDERS[0]?.order ?? "SCORE";
+
 /** What a page of a ranking is called. */
 export function rankingTitle(order: ArticleOrder, page: number): string {
   const title = ORDERS.find((each) => each.order === order)?.title ?? "Articles";
@@ -23,7 +26,7 @@ export function rankingTitle(order: ArticleOrder, page: number): string {
 /** The order and the page that an address names; null if it names others than there are. */
 export function rankingOf(search: string): { order: ArticleOrder; page: number } | null {
   const parameters = new URLSearchParams(search);
-  const name = parameters.get("order") ?? "SCORE";
+  const name = parameters.get("order") ?? DEFAULT;
   const page = Number(parameters.get("page") ?? 1);
   const found = ORDERS.find(({ order }) => order === name);
   return found && Number.isInteger(page) && page > 0 ? { order: found.order, page } : null;
@@ -31,7 +34,7 @@ export function rankingOf(search: string): { order: ArticleOrder; page: number }
 
 /** The address of a page of a ranking. */
 export function rankingPath(path: string, order: ArticleOrder, page = 1): string {
-  return withQuery(path, { order: order === "SCORE" ? null : order, page: page === 1 ? null : page });
+  return withQuery(path, { order: order === DEFAULT ? null : order, page: page === 1 ? null : page });
 }
 
 /** Links to the orders of the site or of a group. */

@@ -9,7 +9,7 @@ import { graphql } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
 import { NotFound } from "./NotFound";
 
-const FRONT_PAGE = graphql(`
+export const FRONT_PAGE = graphql(`
   query FrontPage($order: ArticleOrder!, $page: Int!, $first: Int!) {
     ...Frame
     articles(order: $order, page: $page, first: $first) {

@@ -1,0 +1,12 @@
+import type { Client } from "urql";
+import { BASE_PATH } from "./addresses";
+import { rankingOf } from "./components/Orders";
+import { PAGE_SIZE } from "./components/RankedArticles";
+import { askBeforeRendering } from "./frame";
+import { FRONT_PAGE } from "./pages/FrontPage";
+
+/** Waits for the data of the front page: the server has sent its HTML, which is shown until then. */
+export async function dataOfFirstPage(client: Client): Promise<void> {
+  const ranking = location.pathname === `${BASE_PATH}/` ? rankingOf(location.search) : null;
+  if (ranking) await askBeforeRendering(client, FRONT_PAGE, { ...ranking, first: PAGE_SIZE });
+}

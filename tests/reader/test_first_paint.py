@@ -1,0 +1,100 @@
+"""The front page's HTML, which is shown until the script has its data."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import expect
+
+from tests.reader.conftest import DESKTOP, PHONE
+from tests.reader.gateway import gateway
+
+TABLET = {"width": 800, "height": 1000}
+GRAPHQL = "**/graphql"
+# What is in the page and where: the parts of each line, the lists, the pager and the site's links.
+PARTS = """() => [...document.querySelectorAll('header .site, header nav a, main nav a, main .line *')]
+  .filter((each) => each.tagName !== 'path')
+  .map((each) => {
+    const { x, y, width, height } = each.getBoundingClientRect();
+    const box = [x, y + scrollY, width, height].map(Math.round).join(' ');
+    return `${each.tagName} ${each.href ?? ''} ${each.children.length ? '' : each.textContent} ${box}`;
+  })"""
+PRELOAD = r"reader/.*\.js csp"  # Chromium does not preload scripts where they are off
+
+
+def enabled(page):
+    return page.locator("main .votes button:enabled")
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, TABLET, PHONE], ids=["desktop", "tablet", "phone"])
+@pytest.mark.parametrize("path", ["/", "/?order=TIME", "/?order=HOT&page=2"])
+async def test_nothing_moves_when_the_script_takes_over(visit, scene, path, viewport):
+    page = await visit(scene.alice, viewport=viewport)
+
+    before, after = await before_and_after(page, path)
+    if ages(before) != ages(after):  # a minute has passed just now
+        before, after = await before_and_after(page, path)
+
+    assert len(before) > 300
+    assert after == before
+
+
+async def before_and_after(page, path):
+    """The parts of the page before the script has its data, and after."""
+    held = asyncio.Queue()
+
+    async def hold(route):
+        await held.put(route)
+
+    await page.route(GRAPHQL, hold)
+    await page.goto(f".{path}")
+    route = await held.get()
+    await expect(enabled(page)).to_have_count(0)
+    before = await page.evaluate(PARTS)
+    await route.continue_()
+    await expect(enabled(page)).to_have_count(60)
+    await page.unroute(GRAPHQL)
+    return before, await page.evaluate(PARTS)
+
+
+def ages(parts):
+    return [part.partition(" ago")[0] for part in parts if part.startswith("TIME")]
+
+
+async def test_front_page_is_read_without_scripts(visit, site, faults):
+    page = await visit(java_script_enabled=False)
+    await page.goto("/?order=TIME")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("New articles")
+    await expect(page.get_by_role("button", name="Vote up")).to_have_count(0)  # they would do nothing
+    await expect(page.locator("noscript p")).to_be_visible()
+    await page.get_by_role("link", name="Next").click()
+    await expect(page.locator("main .rank").first).to_have_text("31")
+    name = await page.locator("main .user").first.text_content()
+    await page.locator("main .user").first.click()
+    await expect(page).to_have_url(f"{site.url}/user/{name}")
+    await page.close()
+    faults.ignore(PRELOAD)
+
+
+async def test_links_of_the_html_stay_below_a_prefix(visit, site):
+    async with gateway(site.url, "/news") as (proxy, url):
+        page = await visit(base_url=url)
+        await page.route(GRAPHQL, lambda route: None)
+        await page.goto("./?order=HOT")
+        links = await page.evaluate(
+            "() => [...document.querySelectorAll('#root a:not([rel~=ugc])')].map((a) => a.href)"
+        )
+
+    assert len(links) > 60
+    assert [link for link in links if not link.startswith(url)] == []
+    assert proxy.outside_prefix == []
+
+
+async def test_html_stays_while_the_server_does_not_answer(page):
+    await page.route(GRAPHQL, lambda route: None)
+    await page.goto("/")
+    await page.wait_for_timeout(500)
+
+    await expect(page.get_by_role("article")).to_have_count(30)
+    await page.get_by_role("link", name="New", exact=True).click()
+    await expect(page).to_have_title("New articles · Upvote")

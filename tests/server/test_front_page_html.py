@@ -1,0 +1,145 @@
+"""The front page's HTML, without a browser. tests/reader/test_first_paint.py compares it with that of the script."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from server.reader.front_page import ORDERS, PAGE_SIZE, ago
+from store.articles import Draft
+from store.ranking.formulas import Order
+from store.records import Vote
+from tests.server.test_heads import HOSTILE, canonical, metas, read, serving
+
+COMPONENTS = Path(__file__).parents[2] / "reader" / "src" / "components"
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+@pytest.fixture
+async def http(redis_url, store):
+    async with serving(redis_url) as http:
+        yield http
+
+
+def ranked(page):
+    return [(line["data-rank"], line.h2.a.text) for line in page.select("#root .articles .line")]
+
+
+def test_orders_are_those_of_the_reader():
+    listed = re.findall(r'order: "(\w+)", name: "([^"]*)", title: "([^"]*)"', (COMPONENTS / "Orders.tsx").read_text())
+    size = re.search(r"PAGE_SIZE = (\d+)", (COMPONENTS / "RankedArticles.tsx").read_text())
+
+    assert {order: (name, title) for order, name, title in listed} == ORDERS
+    assert list(ORDERS) == [order for order, _, _ in listed]
+    assert {order.name for order in Order} == ORDERS.keys()
+    assert int(size[1]) == PAGE_SIZE
+
+
+async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, alice, bob):
+    linked = (
+        await store.articles.post(alice, Draft("Linked", "https://www.example.org/?a=1&b=2", "", ["a-b"]))
+    ).article
+    await store.articles.post(alice, Draft("Written", "", "text"))
+    await store.comments.post(linked.number, None, bob, "a comment")
+    await store.articles.vote(linked.number, bob, Vote.UP)
+
+    page = await read(http, "/?order=VOTES")
+
+    assert ranked(page) == [("1", "Linked"), ("2", "Written")]
+    first, second = page.select(".line")
+    assert first.h2.a["href"] == "https://www.example.org/?a=1&b=2"
+    assert [each.text for each in first.select(".host, .count, .details > a")] == [
+        *("example.org", "2", "Alice", "1 comment", "a-b")
+    ]
+    assert [link["href"] for link in first.select(".details > a")] == [
+        *("user/Alice", f"article/{linked.number}", "group/a-b")
+    ]
+    assert second.h2.a["href"] == second.select(".details > a")[1]["href"]
+    assert all(button.has_attr("disabled") for button in page.select("button"))
+    assert [link.text for link in page.select("[aria-current]")] == ["Articles", "Votes"]
+    assert page.select_one("header .site").text == "Votes & Co"
+
+
+async def test_pages_lead_to_each_other(http, store, alice):
+    for number in range(2 * PAGE_SIZE + 1):
+        await store.articles.post(alice, Draft(f"Title {number}", "", "text"))
+
+    pages = [await read(http, f"/?order=TIME&page={number}") for number in (1, 2, 3)]
+
+    assert [len(ranked(page)) for page in pages] == [PAGE_SIZE, PAGE_SIZE, 1]
+    assert ranked(pages[2]) == [("61", "Title 0")]
+    assert [[link["href"] for link in page.select(".pager a")] for page in pages] == [
+        ["?order=TIME&page=2"],
+        ["?order=TIME", "?order=TIME&page=3"],
+        ["?order=TIME&page=2"],
+    ]
+
+
+async def test_site_without_articles_says_so(http):
+    page = await read(http, "/")
+
+    assert page.select_one("main .empty").text == "There are no articles here yet."
+    assert page.select(".pager") == []
+
+
+async def test_hostile_titles_stay_texts(http, store, alice):
+    await store.articles.post(alice, Draft(HOSTILE, 'https://example.org/"><script>', ""))
+
+    page = await read(http, "/")
+
+    assert ranked(page) == [("1", HOSTILE)]
+    assert page.select("#root script") == []
+    assert page.select_one(".line h2 a")["href"].startswith("https://example.org/")
+
+
+@pytest.mark.parametrize(
+    "query", ["order=NONSENSE", "order=", "order=hot", "page=0", "page=-1", "page=x", "page=1000000"]
+)
+async def test_what_is_no_ranking_is_not_found(http, query):
+    page = await read(http, f"/?{query}", status=404)
+
+    assert (page.title.text, metas(page)["robots"], canonical(page)) == ("Not found · Votes & Co", "noindex", [])
+    assert page.select("#root > *") == []
+
+
+async def test_orders_that_the_store_does_not_keep_have_no_page(redis_url):
+    async with serving(redis_url, orders="HOT,TIME") as http:
+        page, other = await read(http, "/"), await read(http, "/?order=TIME")
+        await read(http, "/?order=SCORE", status=404)
+
+    assert page.title.text == "New articles · Votes & Co"
+    assert [link["href"] for link in page.select(".lists a")] == ["./", "?order=HOT", "good"]
+    assert metas(page)["upvote-orders"] == "TIME HOT"
+    assert canonical(page) == canonical(other) == ["./"]
+
+
+async def test_client_without_points_gets_the_page_without_articles(redis_url, store, alice):
+    await store.articles.post(alice, Draft("A title", "", "text"))
+    async with serving(redis_url, rate_limits="on", rate_address_points=200, rate_address_points_back=1e-6) as http:
+        whole = await read(http, "/")
+        while (response := await http.get("/")).status_code == 200:
+            pass
+        empty = await read(http, "/", status=429)
+
+    assert ranked(whole) == [("1", "A title")]
+    assert ranked(empty) == []
+    assert empty.title.text == "Top articles · Votes & Co"
+    assert int(response.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("age", "text"),
+    [
+        (timedelta(seconds=-5), "just now"),
+        (timedelta(seconds=59.9), "just now"),
+        (timedelta(seconds=60), "1 minute ago"),
+        (timedelta(minutes=59, seconds=59), "59 minutes ago"),
+        (timedelta(hours=1), "1 hour ago"),
+        (timedelta(days=29), "29 days ago"),
+        (timedelta(days=364), "12 months ago"),
+        (timedelta(days=730), "2 years ago"),
+    ],
+)
+def test_age_is_said_as_the_reader_says_it(age, text):
+    assert ago(NOW - age, NOW) == text
