@@ -1,4 +1,4 @@
--- Apply the effect of an entry of another partition's log, once and in the order of that log. Stands after notify.lua.
+-- Apply the effect of an entry of another partition's log, once and in the order of that log. Follows notify.lua.
 -- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
 --       5 from here on: the key that each command of the effect changes
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry

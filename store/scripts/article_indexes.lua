@@ -1,5 +1,5 @@
--- Functions that write an article, add it to the indexes and remove it. Stands after prelude.lua, before the scripts that
--- post, edit, import, restore, regroup and delete articles. It takes no KEYS and no ARGV of its own. Functions are defined
+-- Functions that write an article, add it to the indexes and remove it. Follows prelude.lua in scripts that post,
+-- edit, import, archive, restore, regroup and delete articles. It takes no KEYS and no ARGV of its own. Functions are defined
 -- again in each call of a script: prelude.lua has only those of a vote.
 
 local function article_hash(number)

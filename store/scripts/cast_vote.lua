@@ -1,5 +1,5 @@
--- The function that sets a vote on an article or a comment. Stands after prelude.lua, before vote.lua and
--- vote_on_comment.lua. It takes no KEYS and no ARGV of its own.
+-- The function that sets a vote on an article or a comment. Follows prelude.lua in scripts, and precedes
+-- vote.lua and vote_on_comment.lua. It takes no KEYS and no ARGV of its own.
 
 -- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open, and returns the subject's counts and time
 -- before, and the change of its votes; `counts` of the subject has the new counts as text. Returns nil and the reply that

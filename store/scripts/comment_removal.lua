@@ -1,4 +1,4 @@
--- Functions that delete comments. Stands after comment_tree.lua. It takes no KEYS and no ARGV of its own.
+-- Functions that delete comments. Follows comment_tree.lua in scripts. It takes no KEYS and no ARGV of its own.
 
 -- Removes a comment without descendants: hash, voters, entries of all indexes.
 local function drop_comment(comment)

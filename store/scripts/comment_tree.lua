@@ -1,4 +1,4 @@
--- Functions that add comments to the tree of their article and remove them. Stands after comments.lua.
+-- Functions that add comments to the tree of their article and remove them. Follows comments.lua in scripts.
 -- It takes no KEYS and no ARGV of its own.
 local SWAPPED_UP_TO = 64 -- comments of a side path that may be swapped with the continuation
 

@@ -1,4 +1,4 @@
--- Functions of the scripts that work on comments. Stands after prelude.lua, branch_paths.lua and notifications.lua.
+-- Functions of the scripts that work on comments. Follows prelude.lua, branch_paths.lua and notifications.lua.
 -- KEYS  see prelude.lua; the last twelve, in the order of `keys.comment_keys`: comment:{p}:   replies:{p}:   tree:{p}:
 --       stubs:{p}:   commented:{p}:   moves:{p}   removing:{p}   comments:{p}:   pins:{p}:   pinned:{p}:
 --       and those of notifications.lua

@@ -1,5 +1,5 @@
 -- The formulas of the orders, as in store/ranking/formulas.py, which names their sources. Times are unix milliseconds.
--- Stands before prelude.lua, and before scripts that compare values. It takes no KEYS and no ARGV of its own.
+-- Precedes prelude.lua in scripts, and those that compare values. It takes no KEYS and no ARGV of its own.
 local function hot(votes, time, seconds)
   local size = votes > 0 and math.log10(votes) or votes < 0 and -math.log10(-votes) or 0
   return math.floor((size + (time / 1000 - 1134028003) / seconds) * 1e7 + 0.5) / 1e7

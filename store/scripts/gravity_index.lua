@@ -1,5 +1,5 @@
--- Functions that read the index of GRAVITY in steps. Stands after gravity_classes.lua, before gravity_search.lua,
--- gravity_page.lua and gravity_rank.lua.
+-- Functions that read the index of GRAVITY in steps. Follows gravity_classes.lua in scripts, and precedes
+-- gravity_search.lua, gravity_page.lua and gravity_rank.lua.
 -- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 exponent of votes   3 exponent of age   4 minutes added to every age
 --       5 about how many articles and classes a step may read   from 6 on: see the script

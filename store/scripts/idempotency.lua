@@ -1,4 +1,4 @@
--- Functions for scripts that post once, however often they are called. Stand after prelude.lua.
+-- Functions for scripts that post once, however often they are called. Follows prelude.lua in scripts.
 -- Such a script has five arguments in a row in ARGV:
 --   digest of the idempotency key; of the input if there is none
 --   digest of the input; without an idempotency key a random digest, which says which call has posted

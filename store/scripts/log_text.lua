@@ -1,5 +1,5 @@
 -- Appends an entry that has texts of an article or a comment (`type`), and notes its id: a deletion removes the entry.
--- Stands after prelude.lua.
+-- Follows prelude.lua in scripts.
 local function append_text(kind, actor, type, number, ...)
   local id = append_log(kind, actor, type .. ":" .. number, ...)
   local noted = redis.call("HGET", LOGGED, number)

@@ -1,4 +1,4 @@
--- Functions that notify users, here and in other partitions. Stands after prelude.lua and notify.lua.
+-- Functions that notify users, here and in other partitions. Follows prelude.lua and notify.lua in scripts.
 -- KEYS  see prelude.lua; the last two: effects:{p}   inbox:{p}: (see `keys.comment_keys`)
 -- ARGV  1-6 see prelude.lua   7 number of partitions
 local EFFECTS, INBOX = KEYS[#KEYS - 1], KEYS[#KEYS]

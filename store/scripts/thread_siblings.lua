@@ -1,5 +1,5 @@
--- Functions that read the replies to a comment or an article in the order of a thread. Stands after formulas.lua,
--- branch_paths.lua and index_rank.lua, before thread_page.lua.
+-- Functions that read the replies to a comment or an article in the order of a thread. Follows formulas.lua,
+-- branch_paths.lua and index_rank.lua in scripts, and precedes thread_page.lua.
 -- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
 --       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
 --       7 pinned:{p}: (a number, ":" and the name of a pin are appended)

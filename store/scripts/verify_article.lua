@@ -7,10 +7,10 @@
 local article = examine(name)
 if not article then return reply end
 
-for _, field in ipairs(article.torn) do
+for _, field in ipairs(article.invalid) do
   report(article.hash .. " " .. field, article.fields[field], "a usable " .. field)
 end
-if article.torn[1] then return reply end
+if article.invalid[1] then return reply end
 
 local account = USER .. string.lower(article.poster)
 if redis.call("HGET", account, "name") ~= article.poster then

@@ -18,17 +18,17 @@ end
 local is_stub = comment.state == "deleted"
 local parent = comment.parent and find_comment(comment.parent)
 local PATTERNS_OF_COMMENT = {time = DIGITS, up = DIGITS, down = DIGITS, depth = DIGITS}
-local torn = {}
+local invalid = {}
 for field, pattern in pairs(PATTERNS_OF_COMMENT) do
   local found = redis.call("HGET", comment.hash, field)
-  if not found or not string.find(found, pattern) then torn[#torn + 1] = field end
+  if not found or not string.find(found, pattern) then invalid[#invalid + 1] = field end
 end
-if comment.parent and not (parent and parent.article == comment.article) then torn[#torn + 1] = "parent" end
+if comment.parent and not (parent and parent.article == comment.article) then invalid[#invalid + 1] = "parent" end
 for _, field in ipairs(is_stub and {} or {"poster", "content"}) do
-  if not comment[field] then torn[#torn + 1] = field end
+  if not comment[field] then invalid[#invalid + 1] = field end
 end
-for _, field in ipairs(torn) do report(comment.hash .. " " .. field, comment[field], "a usable " .. field) end
-if torn[1] then return reply end
+for _, field in ipairs(invalid) do report(comment.hash .. " " .. field, comment[field], "a usable " .. field) end
+if invalid[1] then return reply end
 
 local function expect_field(field, expected)
   if comment[field] == expected then return end

@@ -8,7 +8,7 @@ if ARGV[9] == "article" then
   local found = article.comments
   article.comments = redis.call("ZCARD", TREE .. name) - redis.call("ZCARD", STUBS .. name)
   expect_number(article.hash, "comments", found or 0, article.comments)
-  if repairing and reply[2] and not article.torn[1] then index_activity(article) end
+  if repairing and reply[2] and not article.invalid[1] then index_activity(article) end
   return reply
 end
 

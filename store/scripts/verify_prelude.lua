@@ -1,5 +1,5 @@
 -- Functions of the scripts that verify: they report what is wrong and, with "repair", repair it from what it is derived
--- from, in the same step. Stands after prelude.lua.
+-- from, in the same step. Follows prelude.lua in scripts.
 -- KEYS  see prelude.lua
 -- ARGV  1-6 see prelude.lua   7 "repair" or ""   8 name: what follows the tag in the key   from 9 on: see the script
 -- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"
@@ -77,10 +77,10 @@ local function count_voters(article)
   article.down = redis.call("SCARD", downvoted) - #article.both
 end
 
--- Reads an article with the votes that it should have; nil if there is none. `torn` lists the fields that are invalid.
+-- Reads an article with the votes that it should have; nil if there is none. `invalid` lists fields with invalid values.
 -- While voting is open, votes are derived from the voters (`counted`); later only the hash has them.
 local function examine(number)
-  local hash, fields, torn = ARTICLE .. number, {}, {}
+  local hash, fields, invalid = ARTICLE .. number, {}, {}
   for i, found in ipairs(redis.call("HMGET", hash, unpack(FIELDS))) do fields[FIELDS[i]] = found end
   if not fields.poster and redis.call("EXISTS", hash) == 0 then return nil end
 
@@ -88,14 +88,14 @@ local function examine(number)
   local counted = now <= closes and redis.call("EXISTS", VOTED .. number) == 1
   for _, field in ipairs(FIELDS) do
     local is_derived = counted and (field == "up" or field == "down")
-    if not is_derived and not is_usable(field, fields[field]) then torn[#torn + 1] = field end
+    if not is_derived and not is_usable(field, fields[field]) then invalid[#invalid + 1] = field end
   end
   local article = {
-    number = number, member = string.format("%016.0f", tonumber(number)), hash = hash, fields = fields, torn = torn,
-    poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""), closes = closes,
+    number = number, member = string.format("%016.0f", tonumber(number)), hash = hash, fields = fields,
+    invalid = invalid, poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""), closes = closes,
     counted = counted, up = tonumber(fields.up), down = tonumber(fields.down),
     comments = fields.comments, active = fields.active,
   }
-  if counted and not torn[1] then count_voters(article) end
+  if counted and not invalid[1] then count_voters(article) end
   return article
 end

@@ -28,7 +28,7 @@ local karma, newest = tonumber(ARGV[13]), ARGV[12] ~= "0" and tonumber(ARGV[14])
 for _, member in ipairs(redis.call("ZRANGE", TIMELINE .. name, 0, -1)) do
   local number = tonumber(member)
   local article = number and examine(string.format("%.0f", number))
-  if article and article.torn[1] then return reply end -- the sum cannot be derived
+  if article and article.invalid[1] then return reply end -- the sum cannot be derived
   if article and article.member == member and string.lower(article.poster) == name then
     if number % 1024 ~= tonumber(ARGV[9]) then
       report(article.hash, "of slot " .. text(number % 1024), "of slot " .. ARGV[9] .. ", as its poster is")

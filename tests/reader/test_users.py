@@ -104,7 +104,7 @@ async def test_visitor_who_follows_is_asked_to_log_in_and_comes_back(page, scene
     await expect(follow).to_have_attribute("aria-pressed", "true")
 
 
-async def test_nobody_follows_themselves(visit, scene):
+async def test_own_page_has_no_button_to_follow(visit, scene):
     page = await visit(scene.alice)
     await opened(page, f"/user/{scene.alice.username.upper()}")
 

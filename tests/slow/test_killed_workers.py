@@ -37,6 +37,7 @@ class Clients:
 
     async def run(self, name: str, token: str, seed: int) -> None:
         chance, headers = random.Random(seed), {"Authorization": f"Bearer {token}"}
+        # `verify`: each client would load the certificates, which it does not use
         async with httpx.AsyncClient(base_url=self.url, headers=headers, timeout=10, verify=False) as client:
             while not self.is_ending:
                 other = chance.choice([each for each in PEOPLE if each != name])
@@ -107,7 +108,7 @@ async def sides(store: Store) -> tuple[set[tuple[str, str]], set[tuple[str, str]
     return followed, {(name, each) for name, found in zip(PEOPLE, replies[1::2], strict=True) for each in found}
 
 
-def heard_by(source: EventSource, name: str) -> list[tuple[str, str]]:
+def changes_by(source: EventSource, name: str) -> list[tuple[str, str]]:
     return [(each["kind"], each["subjectId"]) for each in source.received if each["actorId"] == f"user:{name}"]
 
 
@@ -136,6 +137,6 @@ async def test_follows_are_complete_and_sent_once_though_workers_are_killed(tmp_
         entries = [entry for found in written for entry in found]
         for name in PEOPLE:
             own = [(entry.kind, entry.subject) for entry in entries if entry.actor == name]
-            assert own == heard_by(source, name)
+            assert own == changes_by(source, name)
         assert source.connections > 1
         await store.close()
