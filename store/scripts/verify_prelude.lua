@@ -92,8 +92,8 @@ local function examine(number)
   end
   local article = {
     number = number, member = string.format("%016.0f", tonumber(number)), hash = hash, fields = fields,
-    invalid = invalid, poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""), closes = closes,
-    counted = counted, up = tonumber(fields.up), down = tonumber(fields.down),
+    invalid = invalid, poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""),
+    closes = closes, counted = counted, up = tonumber(fields.up), down = tonumber(fields.down),
     comments = fields.comments, active = fields.active,
   }
   if counted and not invalid[1] then count_voters(article) end

@@ -53,7 +53,7 @@ async def test_equal_queries_at_once_are_answered_by_token(live, tokens):
     }
 
 
-async def test_websocket_answers_and_refusals_tell(live, tokens):
+async def test_websocket_answers_and_refusals_report_the_ended_session(live, tokens):
     _, dead = tokens
     async with connect(f"{live.url.replace('http', 'ws')}/graphql", subprotocols=["graphql-transport-ws"]) as socket:
 

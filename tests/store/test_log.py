@@ -155,7 +155,7 @@ async def test_import_has_the_user_it_creates_and_all_votes(store, alice, append
     second = {"title": "b", "link": "", "groups": "", "time": "5", "imported": "8"}
 
     found = await appended()
-    assert sorted(found[:-3] if store.site.partitions == 1 else [e for e in found if e in voters]) == sorted(voters)
+    assert sorted([entry for entry in found if entry[1] != "Dave"]) == sorted(voters)
     assert [entry for entry in found if entry[1] == "Dave"] == [
         ("registered", "Dave", "user:dave", {"name": "Dave", "joined": str(clock.now)}),
         (
@@ -324,6 +324,7 @@ async def ids(store, alice, bob):
     p = store.site.home_of_user(alice)
     found = await log.read(store.site, p, log.START, 100)
     await log.advance(store.site, "other", p, found[-1].id)
+    await asyncio.sleep(0.002)  # trimming keeps what was appended in the same millisecond
     return [entry.id for entry in found if entry.subject == f"article:{number}"]
 
 
