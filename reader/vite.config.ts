@@ -22,5 +22,11 @@ export default defineConfig({
       output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } },
     },
   },
-  server: { proxy: { "/graphql": { target: UPVOTE, changeOrigin: true, ws: true } } },
+  server: {
+    proxy: {
+      "/graphql": { target: UPVOTE, changeOrigin: true, ws: true },
+      "/explorer": { target: UPVOTE, changeOrigin: true },
+      "^/(.+/)?(rss|atom)\\.xml(\\?|$)": { target: UPVOTE, changeOrigin: true },
+    },
+  },
 });

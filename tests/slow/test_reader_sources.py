@@ -9,7 +9,7 @@ import pytest
 
 from tests import programs
 from tests.server.commands import ROOT
-from tests.server.conftest import serving
+from tests.server.conftest import REGISTER, serving
 from tests.servers import PATIENCE
 
 SOURCES = ROOT / "reader"
@@ -49,13 +49,20 @@ def test_development_server_serves_pages_and_passes_requests_on(tmp_path):
     ):
         try:
             assert vite.stdout is not None
+            live.ask(REGISTER)
             url = next(found[0] for line in vite.stdout if (found := re.findall(r"http://127\.0\.0\.1:\d+", line)))
             page = httpx.get(f"{url}/article/1", headers={"Accept": "text/html"}, timeout=PATIENCE)
             script = httpx.get(f"{url}/src/pages/FrontPage.tsx", timeout=PATIENCE)
             answer = httpx.post(f"{url}/graphql", json={"query": "{ viewer { id } }"}, timeout=PATIENCE)
+            passed_on = [
+                httpx.get(f"{url}{path}", headers={"Accept": "text/html"}, timeout=PATIENCE)
+                for path in ("/explorer", "/atom.xml", "/rss.xml?order=HOT", "/user/alice/rss.xml")
+            ]
         finally:
             vite.terminate()
 
     assert '<script src="/src/before-paint.js">' in page.text
     assert "query FrontPage(" in script.text
     assert answer.json() == {"data": {"viewer": None}}
+    assert 'id="explorer"' in passed_on[0].text
+    assert [each.text.partition("?>")[2].strip()[:5] for each in passed_on[1:]] == ["<feed", "<rss ", "<rss "]
