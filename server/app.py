@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -29,7 +29,6 @@ from engine import (
     Client,
     Endpoint,
     EventId,
-    Limits,
     Observation,
     Options,
     RateLimiter,
@@ -37,22 +36,20 @@ from engine import (
     read_trusted_documents,
 )
 from engine.interfaces import STOPPING
-from engine.limits.cost import PageSize, Weights
-from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
-from resolvers import changes
-from resolvers.arguments import SIZES, BadInput
+from resolvers.arguments import BadInput
 from resolvers.changes import Change, Checkpoint, CursorGone
 from resolvers.context import Context
 from resolvers.live import Live, TooManyRankings
-from resolvers.rate_limits import RateLimit, WriteRates
+from resolvers.rate_limits import WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import documents, explorer, hacker_news, reader, shared_rates, sitemap, syndication
 from server.compression import Compression
 from server.http_limits.connections import ConnectionLimiter
-from server.http_limits.unread_output import UnreadOutput
-from server.observability.logs import Counting, Logs, LogStream, install_stream
-from server.observability.metrics import DatabaseGauges, Metrics
+from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
+from server.observability import health
+from server.observability.logs import Counting, Logs, install_stream
+from server.observability.metrics import Metrics
 from server.public_url import PublicURL
 from server.settings import Settings, WrongSetting
 from server.trusted import OriginWarnings, forwarding_warnings
@@ -60,19 +57,7 @@ from store import comments, effects, event_connection, log
 from store.client.tracking_cache import TrackingCaches
 from store.errors import Forbidden, NotFound, StoreUnavailable, Unauthenticated
 from store.ranking import config
-from store.ranking.formulas import GROUPS_PER_ARTICLE
-from store.ranking.snapshots import MAX_POSITIONS
-from store.records import INSTANTS
 from store.store import Store
-from store.threads import MAX_PLACES
-from store.validation import (
-    COMMENT_LENGTH,
-    CONTENT_LENGTH,
-    GROUP_LENGTH,
-    IDEMPOTENCY_KEY_LENGTH,
-    LINK_LENGTH,
-    TITLE_LENGTH,
-)
 
 if TYPE_CHECKING:
     from server.observability.tracing import Spans
@@ -90,34 +75,13 @@ CODES: dict[type[Exception], str] = {
     TooManyRankings: "RATE_LIMITED",
     Unauthenticated: "UNAUTHENTICATED",
 }
-ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
 STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
 KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"  # of servers that send requests of their visitors
-PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
-WEIGHTS = Weights(
-    texts={
-        ("Article", "content"): CONTENT_LENGTH // 10_000,
-        ("Comment", "content"): COMMENT_LENGTH // 10_000,
-        ("Comment", "descendantCount"): 1,  # counted in the store
-        ("SearchEdge", "excerpt"): 2,
-    },
-    flags={
-        "pinned": MAX_POSITIONS // 10,  # a copied position costs a tenth of one that is shown
-        ("Article", "thread", "pinned"): 10,  # copies nothing
-    },
-    arguments={"since": 25, "query": 50},  # finding the places of such a page takes longer than reading their articles
-    largest_page=SIZES[-1],
-    lists={("Comment", "ancestors"): 100},  # there may be 1,000
-    pages={("Article", "thread"): PageSize(50, MAX_PLACES)},
-    sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
-)
 CORS_REQUEST_HEADERS = [  # that pages of other origins may send, beside those that browsers always allow
     *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER),
     *("traceparent", "tracestate", "baggage", "sentry-trace"),
     *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight"),
 ]
-JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
-OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
 SPAN_EXPORTERS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 CONTRACT = FILE.read_text()
 CONTRACT_TAG = f'W/"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
@@ -243,9 +207,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
 def _add_routes(app: Application, settings: Settings) -> None:
     app.router.routes += [
         Route("/schema.graphql", contract),
-        Route("/healthz", healthz),
-        Route("/readyz", readyz),
-        Route("/metrics", metrics),
+        *health.routes(),
         *explorer.routes(PATH),
         *reader.routes(settings.reader == "on", PATH),
     ]
@@ -310,63 +272,6 @@ def is_tracing_on() -> bool:
     if exporters:
         return "otlp" in exporters.split(",")
     return any(os.environ.get(name) for name in SPAN_EXPORTERS)
-
-
-def max_request_bytes() -> int:
-    """The size of the largest valid request: one that posts an article with all texts at their limits, escaped."""
-    groups = GROUPS_PER_ARTICLE * GROUP_LENGTH
-    texts = TITLE_LENGTH + LINK_LENGTH + CONTENT_LENGTH + groups + IDEMPOTENCY_KEY_LENGTH
-    return JSON_BYTES * (texts + Limits().characters + OTHER_CHARACTERS)
-
-
-def document_limits(settings: Settings) -> Limits:
-    is_open = settings.introspection == "on"
-    return Limits(exclusive=PASSWORD_MUTATIONS, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
-
-
-def connection_limiter(settings: Settings) -> ConnectionLimiter:
-    is_limited = settings.rate_limits == "on"
-    max_connections = settings.max_address_connections if is_limited else None
-    max_unread = settings.max_address_unread if is_limited else None
-    unread_output = UnreadOutput(settings.max_unread, max_unread, settings.proxies)
-    return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_output=unread_output)
-
-
-def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
-    if settings.rate_limits == "off":
-        return None
-    points, back = settings.rate_points, settings.rate_points_back
-    policies = {
-        "user": RatePolicy(points, back, "UPVOTE_RATE_POINTS"),
-        "address": RatePolicy(
-            settings.rate_address_points or ADDRESS_SHARE * points,
-            settings.rate_address_points_back or ADDRESS_SHARE * back,
-            "UPVOTE_RATE_ADDRESS_POINTS",
-        ),
-        "key": RatePolicy(settings.rate_key_points, settings.rate_key_points_back, "UPVOTE_RATE_KEY_POINTS"),
-    }
-    rates = RateLimiter(policies, max_buckets=budget.share("buckets") // BUCKET_SIZE)
-    budget.measure("buckets", rates)
-    return rates
-
-
-def rate_limit(rates: RateLimiter, client: Client) -> RateLimit:
-    """What is left of a client's points."""
-    status = rates.status(client)
-    reset_at = min(round(status.reset_at * 1000), INSTANTS[-1])
-    return RateLimit(status.limit, status.remaining, round(status.refill), reset_at)
-
-
-def write_rates(settings: Settings) -> WriteRates | None:
-    if settings.rate_limits == "off":
-        return None
-    return WriteRates(
-        settings.rate_posts,
-        settings.rate_posts_a_day,
-        settings.rate_registrations,
-        settings.rate_comments,
-        settings.rate_comments_a_day,
-    )
 
 
 def cors_middleware(settings: Settings) -> Middleware | None:
@@ -468,51 +373,3 @@ async def contract(request: Request) -> Response:
     if request.headers.get("if-none-match", "").removeprefix("W/") == CONTRACT_TAG.removeprefix("W/"):
         return Response(status_code=304, headers=headers)
     return Response(CONTRACT, media_type="text/plain; charset=utf-8", headers=headers)
-
-
-async def healthz(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
-
-
-async def readyz(request: Request) -> Response:
-    try:
-        await request.app.state.store.site.redis.ping()
-    except StoreUnavailable:
-        return JSONResponse({"status": "unavailable", "store": "does not answer"}, status_code=503)
-    refusal = await request.app.state.store.site.write_error()
-    writes = {"writes": "refused", "reason": refusal} if refusal else {}
-    log: LogStream = request.app.state.log
-    note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
-    note |= await _database_note(request.app)
-    return JSONResponse({"status": "ok", "store": "answers", **writes, **note})  # refused writes do not make it unready
-
-
-async def _database_note(app: Starlette) -> dict[str, str]:
-    database: Database | None = app.state.database
-    if database is None:
-        return {}
-    if fault := await database.ping():
-        return {"database": f"does not answer: {fault}"}
-    try:
-        lag = await database.lag(app.state.store.site)
-    except StoreUnavailable:
-        return {}
-    return {"database": f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"}
-
-
-async def metrics(request: Request) -> Response:
-    metrics: Metrics = request.app.state.observer.metrics
-    store, database = request.app.state.store, request.app.state.database
-    metrics.writes_refused = await store.site.write_error() is not None
-    metrics.database = await _database_gauges(database, store) if database else None
-    return await asyncio.to_thread(metrics.scrape)  # it reads two files for each process
-
-
-async def _database_gauges(database: Database, store: Store) -> DatabaseGauges | None:
-    """How far the database is behind; None if the store does not answer."""
-    is_up = await database.ping() is None
-    try:
-        lag = await database.lag(store.site)
-    except StoreUnavailable:
-        return None
-    return DatabaseGauges(is_up, lag.entries, lag.seconds)

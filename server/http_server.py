@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from server.app import connection_limiter, create, max_request_bytes, open_store, trusted_documents
+from server.app import create, open_store, trusted_documents
 from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
+from server.limits import connection_limiter, max_request_bytes
 from server.observability import logs, metrics
 from server.settings import Settings
 from server.supervisor import SHUTDOWN_SECONDS, ProcessSupervisor, listeners

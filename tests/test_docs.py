@@ -23,7 +23,7 @@ from resolvers.queries import MAX_NODES
 from resolvers.subscriptions import MOST_COMMENTS, MOST_PENDING
 from schema.enums import UserErrorCode
 from schema.schema import FILE, SCHEMA
-from server import app
+from server import app, limits
 from server.cli.main import COMMANDS, main
 from server.http_limits.connections import ConnectionLimiter
 from server.http_limits.slow_clients import SlowClients
@@ -72,7 +72,7 @@ FIXED = {  # limits without a setting
     "`register`, `logIn` and `changePassword` in one request": 1,
     "fields, with those of each spread fragment": LIMITS.fields,
     "points of cost": LIMITS.cost,
-    "bytes of a request's body, and of a WebSocket message": app.max_request_bytes(),
+    "bytes of a request's body, and of a WebSocket message": limits.max_request_bytes(),
     "bytes of a URL": CONNECTIONS.max_url_bytes,
     "bytes of all headers": CONNECTIONS.max_header_bytes,
     "headers": CONNECTIONS.max_headers,
@@ -225,7 +225,7 @@ def test_costs_are_those_of_the_code():
     assert len(rows) >= 5
     for query, points in rows:
         operation = parse(query.strip("`")).definitions[0]
-        assert cost_of(SCHEMA._schema, {}, operation, app.WEIGHTS).points({}) == int(points), query
+        assert cost_of(SCHEMA._schema, {}, operation, limits.WEIGHTS).points({}) == int(points), query
 
 
 def test_lab_report_of_the_sample_is_shown_on_the_page(capsys, monkeypatch):

@@ -130,7 +130,8 @@ def traced() -> Iterator[list[str]]:
 @asynccontextmanager
 async def application(redis_url: str) -> AsyncIterator[Ask]:
     """A function that sends operations to an application in this process."""
-    from server.app import connection_limiter, create
+    from server.app import create
+    from server.limits import connection_limiter
     from server.settings import Settings
 
     settings = Settings(redis_url=redis_url)

@@ -10,7 +10,7 @@ from engine.errors import AnswerTooLarge, Refused
 from engine.limits.cost import check_cost
 from resolvers.context import Context
 from schema.schema import SCHEMA
-from server.app import document_limits
+from server.limits import document_limits
 from server.settings import Settings
 from store.articles import Draft
 from tests.conftest import registered

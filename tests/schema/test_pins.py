@@ -8,7 +8,7 @@ import pytest
 from caches import SizedCache
 from engine.documents import Operations
 from schema.schema import SCHEMA
-from server.app import document_limits
+from server.limits import document_limits
 from server.settings import Settings
 from store import keys
 from store.ranking import snapshots

@@ -6,7 +6,7 @@ from caches import SizedCache
 from engine.documents import Operations
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
-from server.app import document_limits
+from server.limits import document_limits
 from server.settings import Settings
 from store.maintenance import reindex
 from store.ranking.formulas import Order

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from schema.schema import SCHEMA
-from server.app import document_limits
+from server.limits import document_limits
 from server.settings import Settings
 from store.passwords import QUEUE_LENGTH, THREADS
 from tests.server.conftest import REGISTER, serving

@@ -5,7 +5,7 @@ import json
 import pytest
 from websockets.sync.client import connect
 
-from server.app import max_request_bytes
+from server.limits import max_request_bytes
 from store.validation import CONTENT_LENGTH, LINK_LENGTH, TITLE_LENGTH
 
 LONGEST = {

@@ -27,8 +27,8 @@ from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
 from engine import Options
-from server.app import max_request_bytes
 from server.http_limits.connections import ConnectionLimiter
+from server.limits import max_request_bytes
 from tests import programs
 from tests.server.conftest import Live, serving
 from tests.servers import PATIENCE, free_port, until

@@ -1,0 +1,103 @@
+"""The limits of a server, set up from its settings: of documents, requests, connections, and what a client may do."""
+
+from caches import CacheBudget
+from engine import Client, Limits, RateLimiter
+from engine.limits.cost import PageSize, Weights
+from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
+from resolvers import changes
+from resolvers.arguments import SIZES
+from resolvers.rate_limits import RateLimit, WriteRates
+from server.http_limits.connections import ConnectionLimiter
+from server.http_limits.unread_output import UnreadOutput
+from server.settings import Settings
+from store.ranking.formulas import GROUPS_PER_ARTICLE
+from store.ranking.snapshots import MAX_POSITIONS
+from store.records import INSTANTS
+from store.threads import MAX_PLACES
+from store.validation import (
+    COMMENT_LENGTH,
+    CONTENT_LENGTH,
+    GROUP_LENGTH,
+    IDEMPOTENCY_KEY_LENGTH,
+    LINK_LENGTH,
+    TITLE_LENGTH,
+)
+
+PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
+WEIGHTS = Weights(
+    texts={
+        ("Article", "content"): CONTENT_LENGTH // 10_000,
+        ("Comment", "content"): COMMENT_LENGTH // 10_000,
+        ("Comment", "descendantCount"): 1,  # counted in the store
+        ("SearchEdge", "excerpt"): 2,
+    },
+    flags={
+        "pinned": MAX_POSITIONS // 10,  # a copied position costs a tenth of one that is shown
+        ("Article", "thread", "pinned"): 10,  # copies nothing
+    },
+    arguments={"since": 25, "query": 50},  # finding the places of such a page takes longer than reading their articles
+    largest_page=SIZES[-1],
+    lists={("Comment", "ancestors"): 100},  # there may be 1,000
+    pages={("Article", "thread"): PageSize(50, MAX_PLACES)},
+    sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
+)
+ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
+JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
+OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
+
+
+def max_request_bytes() -> int:
+    """The size of the largest valid request: one that posts an article with all texts at their limits, escaped."""
+    groups = GROUPS_PER_ARTICLE * GROUP_LENGTH
+    texts = TITLE_LENGTH + LINK_LENGTH + CONTENT_LENGTH + groups + IDEMPOTENCY_KEY_LENGTH
+    return JSON_BYTES * (texts + Limits().characters + OTHER_CHARACTERS)
+
+
+def document_limits(settings: Settings) -> Limits:
+    is_open = settings.introspection == "on"
+    return Limits(exclusive=PASSWORD_MUTATIONS, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
+
+
+def connection_limiter(settings: Settings) -> ConnectionLimiter:
+    is_limited = settings.rate_limits == "on"
+    max_connections = settings.max_address_connections if is_limited else None
+    max_unread = settings.max_address_unread if is_limited else None
+    unread_output = UnreadOutput(settings.max_unread, max_unread, settings.proxies)
+    return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_output=unread_output)
+
+
+def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
+    if settings.rate_limits == "off":
+        return None
+    points, back = settings.rate_points, settings.rate_points_back
+    policies = {
+        "user": RatePolicy(points, back, "UPVOTE_RATE_POINTS"),
+        "address": RatePolicy(
+            settings.rate_address_points or ADDRESS_SHARE * points,
+            settings.rate_address_points_back or ADDRESS_SHARE * back,
+            "UPVOTE_RATE_ADDRESS_POINTS",
+        ),
+        "key": RatePolicy(settings.rate_key_points, settings.rate_key_points_back, "UPVOTE_RATE_KEY_POINTS"),
+    }
+    rates = RateLimiter(policies, max_buckets=budget.share("buckets") // BUCKET_SIZE)
+    budget.measure("buckets", rates)
+    return rates
+
+
+def rate_limit(rates: RateLimiter, client: Client) -> RateLimit:
+    """What is left of a client's points."""
+    status = rates.status(client)
+    reset_at = min(round(status.reset_at * 1000), INSTANTS[-1])
+    return RateLimit(status.limit, status.remaining, round(status.refill), reset_at)
+
+
+def write_rates(settings: Settings) -> WriteRates | None:
+    if settings.rate_limits == "off":
+        return None
+    return WriteRates(
+        settings.rate_posts,
+        settings.rate_posts_a_day,
+        settings.rate_registrations,
+        settings.rate_comments,
+        settings.rate_comments_a_day,
+    )

@@ -1,0 +1,66 @@
+"""What tells operators how a server is: its health, whether it is ready, and its metrics."""
+
+import asyncio
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from database.database import Database
+from server.observability.logs import LogStream
+from server.observability.metrics import DatabaseGauges, Metrics
+from store.errors import StoreUnavailable
+from store.store import Store
+
+
+def routes() -> list[BaseRoute]:
+    return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+
+
+async def healthz(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def readyz(request: Request) -> Response:
+    try:
+        await request.app.state.store.site.redis.ping()
+    except StoreUnavailable:
+        return JSONResponse({"status": "unavailable", "store": "does not answer"}, status_code=503)
+    refusal = await request.app.state.store.site.write_error()
+    writes = {"writes": "refused", "reason": refusal} if refusal else {}
+    log: LogStream = request.app.state.log
+    note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
+    note |= await _database_note(request.app)
+    return JSONResponse({"status": "ok", "store": "answers", **writes, **note})  # refused writes do not make it unready
+
+
+async def _database_note(app: Starlette) -> dict[str, str]:
+    database: Database | None = app.state.database
+    if database is None:
+        return {}
+    if fault := await database.ping():
+        return {"database": f"does not answer: {fault}"}
+    try:
+        lag = await database.lag(app.state.store.site)
+    except StoreUnavailable:
+        return {}
+    return {"database": f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"}
+
+
+async def metrics(request: Request) -> Response:
+    metrics: Metrics = request.app.state.observer.metrics
+    store, database = request.app.state.store, request.app.state.database
+    metrics.writes_refused = await store.site.write_error() is not None
+    metrics.database = await _database_gauges(database, store) if database else None
+    return await asyncio.to_thread(metrics.scrape)  # it reads two files for each process
+
+
+async def _database_gauges(database: Database, store: Store) -> DatabaseGauges | None:
+    """How far the database is behind; None if the store does not answer."""
+    is_up = await database.ping() is None
+    try:
+        lag = await database.lag(store.site)
+    except StoreUnavailable:
+        return None
+    return DatabaseGauges(is_up, lag.entries, lag.seconds)
