@@ -48,27 +48,27 @@ def run(arguments: list[str]) -> None:
 
 
 def random_stories(file: Path) -> Path:
-    rng = random.Random(1)
+    chance = random.Random(1)
     with file.open("w", newline="") as lines:
         writer = csv.writer(lines)
         writer.writerow(("id", "title", "url", "points", "comments", "author", "created_at"))
-        writer.writerows(story(number, rng) for number in range(STORIES))
+        writer.writerows(story(number, chance) for number in range(STORIES))
     return file
 
 
-def story(number: int, rng: random.Random) -> tuple[str | int, ...]:
-    kind = rng.choices(("Ask HN: ", "Show HN: ", ""), (9, 6, 85))[0]
-    host = skewed(rng, HOSTS)
-    link = "" if kind == "Ask HN: " else f"https://www.host{host}.example/{rng.getrandbits(200):x}"
-    title = kind + " ".join(rng.choices(WORDS, k=rng.randint(4, 14)))
-    points = min(round(rng.paretovariate(0.75)), 3_000)
-    at = NEWEST - timedelta(minutes=rng.randrange(YEAR_MINUTES))
-    return number, title, link, points, 0, f"author-{skewed(rng, AUTHORS)}", f"{at:%Y-%m-%dT%H:%M:%SZ}"
+def story(number: int, chance: random.Random) -> tuple[str | int, ...]:
+    kind = chance.choices(("Ask HN: ", "Show HN: ", ""), (9, 6, 85))[0]
+    host = skewed(chance, HOSTS)
+    link = "" if kind == "Ask HN: " else f"https://www.host{host}.example/{chance.getrandbits(200):x}"
+    title = kind + " ".join(chance.choices(WORDS, k=chance.randint(4, 14)))
+    points = min(round(chance.paretovariate(0.75)), 3_000)
+    at = NEWEST - timedelta(minutes=chance.randrange(YEAR_MINUTES))
+    return number, title, link, points, 0, f"author-{skewed(chance, AUTHORS)}", f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def skewed(rng: random.Random, count: int) -> int:
+def skewed(chance: random.Random, count: int) -> int:
     """A number below `count`, the small ones much more often."""
-    return int(count * rng.random() ** 2.5)
+    return int(count * chance.random() ** 2.5)
 
 
 if __name__ == "__main__":

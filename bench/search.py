@@ -82,12 +82,12 @@ def fill(connection: Connection, stories: Sequence[Story]) -> None:
 
 def comment(connection: Connection, stories: Sequence[Story], count: int) -> None:
     """Write comments, and index them."""
-    rng, kept = random.Random(2), {"parent": None, "depth": 0, "down": 0, "imported_votes": 0, "state": "VISIBLE"}
+    chance, kept = random.Random(2), {"parent": None, "depth": 0, "down": 0, "imported_votes": 0, "state": "VISIBLE"}
     rows = [
         {
-            "number": 1024 * (len(stories) + place), "article": 1024 * rng.randrange(1, len(stories) + 1),
-            "poster": rng.choice(stories).poster, "content": " ".join(each.title for each in rng.sample(stories, 5)),
-            "posted_ms": rng.choice(stories).time, "up": rng.randrange(1, 50), **kept,
+            "number": 1024 * (len(stories) + place), "article": 1024 * chance.randrange(1, len(stories) + 1),
+            "poster": chance.choice(stories).poster, "content": " ".join(each.title for each in chance.sample(stories, 5)),
+            "posted_ms": chance.choice(stories).time, "up": chance.randrange(1, 50), **kept,
         }
         for place in range(1, count + 1)
     ]  # fmt: skip
@@ -98,12 +98,12 @@ def comment(connection: Connection, stories: Sequence[Story], count: int) -> Non
 
 def rows(engines: Engines, stories: Sequence[Story]) -> list[list[str]]:
     """The figures of each kind of search."""
-    rng = random.Random(1)
+    chance = random.Random(1)
     wanted = {
-        f"{count} word{'s' * (count > 1)}": [query(rng, stories, count) for _ in range(SEARCHES)]
+        f"{count} word{'s' * (count > 1)}": [query(chance, stories, count) for _ in range(SEARCHES)]
         for count in range(1, 5)
     }
-    wanted["1 to 4 words"] = [query(rng, stories, rng.randint(1, 4)) for _ in range(SEARCHES)]
+    wanted["1 to 4 words"] = [query(chance, stories, chance.randint(1, 4)) for _ in range(SEARCHES)]
     searches = {name: [Search(parse(each)) for each in queries] for name, queries in wanted.items()}
     mixed = searches["1 to 4 words"]
     searches["... in quotation marks"] = [Search(parse(f'"{each}"')) for each in wanted["1 to 4 words"]]
@@ -115,9 +115,9 @@ def rows(engines: Engines, stories: Sequence[Story]) -> list[list[str]]:
     return [[name, *figures(engines, each)] for name, each in searches.items()]
 
 
-def query(rng: random.Random, stories: Sequence[Story], count: int) -> str:
-    words = rng.choice(stories).title.split()
-    first = rng.randrange(max(1, len(words) - count + 1))
+def query(chance: random.Random, stories: Sequence[Story], count: int) -> str:
+    words = chance.choice(stories).title.split()
+    first = chance.randrange(max(1, len(words) - count + 1))
     return " ".join(words[first : first + count])
 
 

@@ -37,7 +37,7 @@ TEXTS = ("title", "link", "content")
 class Changed:
     """
     What tables that are derived from these have to follow: numbers of articles that are new, or whose title, link,
-    content, poster or groups changed; folded names of users that are new or changed; numbers of deleted articles; and
+    content, poster or groups changed; names, in lower case, of users that are new or changed; numbers of deleted articles; and
     numbers of comments that are new or deleted, or whose content or groups changed.
     """
 

@@ -12,7 +12,7 @@ from store.sessions import parse_token
 
 pytestmark = pytest.mark.routed
 
-HERE, THERE, YONDER = "1.1.1.1", "2.2.2.2", "3.3.3.3"
+HERE, THERE, ELSEWHERE = "1.1.1.1", "2.2.2.2", "3.3.3.3"
 POLICIES = {"address": RatePolicy(100, 10), "user": RatePolicy(100, 10)}
 
 
@@ -42,7 +42,7 @@ async def test_tokens_of_a_user_take_from_one_bucket_in_all_processes(store, ali
     here, there = process(), process()
     await spend(here, Client(first, HERE), 60)
     await spend(there, Client(second, THERE), 30)
-    await spend(there, Client(first, YONDER), 5)
+    await spend(there, Client(first, ELSEWHERE), 5)
     await here.synchronize(shared)
     await there.synchronize(shared)
     await spend(here, Client(second, HERE), 1)
@@ -51,16 +51,16 @@ async def test_tokens_of_a_user_take_from_one_bucket_in_all_processes(store, ali
 
     for token, rates in ((first, there), (second, there)):
         with pytest.raises(Refused):
-            await rates.admit(Client(token, YONDER))
+            await rates.admit(Client(token, ELSEWHERE))
     assert here.status(Client(first, HERE)).remaining == 4
     assert here.status(Client(None, HERE)).remaining == 100
 
 
 async def test_buckets_of_each_kind_are_shared_by_their_policy(process, shared):
-    process_with_few = process()
-    process_with_few.take(("user", "bob"), 150)
-    process_with_few.take(("address", HERE), 50)
-    await process_with_few.synchronize(shared)
+    rates = process()
+    rates.take(("user", "bob"), 150)
+    rates.take(("address", HERE), 50)
+    await rates.synchronize(shared)
 
     assert await shared({("user", "bob"): 1, ("address", HERE): 1}) == {("user", "bob"): -51, ("address", HERE): 49}
 

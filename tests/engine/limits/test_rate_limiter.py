@@ -1,6 +1,7 @@
 """Rate limits by cost: token buckets of users, server keys and addresses."""
 
 import asyncio
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -20,24 +21,30 @@ POLICIES = {
 }
 
 
+@dataclass
+class Lookups:
+    """Names by tokens and server keys ("?" if the lookup fails), and the texts that were looked up."""
+
+    names: dict[str, str]
+    texts: list[str] = field(default_factory=list)
+
+
 @pytest.fixture
 def clock():
+    """In seconds, unlike that of a store."""
     return Clock(1_470_311_520)
 
 
 @pytest.fixture
 def lookups():
-    """Names by tokens and server keys ("?" if the lookup fails), and the texts that were looked up."""
-    return {"alice-1": "alice", "alice-2": "alice", "shop.secret": "shop"}, []
+    return Lookups({"alice-1": "alice", "alice-2": "alice", "shop.secret": "shop"})
 
 
 @pytest.fixture
 def rates(clock, lookups):
-    names, looked_up = lookups
-
     async def find(texts):
-        looked_up.extend(texts)
-        return {text: names.get(text) for text in texts if names.get(text) != "?"}
+        lookups.texts.extend(texts)
+        return {text: lookups.names.get(text) for text in texts if lookups.names.get(text) != "?"}
 
     rates = RateLimiter(POLICIES, clock)
     rates.sessions.find = rates.keys.find = find
@@ -117,7 +124,7 @@ async def test_token_without_a_session_takes_from_its_address(rates, lookups):
         await take(rates, Client(junk, HERE), 25)
 
     assert await refused(rates, Client("other", HERE))
-    assert lookups[1] == ["junk", "\ud800", "other"]
+    assert lookups.texts == ["junk", "\ud800", "other"]
 
 
 async def test_ended_session_takes_from_its_address_within_two_seconds(rates, lookups, clock):
@@ -125,7 +132,7 @@ async def test_ended_session_takes_from_its_address_within_two_seconds(rates, lo
         return {}
 
     await take(rates, Client("alice-1", HERE), 1)
-    lookups[0].clear()
+    lookups.names.clear()
     clock.now += 1.6
     await take(rates, Client("alice-1", HERE), 1)
     await rates.synchronize(take_points)
@@ -135,12 +142,12 @@ async def test_ended_session_takes_from_its_address_within_two_seconds(rates, lo
 
 
 async def test_lookup_that_fails_counts_for_the_address_and_is_not_repeated_at_once(rates, lookups, clock):
-    lookups[0]["new"] = "?"
+    lookups.names["new"] = "?"
     await take(rates, Client("new", HERE), 10)
     await take(rates, Client("new", HERE), 10)
-    assert (left(rates, Client(None, HERE)), lookups[1]) == (80, ["new"])
+    assert (left(rates, Client(None, HERE)), lookups.texts) == (80, ["new"])
 
-    lookups[0]["new"] = "bob"
+    lookups.names["new"] = "bob"
     clock.now += 2
     await take(rates, Client("new", HERE), 10)
     assert left(rates, Client("new", HERE)) == 40
@@ -148,7 +155,7 @@ async def test_lookup_that_fails_counts_for_the_address_and_is_not_repeated_at_o
 
 async def test_cached_session_is_used_while_lookups_fail(rates, lookups, clock):
     await take(rates, Client("alice-1", HERE), 10)
-    lookups[0]["alice-1"] = "?"
+    lookups.names["alice-1"] = "?"
     clock.now += 61
     await take(rates, Client("alice-1", HERE), 10)
 
@@ -190,7 +197,7 @@ async def test_wrong_server_key_or_visitor_is_refused(rates, key, code):
 async def test_revoked_server_key_is_refused_within_a_second(rates, lookups, clock):
     keyed = Client(None, HERE, key=ServerKey("shop.secret", THERE))
     await rates.admit(keyed)
-    del lookups[0]["shop.secret"]
+    del lookups.names["shop.secret"]
     clock.now += 0.9
 
     assert (await refused(rates, keyed)).code == "UNAUTHENTICATED"
@@ -296,7 +303,7 @@ async def test_refusals_and_websocket_operations_cost_points():
 
 async def test_operations_of_a_websocket_take_from_the_key_of_its_handshake(lookups):
     async def find(texts):
-        return {text: lookups[0].get(text) for text in texts}
+        return {text: lookups.names.get(text) for text in texts}
 
     rates = RateLimiter(POLICIES)
     rates.keys.find = find
@@ -309,7 +316,7 @@ async def test_operations_of_a_websocket_take_from_the_key_of_its_handshake(look
             assert CONTEXTS.opened[-1].client.address == THERE
             assert socket.response.headers["ratelimit-policy"] == '"key";q=200;qu="points";w=20'
 
-            del lookups[0]["shop.secret"]
+            del lookups.names["shop.secret"]
             await receive(socket)
             await asyncio.sleep(1)
             await subscribe(socket, "{ hello }", "2")
