@@ -86,7 +86,8 @@ def comment(connection: Connection, stories: Sequence[Story], count: int) -> Non
     rows = [
         {
             "number": 1024 * (len(stories) + place), "article": 1024 * chance.randrange(1, len(stories) + 1),
-            "poster": chance.choice(stories).poster, "content": " ".join(each.title for each in chance.sample(stories, 5)),
+            "poster": chance.choice(stories).poster,
+            "content": " ".join(each.title for each in chance.sample(stories, 5)),
             "posted_ms": chance.choice(stories).time, "up": chance.randrange(1, 50), **kept,
         }
         for place in range(1, count + 1)

@@ -37,8 +37,8 @@ TEXTS = ("title", "link", "content")
 class Changed:
     """
     What tables that are derived from these have to follow: numbers of articles that are new, or whose title, link,
-    content, poster or groups changed; names, in lower case, of users that are new or changed; numbers of deleted articles; and
-    numbers of comments that are new or deleted, or whose content or groups changed.
+    content, poster or groups changed; names, in lower case, of users that are new or changed; numbers of deleted
+    articles; and numbers of comments that are new or deleted, or whose content or groups changed.
     """
 
     articles: set[int] = field(default_factory=set)

@@ -132,7 +132,7 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
     """
     number = arguments.article_number(article_id)
     with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
-        await _highest_comment(context, number, None)
+        await _highest_comment(context, number, None)  # raises NotFound if there is no such article
         async for event in _without_loss(mailbox):
             if event.kind is EventKind.DELETED:
                 return

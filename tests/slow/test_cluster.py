@@ -91,11 +91,11 @@ async def test_slot_that_moves_is_followed(store, cluster):
     with moved_key_by_key(cluster, hash_slot(str(home))):
         during = await article(store, number)
         await log.advance(store.site, "reader", home, log.START)  # a write of one key, which replicas confirm
-        voting = asyncio.ensure_future(store.articles.vote(number, "bob", Vote.UP))
+        vote = asyncio.ensure_future(store.articles.vote(number, "bob", Vote.UP))
         await asyncio.sleep(0.2)
-        assert not voting.done()
+        assert not vote.done()
 
-    assert (during.votes, (await voting).article.votes) == (1, 2)
+    assert (during.votes, (await vote).article.votes) == (1, 2)
     assert (await article(store, number)).votes == 2
 
 
@@ -144,11 +144,11 @@ async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, cluste
     async with voting(store) as crowd:
         await asyncio.to_thread(until, lambda: len(crowd.acknowledged) == len(crowd.articles))
         number = crowd.articles[0]
-        lost, slots = server_of(cluster, store, number), hash_slot(str(store.site.home_of_article(number)))
+        lost, slot = server_of(cluster, store, number), hash_slot(str(store.site.home_of_article(number)))
         if fault is signal.SIGKILL:
             await asyncio.to_thread(lost.kill)
         lost.send(fault)
-        await asyncio.to_thread(until, lambda: cluster.primary_of(slots, but=lost) is not lost)
+        await asyncio.to_thread(until, lambda: cluster.primary_of(slot, but=lost) is not lost)
         lost.send(signal.SIGCONT)
         cluster.launch()
         await asyncio.to_thread(cluster.wait_until_complete)
@@ -180,12 +180,10 @@ async def test_no_read_is_older_than_one_before_during_a_failover(store, cluster
     async with voting(store, 1) as crowd:
         reading = asyncio.create_task(read_until_cancelled(crowd))
         await asyncio.to_thread(until, lambda: reading.done() or seen > 1)
-        lost, slots = (
-            server_of(cluster, store, crowd.articles[0]),
-            hash_slot(str(store.site.home_of_article(crowd.articles[0]))),
-        )
+        number = crowd.articles[0]
+        lost, slot = server_of(cluster, store, number), hash_slot(str(store.site.home_of_article(number)))
         await asyncio.to_thread(lost.kill)
-        await asyncio.to_thread(until, lambda: cluster.primary_of(slots, but=lost) is not lost)
+        await asyncio.to_thread(until, lambda: cluster.primary_of(slot, but=lost) is not lost)
         cluster.launch()
         await asyncio.to_thread(cluster.wait_until_complete)
         before = seen

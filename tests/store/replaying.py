@@ -8,8 +8,6 @@ from store.log import Entry
 from store.maintenance import dump
 from store.store import Store
 
-DERIVED_FIELDS = ("link_digest", "karma", "password")
-
 
 class Replay:
     """The state of a store as its entries tell it."""
