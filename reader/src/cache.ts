@@ -11,8 +11,6 @@ import type {
   FollowUserInput,
   RankingSubscription,
   RankingSubscriptionVariables as Ranking,
-  VoteInput,
-  VoteOnCommentInput,
   VoteValue,
 } from "./gql/graphql";
 
@@ -67,17 +65,19 @@ export function cache(): Exchange {
   });
 }
 
-const expectedVote: OptimisticMutationResolver<{ input: VoteInput }> = ({ input }, cache) => ({
+type VoteArguments<Subject> = { input: Subject & { value: VoteValue } };
+
+const expectedVote: OptimisticMutationResolver<VoteArguments<{ articleId: string }>> = ({ input }, cache) => ({
   __typename: "VotePayload",
   changed: true,
-  article: expected(cache, "Article", input.articleId, input.value ?? "UP"),
+  article: expected(cache, "Article", input.articleId, input.value),
   userErrors: [],
 });
 
-const expectedVoteOnComment: OptimisticMutationResolver<{ input: VoteOnCommentInput }> = ({ input }, cache) => ({
+const expectedVoteOnComment: OptimisticMutationResolver<VoteArguments<{ commentId: string }>> = ({ input }, cache) => ({
   __typename: "VoteOnCommentPayload",
   changed: true,
-  comment: expected(cache, "Comment", input.commentId, input.value ?? "UP"),
+  comment: expected(cache, "Comment", input.commentId, input.value),
   userErrors: [],
 });
 

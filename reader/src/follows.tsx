@@ -1,46 +1,41 @@
 import { useState } from "react";
-import { useMutation } from "urql";
+import { useClient } from "urql";
 import { useLocation } from "wouter";
 import { reasonOf } from "./errors";
-import { graphql } from "./gql";
+import { graphql, readFragment } from "./gql";
 import { logInPath } from "./log-in";
 import { useSession } from "./session";
 import { say, sayProblem } from "./status";
 
+const FOLLOWED = graphql(`
+  fragment Followed on FollowUserPayload {
+    changed
+    user {
+      id
+      viewerIsFollowing
+      followers(first: 1) {
+        totalCount
+      }
+    }
+    userErrors {
+      code
+      message
+    }
+  }
+`);
+
 const FOLLOW = graphql(`
   mutation Follow($input: FollowUserInput!) {
-    followUser(input: $input) {
-      changed
-      user {
-        id
-        viewerIsFollowing
-        followers(first: 1) {
-          totalCount
-        }
-      }
-      userErrors {
-        code
-        message
-      }
+    followed: followUser(input: $input) {
+      ...Followed
     }
   }
 `);
 
 const UNFOLLOW = graphql(`
   mutation Unfollow($input: FollowUserInput!) {
-    unfollowUser(input: $input) {
-      changed
-      user {
-        id
-        viewerIsFollowing
-        followers(first: 1) {
-          totalCount
-        }
-      }
-      userErrors {
-        code
-        message
-      }
+    followed: unfollowUser(input: $input) {
+      ...Followed
     }
   }
 `);
@@ -83,22 +78,10 @@ export function FollowButton({ user: { id, username, viewerIsFollowing } }: Foll
 }
 
 function useToggle(userId: string, username: string): (isFollowing: boolean) => Promise<void> {
-  const [, follow] = useMutation(FOLLOW);
-  const [, unfollow] = useMutation(UNFOLLOW);
+  const client = useClient();
   return async (isFollowing) => {
-    const input = { userId };
-    const { error, refusals } = isFollowing ? await ended(unfollow({ input })) : await begun(follow({ input }));
-    const reason = reasonOf(error, refusals);
+    const { data, error } = await client.mutation(isFollowing ? UNFOLLOW : FOLLOW, { input: { userId } });
+    const reason = reasonOf(error, readFragment(FOLLOWED, data?.followed)?.userErrors);
     if (reason) sayProblem(`${isFollowing ? "You still follow" : "You do not follow"} ${username}. ${reason}`);
   };
-
-  async function begun(sent: ReturnType<typeof follow>) {
-    const { data, error } = await sent;
-    return { error, refusals: data?.followUser?.userErrors };
-  }
-
-  async function ended(sent: ReturnType<typeof unfollow>) {
-    const { data, error } = await sent;
-    return { error, refusals: data?.unfollowUser?.userErrors };
-  }
 }

@@ -1,15 +1,15 @@
-import { useClient, type Client } from "urql";
+import { useClient, type Client, type TypedDocumentNode } from "urql";
 import { useLocation } from "wouter";
 import { reasonOf } from "./errors";
 import { graphql } from "./gql";
-import type { VoteValue } from "./gql/graphql";
+import type { VoteMutation, VoteMutationVariables, VoteOnCommentMutation, VoteValue } from "./gql/graphql";
 import { logInPath } from "./log-in";
 import { useSession } from "./session";
 import { say, sayProblem } from "./status";
 
 const VOTE = graphql(`
-  mutation Vote($input: VoteInput!) {
-    vote(input: $input) {
+  mutation Vote($id: ID!, $value: VoteValue!) {
+    voted: vote(input: { articleId: $id, value: $value }) {
       changed
       article {
         id
@@ -26,8 +26,8 @@ const VOTE = graphql(`
 `);
 
 const VOTE_ON_COMMENT = graphql(`
-  mutation VoteOnComment($input: VoteOnCommentInput!) {
-    voteOnComment(input: $input) {
+  mutation VoteOnComment($id: ID!, $value: VoteValue!) {
+    voted: voteOnComment(input: { commentId: $id, value: $value }) {
       changed
       comment {
         id
@@ -42,6 +42,8 @@ const VOTE_ON_COMMENT = graphql(`
     }
   }
 `);
+
+type VoteDocument = TypedDocumentNode<VoteMutation | VoteOnCommentMutation, VoteMutationVariables>;
 
 /** What is voted on. Fragments select these fields. */
 export interface Subject {
@@ -108,19 +110,10 @@ function useVote(subject: Subject): (value: VoteValue) => void {
 
 /** The cache shows the vote before the answer, and takes it back unless the server has counted it. */
 async function send(client: Client, { __typename, id }: Subject, value: VoteValue): Promise<void> {
-  const reason =
-    __typename === "Comment" ? await voteOnComment(client, id, value) : await voteOnArticle(client, id, value);
+  const mutation: VoteDocument = __typename === "Comment" ? VOTE_ON_COMMENT : VOTE;
+  const { data, error } = await client.mutation(mutation, { id, value });
+  const reason = reasonOf(error, data?.voted?.userErrors);
   if (reason !== null) sayProblem(`Your vote was not counted. ${reason}`);
-}
-
-async function voteOnArticle(client: Client, articleId: string, value: VoteValue): Promise<string | null> {
-  const { data, error } = await client.mutation(VOTE, { input: { articleId, value } });
-  return reasonOf(error, data?.vote?.userErrors);
-}
-
-async function voteOnComment(client: Client, commentId: string, value: VoteValue): Promise<string | null> {
-  const { data, error } = await client.mutation(VOTE_ON_COMMENT, { input: { commentId, value } });
-  return reasonOf(error, data?.voteOnComment?.userErrors);
 }
 
 const last = new Map<string, Promise<void>>();

@@ -1,0 +1,91 @@
+import "../pages/pages.css";
+import { useState } from "react";
+import { useMutation, type TypedDocumentNode } from "urql";
+import { Link, useLocation, useSearch } from "wouter";
+import { explain, type Refusal } from "../errors";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import { nextPath } from "../log-in";
+import { beginSession } from "../session";
+import { say } from "../status";
+import { Field, Form } from "./Form";
+import { Page } from "./Page";
+
+const NEW_SESSION = graphql(`
+  fragment NewSession on SessionPayload {
+    token
+    user {
+      id
+      username
+    }
+    userErrors {
+      code
+      field
+      message
+      ... on RateLimited {
+        retryAt
+      }
+    }
+  }
+`);
+
+interface EntranceProps {
+  title: string;
+  mutation: TypedDocumentNode<
+    { session?: FragmentType<typeof NEW_SESSION> | null },
+    { input: { username: string; password: string } }
+  >;
+  nameHint?: string;
+  passwordHint?: string;
+  /** What password managers fill in. */
+  password: "current-password" | "new-password";
+  /** The other page that opens a session, for those who are wrong here. */
+  other: { question: string; path: string; name: string };
+}
+
+/** A page that opens a session, and then goes back to where it was asked for. */
+export function Entrance({ title, mutation, nameHint, passwordHint, password, other }: EntranceProps) {
+  const search = useSearch();
+  const { refusals, fault, send } = useOpening(mutation);
+  return (
+    <Page title={title}>
+      <Form submit={title} action={send} refusals={refusals} fault={fault}>
+        <Field
+          name="username"
+          label="Name"
+          hint={nameHint}
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+        />
+        <Field name="password" label="Password" hint={passwordHint} type="password" autoComplete={password} required />
+      </Form>
+      <p className="else">
+        {other.question} <Link href={`${other.path}${search && `?${search}`}`}>{other.name}</Link>
+      </p>
+    </Page>
+  );
+}
+
+/** Sends the form, and begins the session or says why there is none. */
+function useOpening(mutation: EntranceProps["mutation"]) {
+  const [, open] = useMutation(mutation);
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function send(form: FormData) {
+    const input = { username: String(form.get("username")).trim(), password: String(form.get("password")) };
+    const { data, error } = await open({ input });
+    const { token, user, userErrors = [] } = readFragment(NEW_SESSION, data?.session) ?? {};
+    setFault(error ? explain(error) : null);
+    setRefusals(userErrors);
+    if (!token || !user) return;
+    beginSession({ token, username: user.username });
+    navigate(nextPath(search), { replace: true });
+    say(`You are logged in as ${user.username}.`);
+  }
+
+  return { refusals, fault, send };
+}
