@@ -2,7 +2,6 @@
 
 from contextlib import asynccontextmanager
 
-import httpx
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
@@ -10,6 +9,7 @@ from server import documents
 from server.app import create
 from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings
+from tests.server.in_process import client_of
 
 GROUP = "query HandlerGroup($name: String!) { group(name: $name) { name } viewer { username } }"
 PAGE = "query HandlerPage { articles(first: 100) { nodes { id } } }"
@@ -47,8 +47,7 @@ async def serving(redis_url, **settings):
         Route("/test/{name}", group),
     ]
     app.router.routes += handlers
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://up") as http:
+    async with client_of(app) as http:
         yield http
 
 

@@ -1,21 +1,19 @@
 """The API in the shape of Hacker News': each path, what is never shown, and what requests cost."""
 
 import json
-from contextlib import asynccontextmanager
+from functools import partial
 
 import httpx
 import pytest
 
-from server.app import create
 from server.hacker_news import MAX_KIDS
-from server.http_limits.connections import ConnectionLimiter
-from server.settings import Settings
 from store import keys
 from store.articles import Draft
 from store.ranking.formulas import Policy
 from store.records import Vote
 from store.store import Store
 from tests.conftest import registered
+from tests.server import in_process
 
 POSTED_AT = 1_470_311_520  # what the clock of these tests shows, in unix seconds
 HOSTILE = (
@@ -45,16 +43,7 @@ NO_USERS = ["nobody", "%00", "a" * 3000, "%F0%9F%A6%8A", "a b", "..", "user:alic
 OTHER_PATHS = ["item/1", "item/1/2.json", "item/.json", "unknown.json", "", "item/1%2F2.json", "user.json"]
 WRITING = ["POST", "PUT", "PATCH", "DELETE"]
 FEW_POINTS = {"rate_limits": "on", "rate_address_points": 100, "rate_address_points_back": 1e-6}
-
-
-@asynccontextmanager
-async def serving(redis_url, **settings):
-    """An application in this process, and a client of the API."""
-    app = create(Settings(redis_url=redis_url, **{"rate_limits": "off"} | settings), ConnectionLimiter())
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    url = "http://upvote/hn/v0/"
-    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url=url) as http:
-        yield http
+serving = partial(in_process.serving, path="/hn/v0/")
 
 
 @pytest.fixture
@@ -284,7 +273,7 @@ async def test_pages_of_any_origin_may_read(http):
     asked = {"Origin": "https://any.example", "Access-Control-Request-Method": "GET"}
     preflight = await http.options("maxitem.json", headers=asked | {"Access-Control-Request-Headers": "x-anything"})
     refused = await http.options("maxitem.json", headers=asked | {"Access-Control-Request-Method": "POST"})
-    elsewhere = await http.get("http://upvote/healthz", headers={"Origin": "https://any.example"})
+    elsewhere = await http.get("http://up/healthz", headers={"Origin": "https://any.example"})
 
     assert simple.headers["access-control-allow-origin"] == "*"
     assert "access-control-allow-credentials" not in simple.headers
@@ -298,7 +287,7 @@ async def test_allowed_origins_do_not_matter(redis_url):
     async with serving(redis_url, allowed_origins="https://friend.example") as http:
         asked = {"Origin": "https://any.example", "Access-Control-Request-Method": "GET"}
         here = await http.options("maxitem.json", headers=asked)
-        graphql = await http.options("http://upvote/graphql", headers=asked)
+        graphql = await http.options("http://up/graphql", headers=asked)
 
     assert (here.status_code, graphql.status_code) == (200, 400)
 

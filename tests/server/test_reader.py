@@ -2,17 +2,14 @@ import gzip
 import re
 import shutil
 import subprocess
-from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 
 from server import reader
-from server.app import create
-from server.http_limits.connections import ConnectionLimiter
-from server.settings import Settings
 from tests import programs
+from tests.server import in_process
 from tests.server.commands import ROOT
 
 SOURCES = ROOT / "reader"
@@ -21,15 +18,7 @@ HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 LOADED = re.compile(r'<(?:script|link)[^>]* (?:src|href)="\./(reader/[^"]+)"')
 IMPORTED = re.compile(r'(?:from|import)\(?[`"\']\./([\w.-]+\.js)')
 BEFORE_PAINT = re.compile(r'<script src="\./reader/theme-')
-
-
-@asynccontextmanager
-async def serving(redis_url, **settings):
-    """An application in this process, and a client of it."""
-    app = create(Settings(redis_url=redis_url, **settings), ConnectionLimiter())
-    http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://upvote", headers=HTML)
-    async with app.router.lifespan_context(app), http:
-        yield http
+serving = partial(in_process.serving, headers=HTML)
 
 
 @pytest.fixture
@@ -68,7 +57,7 @@ async def test_base_leads_to_the_root_at_any_depth(client, path, base):
     ],
 )
 async def test_slash_at_the_end_is_removed_under_any_prefix(client, path, to):
-    answer = await client.get(f"http://upvote{path}")
+    answer = await client.get(f"http://up{path}")
 
     assert (answer.status_code, answer.headers["Location"]) == (307, to)
 

@@ -1,30 +1,18 @@
 """The sitemap and robots.txt, as crawlers read them."""
 
 import xml.etree.ElementTree as ET
-from contextlib import asynccontextmanager
+from functools import partial
 from urllib.robotparser import RobotFileParser
 
-import httpx
 import pytest
 
 from server import sitemap
-from server.app import create
-from server.http_limits.connections import ConnectionLimiter
-from server.settings import Settings
 from store.articles import Draft
+from tests.server import in_process
 
 URL = "https://example.com/news"
 NAMESPACE = f"{{{sitemap.NAMESPACE}}}"
-
-
-@asynccontextmanager
-async def serving(redis_url, **settings):
-    """An application in this process, and a client of it."""
-    settings = {"public_url": URL, "rate_limits": "off"} | settings
-    app = create(Settings(redis_url=redis_url, **settings), ConnectionLimiter())
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://up") as http:
-        yield http
+serving = partial(in_process.serving, public_url=URL)
 
 
 @pytest.fixture

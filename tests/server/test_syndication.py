@@ -1,8 +1,8 @@
 """Feeds, as the library feedparser reads them."""
 
 import xml.etree.ElementTree as ET
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 import feedparser
 import httpx
@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.app import create
-from server.http_limits.connections import ConnectionLimiter
-from server.settings import Settings
 from server.syndication import EPOCH, FORBIDDEN, LENGTH, Entry, Feed, atom, rss
 from store.articles import Draft
 from store.records import Vote
 from tests.examples import examples
+from tests.server import in_process
 
 FORMATS = ["rss.xml", "atom.xml"]
 VERSIONS = {"rss.xml": "rss20", "atom.xml": "atom10"}
@@ -24,16 +22,7 @@ TYPES = {"rss.xml": "application/rss+xml", "atom.xml": "application/atom+xml"}
 HOSTILE = '</title>]]><script>alert("1")</script> & &amp; <!-- 🦊 שלום'
 URL = "https://example.com/news"
 ATOM = "{http://www.w3.org/2005/Atom}"
-
-
-@asynccontextmanager
-async def serving(redis_url, **chosen):
-    """An application in this process, and a client of it."""
-    chosen = {"public_url": URL, "site_name": "Votes & Co", "rate_limits": "off"} | chosen
-    app = create(Settings(redis_url=redis_url, **chosen), ConnectionLimiter())
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://up") as http:
-        yield http
+serving = partial(in_process.serving, public_url=URL, site_name="Votes & Co")
 
 
 @pytest.fixture

@@ -1,0 +1,35 @@
+"""The application in the process of a test, which reads its store by the clock and with the numbers of the test."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from server.app import Application, create
+from server.http_limits.connections import ConnectionLimiter
+from server.settings import Settings
+
+
+@asynccontextmanager
+async def serving(
+    redis_url: str, *, path: str = "/", headers: Mapping[str, str] | None = None, **settings: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an application without limits of rates, unless `settings` have them. It sends `headers` always."""
+    app = create(Settings(redis_url=redis_url, **{"rate_limits": "off"} | settings), ConnectionLimiter())
+    async with client_of(app, path, headers) as http:
+        yield http
+
+
+@asynccontextmanager
+async def client_of(
+    app: Application, path: str = "/", headers: Mapping[str, str] | None = None
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a started application, whose requests are below `path`. It gets a fault as the response to it."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    url = f"http://up{path}"
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url=url, headers=headers) as http,
+    ):
+        yield http
