@@ -27,7 +27,7 @@ NUMBER = struct.Struct("i")
 
 
 def environment(**settings: object) -> dict[str, str]:
-    """Ours, with these settings and no others."""
+    """The environment of this process, with these settings of Upvote and no others."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
     return inherited | {f"UPVOTE_{name.upper()}": str(value) for name, value in settings.items()}
 

@@ -137,7 +137,7 @@ async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
     await assert_pages(store, listing_of(store, Order.GRAVITY, None), expected, random.Random(1))
 
 
-async def test_long_gravity_reads_take_many_short_steps(store, monkeypatch, clock):
+async def test_gravity_reads_in_many_short_steps_are_exact(store, monkeypatch, clock):
     monkeypatch.setattr(gravity, "STEP", 2)
     monkeypatch.setattr(gravity, "MAX_WANTED", 4)
     articles = await history(store, 5, 60)
