@@ -54,8 +54,6 @@ RECORDS_AT_ONCE = 500  # in a transaction
 VOTERS_AT_ONCE = 50_000
 ROWS_AT_ONCE = 1_000
 ENTRIES_AT_ONCE = 1_000
-
-
 ARCHIVED_FIELD = "archived"  # of the settings of a store that has archived articles
 
 

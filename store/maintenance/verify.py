@@ -302,7 +302,8 @@ class _Verification:
             for call, (cursor, *flat) in zip(now, replies, strict=True):
                 for where, found, expected, repaired in zip(*(flat[i::4] for i in range(4)), strict=True):
                     is_path = call.script is VERIFY_COMMENT and where.endswith(" path")
-                    self._wrong_paths += [where] * is_path
+                    if is_path:
+                        self._wrong_paths.append(where)
                     self._report(Finding(where, found, expected, repaired == "repaired" or (is_path and self._repair)))
                 if cursor != "0":
                     later.append(ScriptCall(call.script, call.p, call.suffix, (*call.arguments[:-1], cursor)))

@@ -13,15 +13,21 @@ def test_article_id_has_a_number():
 @pytest.mark.parametrize(
     "id",
     [
-        *("", "1541", "article", "article:", "article:0", "article:01", "article:-1", "article:1.0", "article: 1"),
-        *(
-            "Article:1",
-            "user:1",
-            "article:1:2",
-            "article:\u0661",
-            "article:1\n",
-            f"article:{records.HIGHEST_NUMBER + 1}",
-        ),
+        "",
+        "1541",
+        "article",
+        "article:",
+        "article:0",
+        "article:01",
+        "article:-1",
+        "article:1.0",
+        "article: 1",
+        "Article:1",
+        "user:1",
+        "article:1:2",
+        "article:\u0661",
+        "article:1\n",
+        f"article:{records.HIGHEST_NUMBER + 1}",
     ],
 )
 def test_other_texts_are_no_article_id(id):
