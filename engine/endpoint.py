@@ -29,6 +29,7 @@ from engine.requests import (
     OperationRequest,
     RequestCache,
     accepted,
+    headers_of,
     is_json,
     parse_body,
     parse_own_body,
@@ -160,7 +161,7 @@ class Endpoint:
         Raises:
             Refused: as for a request of a client; its headers are those of the HTTP response.
         """
-        headers: Headers = dict(scope["headers"])
+        headers = headers_of(scope)
         client, request_id = self._handler.client(scope, headers), request_id_of(headers)
         body = encode({"query": document, "variables": variables})
         try:
@@ -173,7 +174,7 @@ class Endpoint:
         return QueryResult(content["data"], content.get("errors", []), request.charge)
 
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers: Headers = dict(scope["headers"])
+        headers = headers_of(scope)
         media = accepted(headers.get(b"accept", b""))
         client = self._handler.client(scope, headers)
         http = HTTPRequest(scope, receive, headers, media, request_id_of(headers), client)
@@ -284,7 +285,9 @@ def declared_length(headers: Headers) -> int:
     digits = headers.get(b"content-length", b"0")
     if not digits.isdigit():
         raise Refused(Code.BAD_REQUEST, "Content-Length is not a number of bytes")
-    return int(digits.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0")  # a longer number is too large as well
+    if len(digits) > MAX_LENGTH_DIGITS:  # a longer number is too large as well
+        digits = digits.lstrip(b"0")[:MAX_LENGTH_DIGITS] or b"0"
+    return int(digits)
 
 
 def too_large(max_body: int) -> Refused:

@@ -5,7 +5,7 @@ The headers of a request identify its client and list the media types that it ac
 """
 
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, MutableMapping
 from dataclasses import dataclass
 from enum import StrEnum
 from random import getrandbits
@@ -31,6 +31,7 @@ MAX_PARAMETERS = 20
 REQUEST_SIZE = 500  # bytes of a cached request without its texts and variables
 MAX_MEMO_HEADER = 200  # bytes of a header whose parsed value is memoised
 VARY = (b"vary", b"Accept, Accept-Encoding, Authorization")  # the headers that a response depends on
+HEADERS_BY_NAME = "engine.headers"  # the key of a scope
 LOOPBACK_HOST = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
 
@@ -253,6 +254,14 @@ def decode(text: bytes | str) -> Any:
         raise Refused(Code.BAD_REQUEST, f"not JSON: {error}") from None
 
 
+def headers_of(scope: MutableMapping[str, Any]) -> Headers:
+    """The headers of a scope by name, the last of each name. The scope keeps them for the next caller."""
+    headers: Headers | None = scope.get(HEADERS_BY_NAME)
+    if headers is None:
+        headers = scope[HEADERS_BY_NAME] = dict(scope["headers"])
+    return headers
+
+
 def request_id_of(headers: Headers) -> str:
     """Return the client's X-Request-Id if it is valid, else a random id, which is unique but not secret."""
     given = headers.get(b"x-request-id", b"")
@@ -268,15 +277,15 @@ def client_of(
     names: ClientHeaders = ClientHeaders(),  # noqa: B008 - it is immutable
     on_untrusted_proxy: Callable[[str], object] = lambda address: None,
 ) -> Client:
-    token = bearer_token(headers.get(b"authorization", b"").decode("latin-1"))
-    traceparent = headers.get(b"traceparent", b"").decode("latin-1")
+    token = bearer_token(headers[b"authorization"].decode("latin-1")) if b"authorization" in headers else None
+    traceparent = headers[b"traceparent"].decode("latin-1") if b"traceparent" in headers else ""
     wants_stats = names.stats is not None and headers.get(names.stats) == b"1"
     key = None
     if names.key is not None and names.key in headers:
         visitor = headers.get(names.visitor, b"") if names.visitor else b""
         key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
     address = address_of(scope, headers, proxies, on_untrusted_proxy)
-    last_event_id = headers.get(b"last-event-id", b"").decode("utf-8", "replace")
+    last_event_id = headers[b"last-event-id"].decode("utf-8", "replace") if b"last-event-id" in headers else ""
     return Client(token, address, wants_stats, traceparent, key, last_event_id)
 
 

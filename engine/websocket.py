@@ -18,6 +18,7 @@ from engine.requests import (
     Headers,
     authenticated_by_init,
     decode,
+    headers_of,
     is_loopback,
     is_own_origin,
     parse_request,
@@ -53,7 +54,7 @@ class WebSocketTransport:
     options: Options
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers: Headers = dict(scope["headers"])
+        headers = headers_of(scope)
         await receive()
         if not self._is_allowed_origin(headers):
             await send({"type": "websocket.close", "code": 1008})

@@ -6,6 +6,7 @@ Values by id are looked up in three places: what this request has read, the clie
 
 from asyncio import Event, sleep
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
@@ -166,27 +167,29 @@ class Reads:
 
     async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
         site = self._store.site
+        return await self._by_id(
+            list(numbers),
+            self._voters,
+            lambda missing: queries.cached_voters(site, missing, self._started),
+            self._stored_voters,
+        )
 
-        async def stored(missing: Sequence[int]) -> dict[int, tuple[str, ...]]:
-            names = await self._load([queries.voters(site, number) for number in missing])
-            return dict(zip(missing, names, strict=True))
-
-        def cached(missing: Sequence[int]) -> list[tuple[str, ...] | None]:
-            return queries.cached_voters(site, missing, self._started)
-
-        return await self._by_id(list(numbers), self._voters, cached, stored)
+    async def _stored_voters(self, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        names = await self._load([queries.voters(self._store.site, number) for number in numbers])
+        return dict(zip(numbers, names, strict=True))
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command per partition."""
         site = self._store.site
+        return await self._by_id(
+            numbers,
+            self._votes.setdefault(voter, {}),
+            lambda missing: queries.cached_votes(site, missing, voter, self._started),
+            partial(self._stored_votes, voter),
+        )
 
-        async def stored(missing: Sequence[int]) -> dict[int, Vote]:
-            return _merged(await self._load(queries.votes(site, missing, voter)))
-
-        def cached(missing: Sequence[int]) -> list[Vote | None]:
-            return queries.cached_votes(site, missing, voter, self._started)
-
-        return await self._by_id(numbers, self._votes.setdefault(voter, {}), cached, stored)
+    async def _stored_votes(self, voter: str, numbers: Sequence[int]) -> dict[int, Vote]:
+        return _merged(await self._load(queries.votes(self._store.site, numbers, voter)))
 
     async def groups(self) -> list[str]:
         """The names of all groups that have articles."""
@@ -270,22 +273,24 @@ class Reads:
         return sum(await self._load([*feeds.counts(site, names), *archived]))
 
     async def _records_of(self, type: RecordType[T], ids: Sequence[Any]) -> list[T | None]:
-        async def stored(missing: Sequence[Any]) -> dict[Any, T | None]:
-            if await self._can_refresh_cache(type, missing) and all(known := cached(missing)):
-                return dict(zip(missing, known, strict=True))
-            hashes = await self._load([queries.hash_of(self._store.site, type, id) for id in missing])
-            found = zip(missing, cached(missing), hashes, strict=True)  # another request may have decoded them
-            records = {id: record or type.decode(id, fields) for id, record, fields in found}
-            if self._archive and type is queries.ARTICLES:
-                absent = [id for id, record in records.items() if record is None]
-                archived: Any = await self._archive.articles(absent) if absent else {}
-                records.update(archived)
-            return records
+        read = self._records.setdefault(type, {})
+        return await self._by_id(ids, read, partial(self._cached_records, type), partial(self._stored_records, type))
 
-        def cached(missing: Sequence[Any]) -> list[T | None]:
-            return queries.cached(self._store.site, type, missing, self._started)
+    def _cached_records(self, type: RecordType[T], ids: Sequence[Any]) -> list[T | None]:
+        return queries.cached(self._store.site, type, ids, self._started)
 
-        return await self._by_id(ids, self._records.setdefault(type, {}), cached, stored)
+    async def _stored_records(self, type: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
+        if await self._can_refresh_cache(type, ids) and all(known := self._cached_records(type, ids)):
+            return dict(zip(ids, known, strict=True))
+        hashes = await self._load([queries.hash_of(self._store.site, type, id) for id in ids])
+        known = self._cached_records(type, ids)  # another request may have decoded them
+        found = zip(ids, known, hashes, strict=True)
+        records = {id: record or type.decode(id, fields) for id, record, fields in found}
+        if self._archive and type is queries.ARTICLES:
+            absent = [id for id, record in records.items() if record is None]
+            archived: Any = await self._archive.articles(absent) if absent else {}
+            records.update(archived)
+        return records
 
     async def _can_refresh_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:
         """

@@ -101,7 +101,9 @@ async def articles(
 ) -> Connection[Article]:
     name = arguments.group_name(group) if group is not None else None
     listing = articles_by(context.store.site, order, name, since)
-    return await article_connection(context, listing, paging._replace(page=page), pinned=bool(pinned))
+    if page is not None:
+        paging = paging._replace(page=page)
+    return await article_connection(context, listing, paging, pinned=bool(pinned))
 
 
 @paginated

@@ -61,7 +61,9 @@ async def group_articles(
     pinned: bool | None = False,
 ) -> list[Connection[Article] | BadInput]:
     wanted = [articles_by(context.store.site, order, group.name, since) for group in groups]
-    return await article_connections(context, wanted, paging._replace(page=page), pinned=bool(pinned))
+    if page is not None:
+        paging = paging._replace(page=page)
+    return await article_connections(context, wanted, paging, pinned=bool(pinned))
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:

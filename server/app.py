@@ -36,6 +36,7 @@ from engine import (
     read_trusted_documents,
 )
 from engine.interfaces import STOPPING
+from engine.requests import headers_of
 from resolvers.arguments import BadInput
 from resolvers.changes import Change, Checkpoint, CursorGone
 from resolvers.context import Context
@@ -157,13 +158,13 @@ class Application(Starlette):
         if scope["type"] == "lifespan" or scope["path"] != PATH:
             await self._serve_other(scope, receive, send)
             return
-        endpoint = self.endpoint
-        for name, value in scope["headers"]:  # no dict, and no middleware: this costs every request
-            if name == b"origin":
-                self.origin_warnings.check(value, scope)
-            elif name == b"accept-encoding" and b"gzip" in value.lower():
-                endpoint = self.compressed
-        await endpoint(scope, receive, send)
+        headers = headers_of(scope)
+        if b"origin" in headers:
+            self.origin_warnings.check(headers[b"origin"], scope)
+        if b"accept-encoding" in headers and b"gzip" in headers[b"accept-encoding"].lower():
+            await self.compressed(scope, receive, send)
+        else:
+            await self.endpoint(scope, receive, send)
 
     async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_public = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)

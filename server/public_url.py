@@ -1,11 +1,13 @@
 """The address under which clients reach the server, for absolute URLs: canonical links, feeds, sitemaps."""
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.types import Scope
+
+from engine.requests import headers_of
 
 HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 SCHEMES = ("http", "https")
@@ -32,7 +34,7 @@ class PublicURL:
         """
         if self.setting:
             return self.setting
-        headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        headers = headers_of(scope)
         scheme, hosts = scope.get("scheme", "http"), [headers.get(b"host", b"")]
         client = scope.get("client")
         if client and client[0] in self._proxies:

@@ -113,9 +113,9 @@ class OriginWarnings:
         self._warn = WarnedOnce("pages of %s may not read answers: UPVOTE_ALLOWED_ORIGINS=%s would allow it")
 
     def check(self, origin: bytes, scope: Scope) -> None:
-        from engine.requests import is_loopback, is_own_origin  # slow, and not needed to read the settings
+        from engine.requests import headers_of, is_loopback, is_own_origin  # slow, and not needed to read the settings
 
-        headers = dict(scope["headers"])
+        headers = headers_of(scope)
         text = origin.decode("latin-1")
         if text in self._origins or is_own_origin(origin, headers):
             return

@@ -31,6 +31,14 @@ class Cycle(RequestResponseCycle):
     """
 
     transport: "ResponseWriter"  # type: ignore[assignment]  # it has the methods that are called
+    disconnected = response_started = response_complete = False
+    more_body = True
+    chunked_encoding: bool | None = None
+    expected_content_length = 0
+    _unread = 0  # bytes of the parts
+    _has_news = False  # a part, or the end of the body, that was not yet received
+    _event: Event | None = None
+    _start: Message | None = None
 
     def __init__(self, connection: HttpToolsProtocol, writer: "ResponseWriter", scope: Any, keep_alive: bool) -> None:
         """uvicorn's is not called, because it makes an event and a buffer for each request."""
@@ -44,15 +52,7 @@ class Cycle(RequestResponseCycle):
         self.default_headers = connection.server_state.default_headers
         self.waiting_for_100_continue = connection.expect_100_continue
         self.on_response = connection.on_response_complete
-        self.disconnected = self.response_started = self.response_complete = False
-        self.more_body = True
-        self.chunked_encoding: bool | None = None
-        self.expected_content_length = 0
         self._parts: list[bytes] = []  # of the body, not yet received by the application
-        self._unread = 0  # bytes of the parts
-        self._has_news = False  # a part, or the end of the body, that was not yet received
-        self._event: Event | None = None
-        self._start: Message | None = None
 
     @property
     def message_event(self) -> Event:  # type: ignore[override]  # an attribute in uvicorn
