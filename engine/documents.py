@@ -66,6 +66,8 @@ class Operation:
     cost: Cost
     name: str | None
     kind: OperationType
+    is_query: bool
+    is_subscription: bool
 
 
 class Operations:
@@ -110,7 +112,11 @@ class Operations:
         digest = sha256(text.encode()).hexdigest()
         size = OPERATION_SIZE + getsizeof(text) + NODE_SIZE * drop_tokens(document) + cost.memory
         own_name = node.name.value if node.name else None
-        return Operation((text, name), size, text, digest, document, node, cost, own_name, node.operation)
+        kind = node.operation
+        is_query, is_subscription = kind is OperationType.QUERY, kind is OperationType.SUBSCRIPTION
+        return Operation(
+            (text, name), size, text, digest, document, node, cost, own_name, kind, is_query, is_subscription
+        )
 
     def _parse(self, text: str) -> DocumentNode:
         try:

@@ -31,6 +31,7 @@ from engine.requests import (
     accepted,
     headers_of,
     is_json,
+    make_tuple,
     parse_body,
     parse_own_body,
     parse_query_string,
@@ -166,7 +167,7 @@ class Endpoint:
         body = encode({"query": document, "variables": variables})
         try:
             request = await self._handler.prepare(self._own_bodies.request(body), client, request_id)
-            assert request.operation.kind is OperationType.QUERY, "a handler's document is a query"
+            assert request.operation.is_query, "a handler's document is a query"
             content = decode_result(await self._handler.execute(request))
         except Refused as refused:
             refused.headers = [*refused.headers, *self._handler.rate_headers(client)]
@@ -177,7 +178,7 @@ class Endpoint:
         headers = headers_of(scope)
         media = accepted(headers.get(b"accept", b""))
         client = self._handler.client(scope, headers)
-        http = HTTPRequest(scope, receive, headers, media, request_id_of(headers), client)
+        http = make_tuple(HTTPRequest, (scope, receive, headers, media, request_id_of(headers), client))
         try:
             response = await self._response(http)
         except ClientDisconnected:
@@ -231,11 +232,11 @@ class Endpoint:
             raise
         if http.is_safe and request.operation.kind is OperationType.MUTATION:
             raise not_allowed("a mutation is not allowed by GET", allowed=b"POST")
-        if single is not None and not request.is_subscription:
+        if single is not None and not request.operation.is_subscription:
             return single_response(await self._handler.execute(request), single, http, request, self._caching)
         if streamed is None:
             raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
-        stopping = stopping_of(http.scope) if request.is_subscription else None
+        stopping = stopping_of(http.scope) if request.operation.is_subscription else None
         return Stream(self._handler.stream(request), streamed, stopping)
 
 
@@ -257,7 +258,7 @@ def single_response(
 ) -> Response:
     charge = request.charge
     if not http.is_safe or result.has_errors:
-        return Response(200, [CONTENT_TYPES[media], UNCACHED, VARY], result.body, charge)
+        return make_tuple(Response, (200, [CONTENT_TYPES[media], UNCACHED, VARY], result.body, charge))
     if request.client.token is not None or request.client.stats or not result.is_shareable:
         return Response(200, [CONTENT_TYPES[media], PRIVATE, VARY], result.body, charge)
     response = public(result.body, media, http.headers, shared_caching)

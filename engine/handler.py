@@ -8,7 +8,6 @@ import json
 from asyncio import CancelledError, Future, Task, TimerHandle, current_task, get_running_loop
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
-from functools import partial
 from math import ceil
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple, TypeAlias
@@ -16,7 +15,7 @@ from weakref import ref
 
 import orjson
 import strawberry
-from graphql import ExecutionResult, OperationType
+from graphql import ExecutionResult
 
 from engine.compiler.completion import TemplateCache
 from engine.compiler.execution import EventSource, Execution, Result
@@ -33,6 +32,7 @@ from engine.requests import (
     OperationRequest,
     PreparedOperation,
     client_of,
+    make_tuple,
 )
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
@@ -122,7 +122,7 @@ class RequestHandler:
             charge.set(max(1, prepared.cost))
         if request.document_id is not None and request.query is not None:
             self._documents.store(request.query, request.document_id)
-        return OperationRequest(prepared, operation, client, request_id, started, charge)
+        return make_tuple(OperationRequest, (prepared, operation, client, request_id, started, charge))
 
     def _prepared(self, request: GraphQLRequest) -> tuple[PreparedOperation, Operation]:
         """Return what an equal request prepared before, as long as its operation is cached."""
@@ -146,13 +146,12 @@ class RequestHandler:
             Refused: the variables are not valid, no context could be opened, it took too long, or the result is too
                 large or cannot be encoded.
         """
-        with Observed(request, self._observer, self.error_formatter) as observation, Timeout(self._timeouts):
-            execute = partial(self._execute, observation)
+        with Observed(request, self._observer, self.error_formatter) as observation, self._timeouts:
             key = self._coalescing_key(request)
             if key is None:
-                result = await execute()
+                result = await self._execute(observation)
             else:
-                result = await self._coalescer.execute(key, execute)
+                result = await self._coalescer.execute(key, self._execute, observation)
                 if not observation.results:
                     observation.results, observation.execution_path = 1, "coalesced"
         if request.charge:
@@ -166,7 +165,7 @@ class RequestHandler:
         Raises:
             Refused: as in `execute`; or the subscription failed.
         """
-        if not request.is_subscription:
+        if not request.operation.is_subscription:
             yield await self.execute(request)
             return
         with Observed(request, self._observer, self.error_formatter) as observation:
@@ -187,7 +186,7 @@ class RequestHandler:
 
     def _coalescing_key(self, request: OperationRequest) -> Hashable | None:
         """Return what is equal for queries with equal results; None if the operation must not be coalesced."""
-        if self._viewer_key is None or request.client.stats or request.operation.kind is not OperationType.QUERY:
+        if self._viewer_key is None or request.client.stats or not request.operation.is_query:
             return None
         return request.prepared, self._viewer_key(request.client)
 
@@ -231,11 +230,10 @@ class RequestHandler:
         self, observation: Observation, source: EventSource, event: Any, key: Hashable | None
     ) -> EncodedResult:
         """Subscriptions with equal keys that receive the same object at the same time share its result."""
-        execute = partial(self._execute_event, observation, source, event)
         if key is None:
-            return await execute()
+            return await self._execute_event(observation, source, event)
         before = observation.results
-        result = await self._coalescer.execute((key, id(event)), execute)
+        result = await self._coalescer.execute((key, id(event)), self._execute_event, observation, source, event)
         observation.results = before + 1
         return result
 
@@ -316,9 +314,11 @@ class Coalescer:
     def __init__(self) -> None:
         self._waiting: dict[Hashable, list[Future[Shared]]] = {}  # by the keys of this iteration's executions
 
-    async def execute(self, key: Hashable, execute: Callable[[], Awaitable[EncodedResult]]) -> EncodedResult:
+    async def execute(
+        self, key: Hashable, execute: Callable[..., Awaitable[EncodedResult]], *arguments: Any
+    ) -> EncodedResult:
         """
-        Execute, or wait for the result of an equal query.
+        Execute, with these arguments, or wait for the result of an equal query.
 
         A result with errors is not shared: they contain the request's id, and may not occur again.
 
@@ -332,16 +332,18 @@ class Coalescer:
             shared = await joined
             if isinstance(shared, AnswerTooLarge):
                 raise AnswerTooLarge(shared.limit)
-            return shared or await execute()
-        return await self._lead(key, execute)
+            return shared or await execute(*arguments)
+        return await self._lead(key, execute, *arguments)
 
-    async def _lead(self, key: Hashable, execute: Callable[[], Awaitable[EncodedResult]]) -> EncodedResult:
+    async def _lead(
+        self, key: Hashable, execute: Callable[..., Awaitable[EncodedResult]], *arguments: Any
+    ) -> EncodedResult:
         if not self._waiting:
             get_running_loop().call_soon(self._waiting.clear)
         waiting = self._waiting[key] = []
         shared: Shared = None
         try:
-            result = await execute()
+            result = await execute(*arguments)
             shared = result if result.is_shareable and not result.has_errors else None
             return result
         except AnswerTooLarge as too_large:
@@ -357,60 +359,51 @@ class Coalescer:
 
 class Timeouts:
     """
-    Cancels the tasks of an event loop that run longer than `seconds`.
+    Limits the time of blocks, as `asyncio.timeout` does, but raises `Refused`. A task may be in one block at a time.
 
-    One timer serves all tasks, because all have the same time limit. `asyncio.timeout` sets one for each task.
+    One timer serves all tasks of the event loop, because all have the same time limit of `seconds`. `asyncio.timeout`
+    sets one for each task.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._running: dict[Task[Any], float] = {}  # the time when each task is cancelled; the oldest is the first
+        # For each task the time when it is cancelled, and how often it was cancelled before; the oldest is the first.
+        self._running: dict[Task[Any], tuple[float, int]] = {}
+        self._late: dict[Task[Any], int] = {}  # those that were cancelled, until they leave the block
         self._timer: TimerHandle | None = None
 
-    def begin(self, task: Task[Any]) -> None:
-        self._running[task] = monotonic() + self.seconds
+    def __enter__(self) -> None:
+        task = current_task()
+        assert task is not None, "code in an event loop runs in a task"
+        self._running[task] = monotonic() + self.seconds, task.cancelling()
         if self._timer is None:
             self._timer = get_running_loop().call_later(self.seconds, self._cancel_late)
 
-    def end(self, task: Task[Any]) -> bool:
-        """Return whether the task was cancelled. The timer stays: when it fires, it is set for the oldest task."""
-        return self._running.pop(task, None) is None
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """The timer stays: when it fires, it is set for the oldest task."""
+        task = current_task()
+        assert task is not None, "it was in the block"
+        if self._running.pop(task, None) is not None:
+            return
+        is_timeout = task.uncancel() <= self._late.pop(task)
+        if is_timeout and isinstance(error, CancelledError):
+            raise Refused(Code.TIMED_OUT, f"not answered within {self.seconds:g} seconds") from None
 
     def is_over(self, task: Task[Any] | None) -> bool:
-        """Whether a task, which has not called `end` yet, was cancelled because its time was over."""
-        return task not in self._running
+        """Whether a task in a block was cancelled because its time was over."""
+        return task in self._late
 
     def _cancel_late(self) -> None:
         self._timer = None
         now = monotonic()
         while self._running:
-            task, end = next(iter(self._running.items()))
+            task, (end, cancelling) = next(iter(self._running.items()))
             if end > now:
                 self._timer = get_running_loop().call_later(end - now, self._cancel_late)
                 return
             del self._running[task]
+            self._late[task] = cancelling
             task.cancel()
-
-
-class Timeout:
-    """Limits the time of a block, as `asyncio.timeout` does, but raises `Refused`. A task may have one at a time."""
-
-    __slots__ = ("_cancelling", "_task", "_timeouts")
-
-    def __init__(self, timeouts: Timeouts) -> None:
-        self._timeouts = timeouts
-
-    def __enter__(self) -> None:
-        task = current_task()
-        assert task is not None, "code in an event loop runs in a task"
-        self._task = task
-        self._cancelling = task.cancelling()
-        self._timeouts.begin(task)
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        is_timeout = self._timeouts.end(self._task) and self._task.uncancel() <= self._cancelling
-        if is_timeout and isinstance(error, CancelledError):
-            raise Refused(Code.TIMED_OUT, f"not answered within {self._timeouts.seconds:g} seconds") from None
 
 
 def encode(value: Any) -> bytes:

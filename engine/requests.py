@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl
 from weakref import ref
 
 import orjson
-from graphql import OperationType
 
 from caches import SizedCache, memo
 from engine.documents import Operation, without_prefix
@@ -34,6 +33,8 @@ VARY = (b"vary", b"Accept, Accept-Encoding, Authorization")  # the headers that 
 HEADERS_BY_NAME = "engine.headers"  # the key of a scope
 LOOPBACK_HOST = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 VALID_REQUEST_ID = re.compile(rb"[\w.:-]{1,64}", re.ASCII)
+
+make_tuple = tuple.__new__  # creates a named tuple without a call of Python code; each request creates four
 
 
 class ServerKey(NamedTuple):
@@ -122,10 +123,6 @@ class OperationRequest(NamedTuple):
     request_id: str
     started: float
     charge: "Charge | None" = None
-
-    @property
-    def is_subscription(self) -> bool:
-        return self.operation.kind is OperationType.SUBSCRIPTION
 
 
 class ClientHeaders(NamedTuple):
@@ -286,7 +283,7 @@ def client_of(
         key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
     address = address_of(scope, headers, proxies, on_untrusted_proxy)
     last_event_id = headers[b"last-event-id"].decode("utf-8", "replace") if b"last-event-id" in headers else ""
-    return Client(token, address, wants_stats, traceparent, key, last_event_id)
+    return make_tuple(Client, (token, address, wants_stats, traceparent, key, last_event_id))
 
 
 def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:

@@ -225,10 +225,10 @@ class WebSocketSession:
 
     async def _send_results(self, identifier: str, name: bytes, request: GraphQLRequest) -> None:
         """Send each result once the one before is sent, so that none has to be buffered."""
-        operation = await self._handler.prepare(request, self._client, self._request_id)
-        if operation.is_subscription:
+        prepared = await self._handler.prepare(request, self._client, self._request_id)
+        if prepared.operation.is_subscription:
             self._subscriptions.add(identifier)
-        async with aclosing(self._handler.stream(operation)) as results:
+        async with aclosing(self._handler.stream(prepared)) as results:
             async for result in results:
                 if result.body:
                     await self._send_text(b'{"id":%b,"type":"next","payload":%b}' % (name, result.body))

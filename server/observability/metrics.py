@@ -113,12 +113,12 @@ class Metrics(Collector):
     def on_start(self, observation: Observation) -> None:
         series = observation.counters = self._series(observation.request.operation.name or "")
         self._values[series.operations] += 1
-        if observation.request.is_subscription:
+        if observation.request.operation.is_subscription:
             self._values[self._open] += 1
 
     def on_end(self, observation: Observation) -> None:
         values, series = self._values, observation.counters
-        if observation.request.is_subscription:
+        if observation.request.operation.is_subscription:
             values[self._open] -= 1
         else:
             values[series.seconds + bisect_left(BOUNDS, observation.seconds)] += 1

@@ -9,7 +9,7 @@ import pytest
 
 from engine import Code
 from engine.errors import Refused
-from engine.handler import Timeout, Timeouts
+from engine.handler import Timeouts
 
 SECONDS = 0.03
 LONG = 60
@@ -24,7 +24,7 @@ async def refused_after(timeouts, pause=0.0):
     """Return the seconds after which an endless operation was cancelled."""
     await sleep(pause)
     started_at = monotonic()
-    with pytest.raises(Refused) as refused, Timeout(timeouts):
+    with pytest.raises(Refused) as refused, timeouts:
         await sleep(LONG)
     assert refused.value.code == Code.TIMED_OUT
     assert current_task().cancelling() == 0
@@ -32,7 +32,7 @@ async def refused_after(timeouts, pause=0.0):
 
 
 async def test_late_task_is_refused_with_a_reason(timeouts):
-    with pytest.raises(Refused) as refused, Timeout(timeouts):
+    with pytest.raises(Refused) as refused, timeouts:
         await sleep(LONG)
 
     assert refused.value.errors == [{"message": "not answered within 0.03 seconds", "extensions": {"code": "TIMEOUT"}}]
@@ -46,7 +46,7 @@ async def test_each_task_has_its_own_time_limit(timeouts):
 
 
 async def test_finished_task_is_not_cancelled(timeouts):
-    with Timeout(timeouts):
+    with timeouts:
         await sleep(0)
 
     await sleep(2 * SECONDS)
@@ -54,7 +54,7 @@ async def test_finished_task_is_not_cancelled(timeouts):
 
 
 async def test_exceptions_of_the_block_are_raised(timeouts):
-    with pytest.raises(ZeroDivisionError), Timeout(timeouts):
+    with pytest.raises(ZeroDivisionError), timeouts:
         raise ZeroDivisionError
 
 
@@ -70,7 +70,7 @@ async def test_other_cancellation_is_not_a_timeout(timeouts):
 
 async def test_other_cancellation_at_the_time_limit_is_not_a_timeout(timeouts):
     async def run():
-        with Timeout(timeouts):
+        with timeouts:
             try:
                 await sleep(LONG)
             except CancelledError:
@@ -84,7 +84,7 @@ async def test_other_cancellation_at_the_time_limit_is_not_a_timeout(timeouts):
 
 
 async def test_result_despite_the_cancellation_is_returned(timeouts):
-    with Timeout(timeouts), suppress(CancelledError):
+    with timeouts, suppress(CancelledError):
         await sleep(LONG)
 
     assert current_task().cancelling() == 0
