@@ -31,11 +31,11 @@ from store.records import Feed, Position
 from store.store import Store
 
 FOLLOWEES = [10, 100, 1_000, 5_000]
-POSTED = [20, 500]
-FOLLOWERS = [10, 100_000]
+POSTED = [20, 500]  # articles of each followee
+FOLLOWERS = [10, 100_000]  # of a poster
 ROUNDS = 30
-START = 1_470_000_000_000
-BATCH = 2_000
+START = 1_470_000_000_000  # unix milliseconds
+BATCH = 2_000  # commands in a pipeline
 
 
 async def main() -> None:

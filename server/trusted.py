@@ -88,7 +88,9 @@ def check_origin(origin: str) -> None:
 
 
 class WarnedOnce:
-    """Logs a warning for each value once, and for no more values than `MAX_WARNINGS`."""
+    """
+    Logs a warning for each value once, and for no more values than `MAX_WARNINGS`. Its text has the value in two places.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -78,7 +78,7 @@ class Ranking:
 
 
 def ranking_of(request: Request) -> Ranking | None:
-    """The ranking that an address names; None if it names another one than there are."""
+    """The ranking that an address names; None if there is no such order or page number."""
     kept = kept_orders(request)
     order = request.query_params.get("order", kept[0])
     page = request.query_params.get("page", "1")

@@ -1,4 +1,4 @@
--- Count the articles that some users of one partition have posted.
+-- Count the articles of some users of one partition, without those that are archived.
 -- KEYS  1 timeline:{p}: (a username in lower case is appended)
 -- ARGV  usernames
 -- Reply the number of articles

@@ -16,7 +16,8 @@ REGISTER_AND_TELL = """mutation { register(input: {username: "%s", password: "co
 
 
 def key_command(live, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return run("key", *arguments, data_dir=live.printed[-1].split(maxsplit=1)[1])
+    data_dir = live.printed[-1].split(maxsplit=1)[1]  # the last line is "data", and the folder
+    return run("key", *arguments, data_dir=data_dir)
 
 
 def created(live, name):
