@@ -89,7 +89,9 @@ def check_origin(origin: str) -> None:
 
 class WarnedOnce:
     """
-    Logs a warning for each value once, and for no more values than `MAX_WARNINGS`. Its text has the value in two places.
+    Logs a warning for each value once, and for no more values than `MAX_WARNINGS`.
+
+    `text` has two `%s`, both for the value.
     """
 
     def __init__(self, text: str) -> None:
