@@ -1,4 +1,5 @@
 -- Prelude of every script that works on articles: names of the keys, the actor, and the values that the indexes hold.
+-- Follows formulas.lua in scripts.
 -- KEYS  1-15 prefixes and whole keys of one partition, in the order of `keys.partition_keys`: a prefix ends with ":"
 --       and gets an article number, a username in lower case, a group or a digest appended
 --       16-23 the index of each order   24 closed:{p}   25 channel events:{p}   26 numbered:{p}
