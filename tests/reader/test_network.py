@@ -88,7 +88,8 @@ async def test_page_arrives_over_a_slow_network_and_says_that_it_is_loading(visi
 
     await page.goto(scene.path("article"), wait_until="commit")
 
-    await expect(page.get_by_text("Loading…")).to_be_visible()
+    # looks at each frame: `expect` looks once a second in the end, and the text may be there for less
+    await page.wait_for_function("() => document.querySelector('.loading')?.textContent === 'Loading…'")
     await expect(page.locator("h1")).to_have_text("Ask HN: What is on every page?")
 
 
