@@ -3,6 +3,7 @@
 import json
 from functools import partial
 from secrets import token_hex
+from threading import current_thread, main_thread
 
 import httpx
 import pytest
@@ -264,13 +265,16 @@ async def test_search_without_a_database_is_unavailable(ask):
     assert "UPVOTE_DATABASE_URL" in error["message"]
 
 
-async def test_excerpts_of_long_texts_are_made_in_a_thread(store, database, find, alice):
+async def test_excerpts_of_long_texts_are_made_in_a_thread(store, database, find, alice, monkeypatch):
+    make, threads = search._excerpts, []
+    monkeypatch.setattr(search, "_excerpts", lambda edges: threads.append(current_thread()) or make(edges))
     for _ in range(2):
         await post(store, alice, title="long", content=f"{'many words ' * 2_000}redis")
     await mirrored(store, database)
 
     page = await find("redis")
     assert [edge["excerpt"][-7:] for edge in page["edges"]] == ["\ue000redis\ue001"] * 2
+    assert [thread is main_thread() for thread in threads] == [False]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
