@@ -95,10 +95,10 @@ class Reader:
 
     def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
         """The first `count` keys beyond a key, nearest first."""
-        key, number = beyond or (EARLIEST if upwards else LATEST), self._count()
-        if not number:
+        key, total = beyond or (EARLIEST if upwards else LATEST), self._count()
+        if not total:
             return []
-        if number <= SORTED:
+        if total <= SORTED:
             since = Range(self.indexes.by_time.id, (self.at, -1), LATEST)
             found = _sorted(reads.places_of_many(self.connection, [since], SORTED, False)[0], upwards, key)
         else:
@@ -122,8 +122,8 @@ class Reader:
         classes = [each for each in self.indexes.classes if _reaches(each, upwards, key)]
         if upwards:
             classes.reverse()
-        start, number = 0, 1
-        while some := classes[start : start + number]:
+        start, size = 0, 1
+        while some := classes[start : start + size]:
             parts = [Range(each.id, (self.at, -1), LATEST) for each in some]
             read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS + 1, False)
             for index, places in zip(some, read, strict=True):
@@ -131,7 +131,7 @@ class Reader:
                     yield from _sorted(places, upwards, key)
                 else:
                     yield from self._of_class(index, upwards, key)
-            start, number = start + number, min(2 * number, CLASSES_AT_ONCE)
+            start, size = start + size, min(2 * size, CLASSES_AT_ONCE)
 
     def _of_class(self, index: Index, upwards: bool, key: Key) -> Iterator[Key]:
         """The articles of a class with many since the instant."""

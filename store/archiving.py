@@ -125,7 +125,7 @@ async def serials(site: Site) -> list[str | None]:
 
 
 async def known_users(site: Site) -> dict[str, str]:
-    """What `archived` has of all users, by name in lower case."""
+    """What `archived` has of all users, by name in lower case. A round trip for about 500 fields of a partition."""
     known = {}
     for p in range(site.partitions):
         cursor = ""

@@ -1,4 +1,4 @@
--- Read articles that Redis did not have a moment ago, and say of the others whether they can be archived.
+-- Read articles that Redis did not have a moment ago, and say of those that are still absent whether they are deleted.
 -- KEYS  1 article:{p}: (an article number is appended)   2 moving:{p}
 -- ARGV  numbers
 -- Reply for each number {field, value, ...} | {"absent"}: the database may have it archived

@@ -39,8 +39,8 @@ async def history(store, seed: int, size: int, *, with_comments: bool = False) -
         elif chance.random() < 0.1:
             await store.articles.regroup(*chance.choice(posted), ["show"], ["ask"])
         store.site.clock.advance(chance.choice([0, 0, 0.001, 59, 3600, 40_000]))
-    everyone = await numbers(store, listings.whole(store.site, Order.TIME), Window(10_000))
-    return [await article(store, number) for number in everyone]
+    all_numbers = await numbers(store, listings.whole(store.site, Order.TIME), Window(10_000))
+    return [await article(store, number) for number in all_numbers]
 
 
 async def discuss_some(store, chance: random.Random, articles: list[int]) -> None:
