@@ -57,9 +57,9 @@ class LogPosition:
         An opaque text: the time of the newest id, and for each partition the milliseconds before that and the number
         within the millisecond, which are left out where they are 0.
         """
-        orders = [log.sort_key(id) for id in self.ids]
-        latest = max(time for time, _ in orders)
-        places = [f"{latest - time}.{number}" if number else str(latest - time) for time, number in orders]
+        sort_keys = [log.sort_key(id) for id in self.ids]
+        latest = max(time for time, _ in sort_keys)
+        places = [f"{latest - time}.{number}" if number else str(latest - time) for time, number in sort_keys]
         text = f"changes|{self.identity}|{latest}|{','.join(places)}"
         return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
@@ -120,7 +120,9 @@ async def page(
     context: Context, after: str | None = None, limit: int | None = DEFAULT_LIMIT, kinds: list[str] | None = None
 ) -> ChangePage:
     """
-    Without a cursor, the oldest entries that are left. Two round trips, and one for each `ENTRIES_AT_ONCE` entries.
+    The entries after a cursor; without one, the oldest that are left.
+
+    Three round trips, or two without a cursor, and one for each `ENTRIES_AT_ONCE` entries.
 
     Raises:
         Forbidden: the request has no valid server key.
@@ -171,9 +173,8 @@ class LogReader:
         self.site, self._identity, self._ids = site, position.identity, list(position.ids)
         self._count = max(FEWEST_AT_ONCE, ENTRIES_AT_ONCE // site.partitions)
         self._buffers: list[deque[Entry]] = [deque() for _ in self._ids]
-        self._firsts: list[
-            tuple[tuple[int, int], int]
-        ] = []  # a heap: the first entry of each buffer, and its partition
+        # A heap: the sort key of the first entry of each buffer, and its partition.
+        self._firsts: list[tuple[tuple[int, int], int]] = []
         self._unread = set(range(site.partitions))  # partitions without an entry in their buffer, that may have more
         self._has_rest = [True] * site.partitions  # whether a partition may have more than is in its buffer
 

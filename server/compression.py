@@ -74,7 +74,7 @@ def accepts_gzip(header: bytes) -> bool:
 
 def _accepts(header: bytes) -> bool:
     found = GZIP.search(header)
-    return found is not None and (found[1] is None or found[1].strip(b"0.") != b"")
+    return found is not None and (found[1] is None or found[1].strip(b"0.") != b"")  # q=0, or 0.000, refuses gzip
 
 
 _accepts_memo = memo(256, 500)(_accepts)

@@ -18,7 +18,7 @@ from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 from store.site import MAX_MENTIONS
 
 PREFIX = "UPVOTE_"
-MAX_POINTS = 10**9  # of a bucket, and a second: GraphQL's integers have 32 bits
+MAX_POINTS = 10**9  # of a bucket, and gained in a second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY
 WITH_PASSWORDS = (f"{PREFIX}REDIS_URL", f"{PREFIX}DATABASE_URL")
 NO_DATABASE = "none"

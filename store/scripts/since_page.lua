@@ -167,8 +167,8 @@ local function read_ranks(page, from, to)
 end
 
 -- Counts the articles of a class, at the ranks from `first` to `last`, by their numbers: the rank of the first one and
--- how many there are since the instant, for each value. nil if they are not the `count` articles of the class since the
--- instant, so that numbers do not tell which these are, or if there are many values.
+-- how many there are since the instant (`size`), for each value. nil if they are not the `count` articles of the class
+-- since the instant, so that numbers do not tell which these are, or if there are many values.
 local function counts_by_number(first, last, count)
   local counts, sum = {}, 0
   while first < last do
@@ -176,8 +176,8 @@ local function counts_by_number(first, last, count)
     local next = redis.call("ZCOUNT", by_votes, value, "+inf")
     local lowest = redis.call("ZRANGE", by_votes, next - 1, next - 1, "REV")[1]
     if #counts == MAX_COUNTED or lowest < FIRST_BY_TIME then return nil end
-    local number = rank_of(by_votes, value, FIRST_SINCE, true) - first
-    counts[#counts + 1], sum, first = {first = first, number = number}, sum + number, next
+    local size = rank_of(by_votes, value, FIRST_SINCE, true) - first
+    counts[#counts + 1], sum, first = {first = first, size = size}, sum + size, next
   end
   return sum == count and counts or nil
 end
@@ -186,11 +186,11 @@ end
 local function pass_over(page, first, last, count)
   if page.skip < MIN_PASSED then return first end
   for _, value in ipairs(counts_by_number(first, last, count) or {}) do
-    if value.number > page.skip then
+    if value.size > page.skip then
       first, page.skip = value.first + page.skip, 0
       return first
     end
-    page.skip = page.skip - value.number
+    page.skip = page.skip - value.size
   end
   return first
 end

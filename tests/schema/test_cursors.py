@@ -42,18 +42,20 @@ def impossible_positions(listing):
     if listing in BY_NAME:
         return [("",), ("a b",), ("x" * 51,), ("al", "ice"), ("alice", "1"), ("-\u00e4",)]
     member = "alice" if listing in OF_USERS else NUMBER
-    last = ("1470311520000",) if listing == "gravity" else ()
+    instant = ("1470311520000",) if listing == "gravity" else ()
     values = ["", "nan", "inf", "1e999", "1_0", " 1", "0x1", "\u0661", "1" * 400]
     values += ["-1", "0.5", "9e15", "253402300800000"] if listing in BY_TIME else []
     members = ["", "a b", "x" * 21, "\u0661" * 16, *([] if listing in OF_USERS else ["1", "alice", NUMBER + "0"])]
-    instants = [("1",)] if not last else [(), ("-1",), ("1_0",), ("",), ("9" * 16,), ("253402300800000",), ("1", "2")]
-    instants += [("1", "pinned", "1"), ("x", "pinned"), ("9" * 16, "pinned")]
+    wrong_instants = (
+        [("1",)] if not instant else [(), ("-1",), ("1_0",), ("",), ("9" * 16,), ("253402300800000",), ("1", "2")]
+    )
+    wrong_instants += [("1", "pinned", "1"), ("x", "pinned"), ("9" * 16, "pinned")]
     return [
         (),
         ("1",),
-        *((value, member, *last) for value in values),
-        *(("1", member, *last) for member in members),
-        *(("1", member, *instant) for instant in instants),
+        *((value, member, *instant) for value in values),
+        *(("1", member, *instant) for member in members),
+        *(("1", member, *wrong) for wrong in wrong_instants),
     ]
 
 

@@ -51,7 +51,7 @@ async def test_ranking_is_sent_at_once_and_after_each_change(store, listen, cloc
 
 
 async def test_ranking_is_sent_when_only_votes_change(store, listen, alice, bob):
-    first, second, hidden = [await post(store, alice) for _ in range(3)]
+    first, second, third = [await post(store, alice) for _ in range(3)]
     subscriber = await listen(RANKING, order="TIME", first=2)
     await subscriber.value()
 
@@ -60,11 +60,11 @@ async def test_ranking_is_sent_when_only_votes_change(store, listen, alice, bob)
     await store.articles.vote(first.number, bob, Vote.UP)  # not among the first 2
     await asyncio.sleep(2 * READ_INTERVAL)
     await store.articles.vote(second.number, "carol", Vote.DOWN)
-    both = await subscriber.value()
+    voted_back = await subscriber.value()
 
-    assert voted["articles"] == [{"id": hidden.id, "votes": 1}, {"id": second.id, "votes": 2}]
-    assert both["articles"] == [{"id": hidden.id, "votes": 1}, {"id": second.id, "votes": 1}]
-    assert voted["moves"] == both["moves"] == []
+    assert voted["articles"] == [{"id": third.id, "votes": 1}, {"id": second.id, "votes": 2}]
+    assert voted_back["articles"] == [{"id": third.id, "votes": 1}, {"id": second.id, "votes": 1}]
+    assert voted["moves"] == voted_back["moves"] == []
 
 
 @pytest.mark.parametrize("group", [None, "show"])

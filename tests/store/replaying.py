@@ -23,6 +23,7 @@ class Replay:
     def apply(self, entries: Sequence[Entry]) -> "Replay":
         for entry in entries:
             type, _, id = entry.subject.partition(":")
+            # An article that was deleted has no "posted" in the log, and what others did with it changes nothing.
             if entry.kind in ("posted", "imported") or type != "article" or int(id) in self.articles:
                 number_or_name = int(id) if type in ("article", "comment") else id
                 getattr(self, f"_{entry.kind}")(entry, number_or_name, dict(entry.values))

@@ -107,5 +107,11 @@ async def test_hash_has_the_documented_memory_and_passes(clock):
     assert made.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
     assert [len(part) for part in made.split("$")] == [len(part) for part in DUMMY_HASH.split("$")]
     assert DUMMY_HASH.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    passwords.close()
+
+
+async def test_no_password_matches_where_none_is_known(clock):
+    passwords = Passwords(clock)
+
     assert not await passwords.matches(PASSWORD, None)
     passwords.close()

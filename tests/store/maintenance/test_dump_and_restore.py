@@ -197,7 +197,7 @@ async def test_numbers_of_early_versions_are_kept_and_new_ones_are_higher(scene,
     await store.close()
 
 
-async def test_imported_stories_keep_their_numbers(scene, place):  # A2
+async def test_numbers_of_deleted_imported_stories_are_not_given_out_again(scene, place):  # A2
     stories = [Story(str(id), "a story", "", "bob", 1_400_000_000_000, 1) for id in range(20)]
     await import_batch(scene.store, stories)
     given = await numbers(scene.store, listings.timeline(scene.store.site, "bob"))
@@ -263,8 +263,7 @@ async def test_voters_are_dropped_if_voting_closed_since_the_dump(scene, place, 
 
 async def test_dump_of_a_store_in_use_is_consistent_and_has_all_earlier_writes(scene, place, copied):
     copies: list[list[dump.Record]] = []
-    numbered = [post(scene.store, "Alice") for _ in range(30)]
-    before = {(await each).number for each in numbered}
+    before = {(await post(scene.store, "Alice")).number for _ in range(30)}
     for number in before:
         await scene.store.articles.vote(number, "a-voter", Vote.UP)
 
