@@ -92,8 +92,8 @@ async def records_of(
                     else:
                         yield await READERS[name](site, chosen, skipped)
         if archived and names is PASSES[0]:  # after Redis, as articles may leave it meanwhile, and before their posters
-            async for records in archived:
-                yield records
+            async for read in archived:
+                yield read
     yield [await _sequences(site, skipped)]
 
 

@@ -112,7 +112,7 @@ def article_of_a_wrong_type(scene: Scene) -> list[Expected]:
 
 def comment_without_content(scene: Scene) -> list[Expected]:
     scene.redis.hdel(scene.comment_hash, "content")
-    return [(f"{scene.comment_hash} content", "nothing", "a usable content")]
+    return [(f"{scene.comment_hash} content", NOTHING, "a usable content")]
 
 
 NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
