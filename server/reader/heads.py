@@ -160,12 +160,20 @@ async def comment(request: Request, number: str, comment_of: str) -> Page:
 
 
 async def group(request: Request, name: str) -> Page:
-    """A group that has no article is not found, as in feeds."""
+    """A group that has no article is not found, as in feeds, and neither is a ranking of it that does not exist."""
+    if ranking_of(request) is None or not has_period(request):
+        return NOT_FOUND
     found = (await documents.query(request, GROUP, {"name": name}))["group"]
     if found is None or not found["articles"]["totalCount"]:
         return NOT_FOUND
     path = f"group/{found['name']}"
     return Page(found["name"], f"Articles in {found['name']}", path, feeds=f"{path}/")
+
+
+def has_period(request: Request) -> bool:
+    """Whether there is a list of the top of the period that the query names, if it names one."""
+    period = request.query_params.get("top")
+    return period is None or f"top/{period}" in LISTS
 
 
 async def user(request: Request, name: str) -> Page:

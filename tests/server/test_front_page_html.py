@@ -10,7 +10,7 @@ from server.reader.front_page import ORDERS, PAGE_SIZE, ago
 from store.articles import Draft
 from store.ranking.formulas import Order
 from store.records import Vote
-from tests.server.test_heads import HOSTILE, canonical, metas, read, serving
+from tests.server.pages import HOSTILE, canonical, metas, read, serving
 
 COMPONENTS = Path(__file__).parents[2] / "reader" / "src" / "components"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

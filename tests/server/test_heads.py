@@ -1,33 +1,12 @@
 """The heads of pages, for those who run no scripts."""
 
 import signal
-from contextlib import asynccontextmanager
 
-import httpx
 import pytest
-from bs4 import BeautifulSoup
 
-from server.app import create
-from server.http_limits.connections import ConnectionLimiter
-from server.settings import Settings
 from store.articles import Draft
+from tests.server.pages import HOSTILE, canonical, metas, read, serving
 from tests.servers import Server, running
-
-BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-HOSTILE = '"\'></title></noscript><script>alert(1)</script><meta http-equiv="refresh" content="0">'
-
-
-@asynccontextmanager
-async def serving(redis_url, **settings):
-    """An application in this process, and a client of it."""
-    settings = {"site_name": "Votes & Co", "rate_limits": "off"} | settings
-    app = create(Settings(redis_url=redis_url, **settings), ConnectionLimiter())
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://up", headers=BROWSER) as http,
-    ):
-        yield http
 
 
 @pytest.fixture
@@ -40,20 +19,6 @@ async def http(redis_url, store):
 async def number(store, alice):
     draft = Draft("A *title*", "https://example.org/?a=1&b=2", "Some *words*\n\n<script>alert(1)</script>", ["show"])
     return (await store.articles.post(alice, draft)).article.number
-
-
-async def read(http, path, status=200, **headers):
-    response = await http.get(path, headers=headers)
-    assert (response.status_code, response.headers["content-type"]) == (status, "text/html; charset=utf-8")
-    return BeautifulSoup(response.text, "html.parser")
-
-
-def metas(page):
-    return {each.get("name") or each.get("property"): each.get("content") for each in page.head.find_all("meta")}
-
-
-def canonical(page):
-    return [link["href"] for link in page.head.find_all("link", rel="canonical")]
 
 
 def feeds(page):
@@ -158,11 +123,14 @@ async def test_pages_of_a_visitor_are_not_for_search_engines(http, path):
         f"/article/{'9' * 40}",
         "/user/nobody",
         "/group/unknown",
+        "/group/show?order=NONSENSE",
+        "/group/show?page=x",
+        "/group/show?top=year",
         "/user/alice/unknown",
         "/unknown",
     ],
 )
-async def test_what_does_not_exist_is_not_found(http, path):
+async def test_what_does_not_exist_is_not_found(http, number, path):
     page = await read(http, path, status=404)
 
     assert page.find(id="root")
