@@ -1,33 +1,9 @@
-"""How pages ask for their data: in one request, and again if it has failed."""
+"""Pages whose request for their data has failed. test_network.py counts the requests of each page."""
 
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import opened, settled
-
-PAGES = [
-    "front page",
-    "top of the day",
-    "groups",
-    "group",
-    "user",
-    "comments of a user",
-    "search",
-    "feed",
-    "inbox",
-    "post",
-]
-
-
-@pytest.mark.parametrize("name", [*PAGES, "article", "branch"])
-async def test_page_takes_one_request(visit, scene, name):
-    page = await visit(scene.alice)
-    requests = []
-    page.on("request", lambda request: request.url.endswith("/graphql") and requests.append(request.post_data))
-    await opened(page, scene.path(name))
-    await page.wait_for_load_state("networkidle")
-
-    assert len(requests) == 1, requests
+from tests.reader.conftest import settled
 
 
 @pytest.mark.parametrize("name", ["groups", "group", "user", "search", "feed", "inbox"])

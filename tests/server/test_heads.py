@@ -156,7 +156,7 @@ async def test_hostile_texts_stay_texts(http, store, alice):
     described = metas(page)
     assert page.title.text == f"{HOSTILE} · Votes & Co"
     assert described["og:title"] == described["description"] == HOSTILE
-    assert [script.get("src") is not None for script in page.find_all("script")].count(False) == 0
+    assert all(script.get("src") for script in page.find_all("script"))
     assert page.find("meta", attrs={"http-equiv": True}) is None
     assert page.noscript.h1.text == HOSTILE
 
