@@ -252,11 +252,15 @@ def decode(text: bytes | str) -> Any:
 
 
 def headers_of(scope: MutableMapping[str, Any]) -> Headers:
-    """The headers of a scope by name, the last of each name. The scope keeps them for the next caller."""
-    headers: Headers | None = scope.get(HEADERS_BY_NAME)
-    if headers is None:
-        headers = scope[HEADERS_BY_NAME] = dict(scope["headers"])
-    return headers
+    """
+    The headers of a scope by name, the last of each name. The scope keeps them for the next caller; a copy of it that
+    gets another list of headers has those.
+    """
+    raw = scope["headers"]
+    kept: tuple[Any, Headers] | None = scope.get(HEADERS_BY_NAME)
+    if kept is None or kept[0] is not raw:
+        kept = scope[HEADERS_BY_NAME] = raw, dict(raw)
+    return kept[1]
 
 
 def request_id_of(headers: Headers) -> str:

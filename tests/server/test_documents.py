@@ -9,6 +9,7 @@ from server import documents
 from server.app import create
 from server.http_limits.connections import ConnectionLimiter
 from server.settings import Settings
+from tests.server.conftest import REGISTER
 from tests.server.in_process import client_of
 
 GROUP = "query HandlerGroup($name: String!) { group(name: $name) { name } viewer { username } }"
@@ -53,7 +54,9 @@ async def serving(redis_url, **settings):
 
 async def test_handler_reads_what_everybody_sees(redis_url, capfd):
     async with serving(redis_url, rate_limits="off") as http:
-        answer = await http.get("/test/Show", headers={"Authorization": "Bearer of-a-session", "X-Request-Id": "r-1"})
+        registered = await http.post("/graphql", json={"query": REGISTER})
+        token = registered.json()["data"]["register"]["token"]
+        answer = await http.get("/test/Show", headers={"Authorization": f"Bearer {token}", "X-Request-Id": "r-1"})
         metrics = await http.get("/metrics")
 
     assert (answer.status_code, answer.text) == (200, "show None")
