@@ -15,13 +15,13 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from ada_url import URL
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from server import documents, markdown_html
+from store.links import web_address
 
 LENGTH = 30  # articles of a feed
 TEXT_LENGTH = 5_000  # characters of an article's text; the page has the rest
@@ -191,10 +191,11 @@ async def entries(nodes: list[Node]) -> list[Entry]:
 
 
 def entry(node: Node, html: str) -> Entry:
+    link = web_address(node["link"])
     return Entry(
         node["id"].partition(":")[2],
         node["title"],
-        URL(node["link"]).href if node["link"] else None,
+        link.href if link else None,
         html,
         datetime.fromisoformat(node["postedAt"]),
         datetime.fromisoformat(node["editedAt"] or node["postedAt"]),

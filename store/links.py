@@ -38,6 +38,15 @@ def canonical(link: str) -> str:
     return f"{url.protocol}//{host}{port}{url.pathname}{query and '?' + query}"
 
 
+def web_address(link: str | None) -> URL | None:
+    """The URL of a link; None if there is none, or a text that is no http or https URL, as an old store may have."""
+    try:
+        url = URL(link) if link else None
+    except ValueError:
+        return None
+    return url if url and url.protocol in ("http:", "https:") else None
+
+
 def digest(link: str) -> str:
     """The digest of the canonical form, as in keys; "" if there is no link."""
     if not link:

@@ -13,11 +13,11 @@ from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from ada_url import URL
 from starlette.requests import Request
 
 from server import documents
 from server.syndication import orders
+from store.links import web_address
 
 PAGE_SIZE = 30  # articles
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,4}")
@@ -154,9 +154,9 @@ def line(rank: int, article: Node, now: datetime) -> str:
 
 def title_link(article: Node, page: str) -> str:
     title = escape(article["title"])
-    if not article["link"]:
+    link = web_address(article["link"])
+    if link is None:
         return f'<a href="{page}">{title}</a>'
-    link = URL(article["link"])
     return (
         f'<a href="{escape(link.href)}" rel="nofollow ugc noopener">{title}</a> '
         f'<span class="host" dir="ltr">{escape(link.hostname.removeprefix("www."))}</span>'

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from ada_url import URL
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from server import documents
 from server.markdown_html import cut, render, text_of
 from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
+from store.links import web_address
 from store.records import article_number, comment_number
 
 SECONDS = 2  # that a page waits for its query
@@ -193,15 +193,15 @@ async def rendered(text: Mapping[str, Any]) -> str:
 
 
 def about(article: Mapping[str, Any]) -> str:
-    host = URL(article["link"]).hostname if article["link"] else ""
-    return f"{host}, posted by {article['poster']['username']}".lstrip(", ")
+    link = web_address(article["link"])
+    return f"{link.hostname if link else ''}, posted by {article['poster']['username']}".lstrip(", ")
 
 
 def written(article: Mapping[str, Any], text: Mapping[str, Any], html: str) -> str:
     """The title of an article with its link, and the text of the article itself or of a comment, with who wrote it."""
     title = escape(article["title"])
-    if article["link"]:
-        title = f'<a rel="nofollow ugc noopener noreferrer" href="{escape(URL(article["link"]).href)}">{title}</a>'
+    if link := web_address(article["link"]):
+        title = f'<a rel="nofollow ugc noopener noreferrer" href="{escape(link.href)}">{title}</a>'
     poster = text["poster"]["username"] if text["poster"] else ""
     by = f'<a href="user/{poster}">{poster}</a>, ' if poster else ""
     date = f'<time datetime="{text["postedAt"]}">{text["postedAt"][:10]}</time>'

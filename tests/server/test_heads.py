@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from store import keys
 from store.articles import Draft
 from tests.server.pages import HOSTILE, canonical, metas, read, serving
 from tests.servers import Server, running
@@ -180,6 +181,15 @@ async def test_text_does_not_end_its_noscript(http, store, alice, text):
 
     assert response.text.lower().count("</noscript") == 1
     assert "<b>" not in response.text.partition("</noscript>")[2]
+
+
+@pytest.mark.parametrize("link", ["https://[1", "javascript:alert(1)", "nonsense"])
+async def test_text_of_an_old_store_that_is_no_address_is_not_a_link(http, redis, number, link):
+    redis.hset(keys.article(0, number), "link", link)
+
+    for path in ("/", f"/article/{number}", "/atom.xml"):
+        response = await http.get(path)
+        assert (response.status_code, link in response.text) == (200, False), path
 
 
 async def test_page_does_not_contain_the_host_of_a_request(http, number):
