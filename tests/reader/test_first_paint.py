@@ -90,6 +90,16 @@ async def test_links_of_the_html_stay_below_a_prefix(visit, site):
     assert proxy.outside_prefix == []
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_html_has_no_fault_of_accessibility(visit, scene, axe, theme):
+    page = await visit(theme=theme)
+    await page.route(GRAPHQL, lambda route: None)
+    await page.goto("/?order=TIME")
+
+    assert await axe(page) == []
+    await expect(enabled(page)).to_have_count(0)
+
+
 async def test_html_stays_while_the_server_does_not_answer(page):
     await page.route(GRAPHQL, lambda route: None)
     await page.goto("/")
