@@ -1,5 +1,18 @@
 import type { CombinedError } from "urql";
+import { graphql } from "./gql";
 import { clock } from "./times";
+
+/** What forms show of a refusal. */
+export const REFUSED = graphql(`
+  fragment Refused on UserError {
+    code
+    field
+    message
+    ... on RateLimited {
+      retryAt
+    }
+  }
+`);
 
 /** A refusal, as `userErrors` have it. */
 export interface Refusal {

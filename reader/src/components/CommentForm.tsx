@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { useClient } from "urql";
 import { useDraft, type Draft } from "../drafts";
-import { explain, type Refusal } from "../errors";
-import { graphql } from "../gql";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment } from "../gql";
 import { say } from "../status";
 import { MARKDOWN_HINT } from "./ArticleForm";
 import { Field, Form } from "./Form";
@@ -19,12 +19,7 @@ const POST_COMMENT = graphql(`
         ...PostedComment
       }
       userErrors {
-        code
-        field
-        message
-        ... on RateLimited {
-          retryAt
-        }
+        ...Refused
       }
     }
   }
@@ -75,7 +70,7 @@ export function CommentForm({ draft: name, articleId, parentId, label, onPosted,
     const input = { articleId, parentId, content: draft.value, idempotencyKey: draft.key() };
     const { data, error } = await client.mutation(POST_COMMENT, { input });
     setFault(error ? explain(error) : null);
-    setRefusals(data?.comment?.userErrors ?? []);
+    setRefusals(readFragment(REFUSED, data?.comment?.userErrors) ?? []);
     if (error || !data?.comment || data.comment.userErrors.length > 0) return;
     draft.clear();
     if (data.comment.comment) onPosted(data.comment.comment.id);

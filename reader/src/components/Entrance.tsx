@@ -2,7 +2,7 @@ import "../pages/pages.css";
 import { useState } from "react";
 import { useMutation, type TypedDocumentNode } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
-import { explain, type Refusal } from "../errors";
+import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { nextPath } from "../log-in";
 import { beginSession } from "../session";
@@ -18,12 +18,7 @@ const NEW_SESSION = graphql(`
       username
     }
     userErrors {
-      code
-      field
-      message
-      ... on RateLimited {
-        retryAt
-      }
+      ...Refused
     }
   }
 `);
@@ -78,9 +73,9 @@ function useOpening(mutation: EntranceProps["mutation"]) {
   async function send(form: FormData) {
     const input = { username: String(form.get("username")).trim(), password: String(form.get("password")) };
     const { data, error } = await open({ input });
-    const { token, user, userErrors = [] } = readFragment(NEW_SESSION, data?.session) ?? {};
+    const { token, user, userErrors } = readFragment(NEW_SESSION, data?.session) ?? {};
     setFault(error ? explain(error) : null);
-    setRefusals(userErrors);
+    setRefusals(readFragment(REFUSED, userErrors) ?? []);
     if (!token || !user) return;
     beginSession({ token, username: user.username });
     navigate(nextPath(search), { replace: true });

@@ -6,9 +6,9 @@ import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleFo
 import { LogInFirst } from "../components/LogInFirst";
 import { Page } from "../components/Page";
 import { useDraft } from "../drafts";
-import { explain, type Refusal } from "../errors";
+import { explain, REFUSED, type Refusal } from "../errors";
 import { usePageQuery } from "../frame";
-import { graphql } from "../gql";
+import { graphql, readFragment } from "../gql";
 import { useWriter } from "../session";
 import { say } from "../status";
 
@@ -29,12 +29,7 @@ const POST = graphql(`
         title
       }
       userErrors {
-        code
-        field
-        message
-        ... on RateLimited {
-          retryAt
-        }
+        ...Refused
       }
     }
   }
@@ -68,7 +63,7 @@ function PostForm({ writer }: { writer: string }) {
     const input = { ...inputOf(draft.value), groups: groupsOf(draft.value.groups), idempotencyKey: draft.key() };
     const { data, error } = await client.mutation(POST, { input });
     setFault(error ? explain(error) : null);
-    setRefusals(data?.post?.userErrors ?? []);
+    setRefusals(readFragment(REFUSED, data?.post?.userErrors) ?? []);
     if (error || !data?.post || data.post.userErrors.length > 0) return;
     draft.clear();
     const { article, duplicateOf } = data.post;

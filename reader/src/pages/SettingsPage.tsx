@@ -4,8 +4,8 @@ import { useMutation } from "urql";
 import { Field, Form } from "../components/Form";
 import { LogInFirst } from "../components/LogInFirst";
 import { Page } from "../components/Page";
-import { explain, type Refusal } from "../errors";
-import { graphql } from "../gql";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment } from "../gql";
 import { useSession, type Session } from "../session";
 import { say } from "../status";
 
@@ -16,12 +16,7 @@ const CHANGE_PASSWORD = graphql(`
         id
       }
       userErrors {
-        code
-        field
-        message
-        ... on RateLimited {
-          retryAt
-        }
+        ...Refused
       }
     }
   }
@@ -50,7 +45,7 @@ function ChangePassword({ session }: { session: Session }) {
     };
     const { data, error } = await change({ input });
     setFault(error ? explain(error) : null);
-    setRefusals((data?.changePassword?.userErrors ?? []).map(ofField));
+    setRefusals((readFragment(REFUSED, data?.changePassword?.userErrors) ?? []).map(ofField));
     if (!data?.changePassword?.user) return;
     section.current?.querySelector("form")?.reset();
     say("Your password is changed. Your other sessions have ended.");

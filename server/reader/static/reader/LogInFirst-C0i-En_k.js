@@ -1,1 +1,0 @@
-import{K as e,L as t,O as n}from"./index-Cl76wPsy.js";var r=t();function i({reason:t}){return(0,r.jsxs)(`div`,{className:`empty`,children:[(0,r.jsx)(`p`,{children:t}),(0,r.jsxs)(`p`,{children:[(0,r.jsx)(e,{href:n(),className:`button primary`,children:`Log in`}),` `,`or `,(0,r.jsx)(e,{href:n(`/register`),children:`register`})]})]})}export{i as t};

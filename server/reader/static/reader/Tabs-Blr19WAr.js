@@ -1,1 +1,0 @@
-import{K as e,L as t}from"./index-Cl76wPsy.js";var n=t();function r({label:t,tabs:r}){return(0,n.jsx)(`nav`,{"aria-label":t,children:(0,n.jsx)(`ul`,{className:`tabs`,children:r.map(({name:t,label:r,path:i,isCurrent:a})=>(0,n.jsx)(`li`,{children:(0,n.jsx)(e,{href:i,title:r,"aria-label":r,"aria-current":a?`page`:void 0,children:t})},i))})})}export{r as t};
