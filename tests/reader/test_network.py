@@ -4,13 +4,13 @@ import asyncio
 import re
 
 import pytest
-from playwright.async_api import Request, expect
+from playwright.async_api import Page, Request, expect
 
-from tests.reader.conftest import opened, settled
+from tests.reader.conftest import Visits, opened, settled
 from tests.reader.gateway import gateway
 from tests.reader.lines import expect_votes, line, titles
 from tests.reader.scene import PAGES
-from tests.reader.site import PASSWORD, Site
+from tests.reader.site import PASSWORD, Member, Site
 from tests.server.conftest import serving
 from tests.servers import free_port
 
@@ -122,23 +122,15 @@ async def test_what_the_network_lost_is_asked_for_once_and_announced(visit, site
     article = site.post(alice, "Read on a train", content="Text.", groups=["train"])
     answer = site.comment(bob, article, "Before the tunnel")
     branch = site.comment(alice, article, "An answer", answer)
+    paths = {
+        site.path(article): "commentPosted",
+        site.path(article, answer): "commentPosted",
+        "/feed": "feedArticle",
+        "/inbox": "notification",
+        "/group/train": "rankingChanged",
+    }
     async with gateway(site.url) as (network, url):
-        thread = await visit(alice, base_url=url)
-        below, feed, inbox, ranking = [await thread.context.new_page() for _ in range(4)]
-        asked: list[str] = []
-        for page, path, field in (
-            (thread, site.path(article), "commentPosted"),
-            (below, site.path(article, answer), "commentPosted"),
-            (feed, "/feed", "feedArticle"),
-            (inbox, "/inbox", "notification"),
-            (ranking, "/group/train", "rankingChanged"),
-        ):
-            visit.frames.clear()
-            page.on("websocket", lambda socket: socket.on("framesent", lambda frame: visit.frames.append(str(frame))))
-            page.on("request", lambda request: asked.extend(operation(request)))
-            await opened(page, path)
-            await visit.subscribed(page, field)
-        asked.clear()
+        pages, asked = await subscribed_tabs(visit, alice, url, paths)
         network.cut()
         site.vote(bob, article)
         site.comment(bob, article, "In the tunnel")
@@ -146,22 +138,11 @@ async def test_what_the_network_lost_is_asked_for_once_and_announced(visit, site
         site.post(bob, "Posted in the tunnel", groups=["train"])
         network.restore()
 
-        await expect(thread.get_by_role("button", name="2 new comments")).to_be_visible()
-        await expect(thread.get_by_role("heading", name="4 comments")).to_be_visible()
-        await expect_votes(thread.locator("main"), 2, "UP")
-        await expect(below.get_by_role("button", name="1 new comment")).to_be_visible()
-        await expect(feed.get_by_role("button", name="1 new article")).to_be_visible()
-        await expect(inbox.get_by_role("button", name="2 new notifications")).to_be_visible()
-        await expect(ranking.locator("main ol > li h2 a")).to_have_text(["Read on a train", "Posted in the tunnel"])
-        for page in (thread, below, feed, inbox, ranking):
-            await expect(page.get_by_role("link", name="Inbox 3 new")).to_be_visible()
-        for page in (thread, below):
-            await expect(page.get_by_text("In the tunnel")).to_have_count(0)
-        assert await titles(feed) == ["Read on a train"]
-        await expect(inbox.locator("ol.items > li")).to_have_count(1)
+        await expect_announced(*pages)
         once = ["Missed"] * 2 + ["MissedArticles", "MissedNotifications"] + ["UnseenCount"] * 5
         assert sorted(asked) == once
 
+        thread, below, _, inbox, _ = pages
         await thread.get_by_role("button", name="2 new comments").click()
         await expect(thread.get_by_text("In the tunnel")).to_have_count(2)
         await below.get_by_role("button", name="1 new comment").click()
@@ -169,6 +150,40 @@ async def test_what_the_network_lost_is_asked_for_once_and_announced(visit, site
         await inbox.get_by_role("button", name="2 new notifications").click()
         await expect(inbox.locator("ol.items > li")).to_have_count(3)
     faults.ignore(LOST)
+
+
+async def subscribed_tabs(
+    visit: Visits, member: Member, url: str, paths: dict[str, str]
+) -> tuple[list[Page], list[str]]:
+    """A tab of one browser for each path, subscribed to its field, and the operations that they ask for from then."""
+    first = await visit(member, base_url=url)
+    pages = [first, *[await first.context.new_page() for _ in range(len(paths) - 1)]]
+    asked: list[str] = []
+    for page, (path, field) in zip(pages, paths.items(), strict=True):
+        visit.frames.clear()
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: visit.frames.append(str(frame))))
+        page.on("request", lambda request: asked.extend(operation(request)))
+        await opened(page, path)
+        await visit.subscribed(page, field)
+    asked.clear()
+    return pages, asked
+
+
+async def expect_announced(thread: Page, below: Page, feed: Page, inbox: Page, ranking: Page) -> None:
+    """What came while the network was lost is announced or counted, and not pushed into any list but the ranking."""
+    await expect(thread.get_by_role("button", name="2 new comments")).to_be_visible()
+    await expect(thread.get_by_role("heading", name="4 comments")).to_be_visible()
+    await expect_votes(thread.locator("main"), 2, "UP")
+    await expect(below.get_by_role("button", name="1 new comment")).to_be_visible()
+    await expect(feed.get_by_role("button", name="1 new article")).to_be_visible()
+    await expect(inbox.get_by_role("button", name="2 new notifications")).to_be_visible()
+    await expect(ranking.locator("main ol > li h2 a")).to_have_text(["Read on a train", "Posted in the tunnel"])
+    for page in (thread, below, feed, inbox, ranking):
+        await expect(page.get_by_role("link", name="Inbox 3 new")).to_be_visible()
+    for page in (thread, below):
+        await expect(page.get_by_text("In the tunnel")).to_have_count(0)
+    assert await titles(feed) == ["Read on a train"]
+    await expect(inbox.locator("ol.items > li")).to_have_count(1)
 
 
 async def test_page_lives_on_when_the_server_is_restarted(visit, tmp_path, faults):
