@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from engine import Code, Endpoint, QueryResult, Refused
 from engine.endpoint import COST_OF_NOT_MODIFIED, matches
-from engine.requests import request_id_of
+from engine.requests import headers_of, request_id_of
 
 # A document is ours, so what clients can do nothing about is a fault: every other code has status 500.
 STATUSES: Mapping[str, int] = {
@@ -96,7 +96,7 @@ def _without_session(request: Request) -> dict[str, Any]:
 
 def _request_id(request: Request) -> str:
     if not hasattr(request.state, "request_id"):
-        request.state.request_id = request_id_of(dict(request.scope["headers"]))
+        request.state.request_id = request_id_of(headers_of(request.scope))
     found: str = request.state.request_id
     return found
 

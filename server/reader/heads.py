@@ -54,7 +54,8 @@ class Head:
 class Page:
     """
     What is known about a page. `path` is its canonical one, without a slash at its start, and `feeds` the path of its
-    feeds, up to the name of the file. A page without `path` is not for search engines.
+    feeds, up to the name of the file. A page without `path` is not for search engines. `content` and `noscript` are
+    those of the head.
     """
 
     title: str = ""
@@ -84,9 +85,9 @@ async def head_of(request: Request) -> Head:
         async with asyncio.timeout(SECONDS):
             return head(request, await find(request))
     except HTTPException as error:
-        return replace(head(request, known(request)), status=error.status_code, headers=error.headers or {})
+        return replace(head(request, known_page(request)), status=error.status_code, headers=error.headers or {})
     except TimeoutError:
-        return replace(head(request, known(request)), status=503, headers=UNAVAILABLE)
+        return replace(head(request, known_page(request)), status=503, headers=UNAVAILABLE)
 
 
 def head_of_nothing(request: Request) -> Head:
@@ -97,7 +98,7 @@ def head_of_nothing(request: Request) -> Head:
 async def find(request: Request) -> Page:
     match request.scope["path"].strip("/").split("/"):
         case [""]:
-            return await ranking(request)
+            return await ranking_page(request)
         case ["article", number]:
             return await article(request, number)
         case ["article", number, "comment", comment_of]:
@@ -111,20 +112,20 @@ async def find(request: Request) -> Page:
     return UNKNOWN
 
 
-def known(request: Request) -> Page:
+def known_page(request: Request) -> Page:
     """What is known about a page without a query."""
     return page_of(ranking_of(request)) if request.scope["path"] == "/" else UNKNOWN
 
 
-async def ranking(request: Request) -> Page:
-    named = ranking_of(request)
-    return replace(page_of(named), content=await front_page(request, named)) if named else NOT_FOUND
+async def ranking_page(request: Request) -> Page:
+    ranking = ranking_of(request)
+    return replace(page_of(ranking), content=await front_page(request, ranking)) if ranking else NOT_FOUND
 
 
-def page_of(named: Ranking | None) -> Page:
-    if named is None:
+def page_of(ranking: Ranking | None) -> Page:
+    if ranking is None:
         return NOT_FOUND
-    return Page(named.title, path=named.query, order="" if named.is_default else named.order)
+    return Page(ranking.title, path=ranking.query, order="" if ranking.is_default else ranking.order)
 
 
 async def article(request: Request, number: str) -> Page:

@@ -1,13 +1,11 @@
-"""
-The full-text index of `database.search`. Users get ids in it from 2**53 on, above the numbers of articles and comments.
-"""
+"""The full-text index of `database.search`."""
 
 from alembic import op
 
 revision = "v0002_search"
 down_revision = "v0001_tables"
 
-# Ids of users begin at 2^53, above the numbers of all articles and comments.
+# The ids of users begin at 2**53, above the numbers of all articles and comments.
 STATEMENTS = {
     "sqlite": [
         "CREATE VIRTUAL TABLE search_index USING fts5(title, content, tags, tokenize = \"ascii tokenchars '/_-'\")",
