@@ -9,21 +9,24 @@ import { parse, stripIgnoredCharacters, visit } from "graphql";
 import type { Plugin } from "vite";
 
 const CALL = /\bgraphql\(\s*(?:\/\* GraphQL \*\/\s*)?`([^`]*)`,?\s*\)/g;
-const SOURCES = "src";
 
 export function documents(): Plugin {
+  let sources = "";
   return {
     name: "documents",
     enforce: "pre",
+    configResolved({ root }) {
+      sources = join(root, "src");
+    },
     transform(code, id) {
       if (!/\.tsx?$/.test(id) || id.includes("/src/gql/") || !code.includes("graphql(")) return null;
-      const fragments = fragmentsOf(SOURCES);
+      const fragments = fragmentsOf(sources);
       const replaced = code.replace(CALL, (_, text: string) => call(text, fragments));
       return { code: `import { gql as __gql } from "urql";\n${replaced}`, map: null };
     },
     generateBundle() {
-      const fragments = fragmentsOf(SOURCES);
-      const operations = textsOf(SOURCES).filter((text) => !isFragment(text));
+      const fragments = fragmentsOf(sources);
+      const operations = textsOf(sources).filter((text) => !isFragment(text));
       const sent = operations.map((text) => stringifyDocument(formatDocument(gql(whole(text, fragments)))));
       const byHash = Object.fromEntries(sent.sort().map((text) => [sha256(text), text]));
       this.emitFile({ type: "asset", fileName: "documents.json", source: `${JSON.stringify(byHash, null, 2)}\n` });

@@ -1,16 +1,21 @@
 // Adds src/before-paint.js to the head as a classic script, which runs before the first paint. A module would run after it.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { minifySync, type Plugin } from "vite";
 
 const SOURCE = "src/before-paint.js";
 
 export function themeScript(): Plugin {
+  let file = "";
   let name = "";
   return {
     name: "theme-script",
+    configResolved({ root }) {
+      file = join(root, SOURCE);
+    },
     buildStart() {
-      this.addWatchFile(SOURCE);
+      this.addWatchFile(file);
     },
     transformIndexHtml(_, { server }) {
       const src = server ? `/${SOURCE}` : name;
@@ -18,7 +23,7 @@ export function themeScript(): Plugin {
     },
     renderStart() {
       if (this.meta.watchMode) return;
-      const source = minifySync(SOURCE, readFileSync(SOURCE, "utf8")).code;
+      const source = minifySync(SOURCE, readFileSync(file, "utf8")).code;
       const hash = createHash("sha256").update(source).digest("base64url").slice(0, 8);
       name = `./reader/theme-${hash}.js`;
       this.emitFile({ type: "asset", fileName: name.slice(2), source });
