@@ -14,6 +14,7 @@ from store.ranking.formulas import PAGE_SIZE, Order
 from store.site import Site
 
 SIZES = range(1, 101)
+MAX_IDS = 100
 HIGHEST_PAGE = 2**31 - 1
 NO_GROUP = "-"  # no valid name: nothing is ever posted to it
 
@@ -95,6 +96,12 @@ def article_number(id: str) -> int:
     if number is None:
         raise BadInput(f"an article's id looks like article:1541, not {id[:100]}")
     return number
+
+
+def check_count(ids: Sequence[str]) -> None:
+    """Raise BadInput for more than `MAX_IDS` ids."""
+    if len(ids) > MAX_IDS:
+        raise BadInput(f"at most {MAX_IDS} ids at once, not {len(ids)}")
 
 
 def comment_number(id: str) -> int:

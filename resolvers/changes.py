@@ -150,7 +150,7 @@ async def subscribe(
     """
     await context.require_server_key()
     site, written, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
-    with context.live.events.subscribed(ENTRIES, lambda event: written.set()):
+    with context.live.events.subscribed(lambda event: written.set(), ENTRIES):
         reader = LogReader(site, await _newest(site) if cursor is None else await position_of(site, cursor))
         sent, sent_at = reader.position, monotonic()
         yield Checkpoint(sent.cursor)

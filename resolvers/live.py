@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
@@ -209,10 +209,9 @@ class Ranking:
             self._task.result()  # raises its error for each subscriber
 
     async def _run(self, events: Events) -> NoReturn:
-        topics = [of_listing, of_activity] if self._key.order is Order.ACTIVE else [of_listing]
-        with ExitStack() as subscribed:
-            for topic in topics:
-                subscribed.enter_context(events.subscribed(topic(self._key.group), self.refresh))
+        group = self._key.group
+        topics = [of_listing(group), of_activity(group)] if self._key.order is Order.ACTIVE else [of_listing(group)]
+        with events.subscribed(self.refresh, *topics):
             while True:
                 await self._wait_until_outdated()
                 self._is_outdated.clear()

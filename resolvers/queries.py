@@ -14,8 +14,6 @@ from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.records import Article, Comment, Feed, Group, Inbox, Notification, User
 from store.sessions import Login
 
-MAX_NODES = 100
-
 Node = Article | Comment | User | Group | Feed | Inbox | Notification
 
 
@@ -28,8 +26,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | 
     One round trip for all of them; one more for the articles of comments, and for notifications. A malformed id has its
     own error.
     """
-    if len(ids) > MAX_NODES:
-        raise BadInput(f"at most {MAX_NODES} ids at once, not {len(ids)}")
+    arguments.check_count(ids)
     articles, comments, users, feeds, inboxes, notifications = await gather(
         _articles(context, ids),
         _comments(context, ids),

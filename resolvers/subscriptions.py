@@ -67,6 +67,21 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
             yield article
 
 
+async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerator[Article, None]:
+    """
+    As `article_changed` for each of at most `MAX_IDS` articles, but unknown and deleted ones are left out.
+
+    After an event MISSED all of them are sent, as any may have changed.
+    """
+    arguments.check_count(ids)
+    numbers = list(dict.fromkeys(map(arguments.article_number, ids)))
+    with context.live.events.mailbox(*map(of_article, numbers), subject_of=article_of) as mailbox:
+        async for event in mailbox:
+            changed = numbers if event.kind is EventKind.MISSED else [article_of(event)]
+            for article in await context.live.read_after(event, partial(_articles, changed)):
+                yield article
+
+
 async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:
     async with aclosing(_posts(context, arguments.group_name(group) if group is not None else None)) as posts:
         async for _, article in posts:
@@ -110,7 +125,7 @@ async def comment_posted(context: Context, article_id: str, under: str | None = 
     """
     number = arguments.article_number(article_id)
     above = arguments.comment_number(under) if under is not None else None
-    with context.live.events.mailbox(of_new_comments(number), MOST_COMMENTS) as mailbox:
+    with context.live.events.mailbox(of_new_comments(number), capacity=MOST_COMMENTS) as mailbox:
         latest = await _highest_comment(context, number, above)
         async for event in _without_loss(mailbox):
             if event.kind is EventKind.DELETED:
@@ -131,7 +146,7 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
         SubscriberTooSlow, ChangesLost: changes were missed.
     """
     number = arguments.article_number(article_id)
-    with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
+    with context.live.events.mailbox(of_comment_changes(number), capacity=MOST_COMMENTS) as mailbox:
         await _highest_comment(context, number, None)  # raises NotFound if there is no such article
         async for event in _without_loss(mailbox):
             if event.kind is EventKind.DELETED:

@@ -54,6 +54,7 @@ THREAD_ARGUMENTS = ARGUMENTS | {
     "before": "Return items before this cursor of the same thread, `order`, `under` and `maxDepth`. Requires `last`.",
 }
 INBOX_ARGUMENTS = ARGUMENTS | {"unseen_only": "Only notifications that are newer than the mark."}
+CHANGED_ARTICLES_ARGUMENTS = ARGUMENTS | {"ids": "The ids of at most 100 articles."}
 NEW_COMMENT_ARGUMENTS = ARGUMENTS | {"under": "Only comments below the comment with this id, of the same article."}
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver
 TYPES: dict[str, Any] = {

@@ -3,7 +3,7 @@
 import strawberry
 
 from resolvers import changes, subscriptions
-from schema.fields import NEW_COMMENT_ARGUMENTS, subscription_field
+from schema.fields import CHANGED_ARTICLES_ARGUMENTS, NEW_COMMENT_ARGUMENTS, subscription_field
 from schema.scalars import DateTime
 from schema.types import Article, Change, Comment, Notification
 
@@ -35,6 +35,11 @@ class Subscription:
         subscriptions.article_changed,
         "The article with this id, after each vote, edit or regroup, and when a comment is posted or deleted. "
         "Completes when the article is deleted.",
+    )
+    articles_changed: Article = subscription_field(
+        subscriptions.articles_changed,
+        "Each of these articles, as `articleChanged` sends it. Unknown and deleted ones are left out.",
+        arguments=CHANGED_ARTICLES_ARGUMENTS,
     )
     article_posted: Article = subscription_field(
         subscriptions.article_posted, "Each new article, or each one that is posted in a group."

@@ -227,22 +227,24 @@ class Events:
         self._listeners: defaultdict[Topic, set[Listener]] = defaultdict(set)
 
     @contextmanager
-    def subscribed(self, topic: Topic, listener: Listener) -> Iterator[None]:
-        """Call a listener for each event of a topic. It must not block."""
-        self._listeners[topic].add(listener)
+    def subscribed(self, listener: Listener, *topics: Topic) -> Iterator[None]:
+        """Call a listener for each event of some topics. It must not block."""
+        for topic in topics:
+            self._listeners[topic].add(listener)
         try:
             yield
         finally:
-            self._listeners[topic].discard(listener)
-            if not self._listeners[topic]:
-                del self._listeners[topic]
+            for topic in topics:
+                self._listeners[topic].discard(listener)
+                if not self._listeners[topic]:
+                    del self._listeners[topic]
 
     @contextmanager
     def mailbox(
-        self, topic: Topic, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")
+        self, *topics: Topic, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")
     ) -> Iterator[Mailbox]:
         mailbox = Mailbox(capacity, subject_of)
-        with self.subscribed(topic, mailbox.put):
+        with self.subscribed(mailbox.put, *topics):
             yield mailbox
 
     def receive(self, message: str) -> None:

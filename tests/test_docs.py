@@ -18,8 +18,7 @@ from engine.limits.cost import cost_of
 from engine.limits.documents import Limits
 from engine.websocket import CloseCode
 from resolvers import changes
-from resolvers.arguments import SIZES
-from resolvers.queries import MAX_NODES
+from resolvers.arguments import MAX_IDS, SIZES
 from resolvers.subscriptions import MOST_COMMENTS, MOST_PENDING
 from schema.enums import UserErrorCode
 from schema.schema import FILE, SCHEMA
@@ -212,7 +211,7 @@ def test_close_codes_are_complete():
 def test_page_sizes_are_those_of_the_code():
     rows = {row[0]: tuple(row[1:]) for row in table("errors.md", "Pages", "listing")}
 
-    assert rows.pop("`nodes(ids:)`") == ("-", str(MAX_NODES))
+    assert rows.pop("`nodes(ids:)`") == ("-", str(MAX_IDS))
     assert rows.pop("`changes(limit:)`") == (str(changes.DEFAULT_LIMIT), f"{changes.LIMITS[-1]:,}")
     assert rows.pop("`thread`") == (str(PAGE_SIZE), str(MAX_PLACES))
     assert rows.pop("`frontPage`") == (str(FRONT_PAGE_SIZE), str(SIZES[-1]))

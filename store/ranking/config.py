@@ -92,7 +92,7 @@ async def keep_current(rankings: Rankings, redis: RedisClient, events: Events) -
     """Read the configuration again after each event RANKED, as long as the context is open."""
     changed = asyncio.Event()
     changed.set()
-    with events.subscribed(RANKINGS, lambda event: changed.set()):
+    with events.subscribed(lambda event: changed.set(), RANKINGS):
         async with running(_renew(rankings, redis, changed)):
             yield
 

@@ -15,6 +15,7 @@ from tests.servers import PATIENCE
 
 PROTOCOL = "graphql-transport-ws"
 CHANGED = "subscription($id: ID!) { articleChanged(id: $id) { votes title viewerVote groups { name } } }"
+SEVERAL = "subscription($ids: [ID!]!) { articlesChanged(ids: $ids) { id votes viewerVote } }"
 POSTED = "subscription($group: String) { articlePosted(group: $group) { id poster { username } } }"
 COMMENTED = """subscription($id: ID!, $under: ID) { commentPosted(articleId: $id, under: $under) {
   id content depth parent { id } poster { username } viewerVote article { commentCount } } }"""

@@ -15,7 +15,7 @@ from store.errors import StoreUnavailable
 from store.records import Article, Vote
 from tests.conftest import kill
 from tests.engine.sample import until
-from tests.schema.subscribers import CHANGED, FED, POSTED, RANKING, answered, listeners, subscribed
+from tests.schema.subscribers import CHANGED, FED, POSTED, RANKING, SEVERAL, answered, listeners, subscribed
 from tests.store.reading import post
 from tests.store.test_events import receive_all
 
@@ -41,6 +41,32 @@ async def test_article_is_sent_after_each_vote_edit_and_regroup(store, listen, a
         {"votes": 1, "title": "another", "viewerVote": "UP", "groups": []},
         {"votes": 1, "title": "another", "viewerVote": "UP", "groups": [{"name": "show"}]},
     ]
+
+
+async def test_each_of_several_articles_is_sent_after_its_changes(store, listen, alice, bob, token):
+    first, second, other = [await post(store, alice) for _ in range(3)]
+    subscriber = await listen(SEVERAL, token, ids=[second.id, first.id, "article:1541", first.id])
+    await store.articles.vote(other.number, bob, Vote.UP)
+    sent = []
+    for article, voter in ((first, bob), (second, bob), (first, "vera")):
+        await store.articles.vote(article.number, voter, Vote.UP)
+        sent.append(await subscriber.value())
+
+    assert sent == [
+        {"id": first.id, "votes": 2, "viewerVote": "NONE"},
+        {"id": second.id, "votes": 2, "viewerVote": "NONE"},
+        {"id": first.id, "votes": 3, "viewerVote": "UP"},
+    ]
+
+
+async def test_deleted_one_of_several_articles_is_left_out(store, listen, live, alice, bob):
+    deleted, article = await post(store, alice), await post(store, alice)
+    subscriber = await listen(SEVERAL, ids=[deleted.id, article.id])
+    await store.articles.delete(deleted.number, alice)
+    await receive_all(store, live.events)
+    await store.articles.vote(article.number, bob, Vote.UP)
+
+    assert (await subscriber.value())["id"] == article.id
 
 
 async def test_command_without_a_change_sends_nothing(store, listen, alice, bob):
@@ -74,6 +100,12 @@ async def test_subscription_to_an_article_completes_when_it_is_deleted(store, li
     [
         (CHANGED, {"id": "article:1541"}, ("NOT_FOUND", "there is no article:1541")),
         (CHANGED, {"id": "user:alice"}, ("BAD_USER_INPUT", "an article's id looks like article:1541, not user:alice")),
+        (
+            SEVERAL,
+            {"ids": ["user:alice"]},
+            ("BAD_USER_INPUT", "an article's id looks like article:1541, not user:alice"),
+        ),
+        (SEVERAL, {"ids": ["article:1541"] * 101}, ("BAD_USER_INPUT", "at most 100 ids at once, not 101")),
         (FED, {}, ("UNAUTHENTICATED", "log in first")),
         (RANKING, {"first": 101}, ("BAD_USER_INPUT", "first is 1 to 100, not 101")),
     ],
@@ -154,6 +186,7 @@ async def test_current_state_is_sent_after_a_lost_connection(store, listen, alic
     article = await post(store, alice)
     deleted = await post(store, alice)
     changed, completed = await listen(CHANGED, id=article.id), await listen(CHANGED, id=deleted.id)
+    several = await listen(SEVERAL, ids=[deleted.id, article.id])
     posted, ranking = await listen(POSTED), await listen(RANKING, order="VOTES")
     assert len((await ranking.value())["moves"]) == 2
     known = await post(store, bob)
@@ -174,6 +207,7 @@ async def test_current_state_is_sent_after_a_lost_connection(store, listen, alic
     back.set()
 
     assert (await changed.value())["votes"] == 2
+    assert await several.value() == {"id": article.id, "votes": 2, "viewerVote": None}
     assert (await completed.message())["type"] == "complete"
     assert sorted([(await posted.value())["id"] for _ in range(3)]) == sorted(missed)
     assert [each["votes"] for each in (await ranking.value())["articles"]] == [2, 1, 1, 1, 1]
@@ -221,6 +255,7 @@ async def test_closed_subscriptions_leave_no_tasks_and_no_listeners(store, liste
     before = task_names()
     for _ in range(2):
         subscribers = [await listen(CHANGED, id=article.id), await listen(POSTED), await listen(FED, token)]
+        subscribers.append(await listen(SEVERAL, ids=[article.id, "article:1541"]))
         subscribers.append(await listen(RANKING))
         subscribers.append(await listen(RANKING, first=3))
         assert len(live._rankings) == 2
