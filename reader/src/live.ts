@@ -19,10 +19,10 @@ interface Handlers<Data> {
   onGap?: () => void;
 }
 
-/** Follows a subscription as long as the component is shown. */
+/** Follows a subscription as long as the component is shown; none while its variables are null. */
 export function useLive<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
-  variables: Variables,
+  variables: Variables | null,
   handlers: Handlers<Data> = {},
 ): void {
   const client = useClient();
@@ -31,6 +31,8 @@ export function useLive<Data, Variables extends AnyVariables>(
   const [round, setRound] = useState(0);
   const key = JSON.stringify(variables);
   useEffect(() => {
+    const given = JSON.parse(key) as Variables | null;
+    if (given === null) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isLeft = false;
     const ended = () => {
@@ -39,7 +41,7 @@ export function useLive<Data, Variables extends AnyVariables>(
       latest.current.onEnd?.();
     };
     const { unsubscribe } = pipe(
-      client.subscription(query, JSON.parse(key) as Variables),
+      client.subscription(query, given),
       onEnd(ended),
       subscribe(({ data }) => void (data && latest.current.onData?.(data))),
     );

@@ -39,6 +39,40 @@ async def test_vote_is_shown_in_another_browser_within_a_second_and_ranks_move(v
     assert min(seconds) < 1
 
 
+async def test_vote_moves_the_top_of_a_period_in_another_browser(visit, site, group):
+    alice, bob = site.member("alice"), site.member("bob")
+    lower, _ = [site.post(alice, title, groups=[group]) for title in ("Posted before", "Posted after")]
+    page = await visit()
+    await opened(page, f"/group/{group}?top=week")
+    await visit.subscribed(page, "articlesChanged")
+    assert await titles(page) == ["Posted after", "Posted before"]
+
+    site.vote(bob, lower)
+
+    await expect(page.locator("main ol > li h2 a")).to_have_text(["Posted before", "Posted after"])
+    await expect(line(page, "Posted before").locator(".rank")).to_have_text("1")
+
+
+async def test_votes_are_shown_in_every_list_in_another_browser(visit, site, group):
+    alice, bob = site.member("alice"), site.member("bob")
+    title = f"In every list of {group}"
+    article = site.post(alice, title, groups=[group])
+    for number in range(30):
+        site.post(bob, f"Newer {number}", groups=[group])
+    pages = []
+    for path in (f"/group/{group}?page=2", f"/user/{alice.username}", "/feed", f"/search?q={group}&order=NEWEST"):
+        visit.frames.clear()
+        page = await visit(alice)
+        await opened(page, path)
+        await visit.subscribed(page, "articlesChanged")
+        pages.append(page)
+
+    site.vote(bob, article)
+
+    for page in pages:
+        await expect_votes(line(page, title), 2, "UP")
+
+
 async def test_votes_on_an_article_and_a_comment_are_shown_on_its_page_in_another_browser(visit, site):
     alice, bob = site.member("alice"), site.member("bob")
     article = site.post(alice, "Voted on in two browsers", content="Text.")

@@ -139,7 +139,7 @@ async def test_what_the_network_lost_is_asked_for_once_and_announced(visit, site
         network.restore()
 
         await expect_announced(*pages)
-        once = ["Missed"] * 2 + ["MissedArticles", "MissedNotifications"] + ["UnseenCount"] * 5
+        once = ["Missed"] * 2 + ["MissedArticles", "MissedChanges", "MissedNotifications"] + ["UnseenCount"] * 5
         assert sorted(asked) == once
 
         thread, below, _, inbox, _ = pages
@@ -149,6 +149,23 @@ async def test_what_the_network_lost_is_asked_for_once_and_announced(visit, site
         await expect(below.get_by_text("In the tunnel, to the answer")).to_be_visible()
         await inbox.get_by_role("button", name="2 new notifications").click()
         await expect(inbox.locator("ol.items > li")).to_have_count(3)
+    faults.ignore(LOST)
+
+
+async def test_votes_that_the_network_lost_are_shown_in_lists(visit, site, faults):
+    alice, bob = site.member("alice"), site.member("bob")
+    article, _ = [site.post(alice, title, groups=["tunnel"]) for title in ("Voted on meanwhile", "Newer")]
+    paths = {f"/user/{alice.username}": "articlesChanged", "/group/tunnel?top=day": "articlesChanged"}
+    async with gateway(site.url) as (network, url):
+        (of_user, top), asked = await subscribed_tabs(visit, bob, url, paths)
+        assert await titles(top) == ["Newer", "Voted on meanwhile"]
+        network.cut()
+        site.vote(bob, article)
+        network.restore()
+
+        await expect_votes(line(of_user, "Voted on meanwhile"), 2, "UP")
+        await expect(top.locator("main ol > li h2 a")).to_have_text(["Voted on meanwhile", "Newer"])
+        assert sorted(asked) == ["Group", "MissedChanges", "UnseenCount", "UnseenCount"]
     faults.ignore(LOST)
 
 

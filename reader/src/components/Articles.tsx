@@ -1,4 +1,6 @@
 import { useLayoutEffect, useRef, type RefObject } from "react";
+import { useSearch } from "wouter";
+import { useArticleChanges } from "../changes";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { ArticleLine } from "./ArticleLine";
 
@@ -13,21 +15,30 @@ export const ARTICLES = graphql(`
 
 type Node = { id: string } & Parameters<typeof ArticleLine>[0]["article"];
 
-interface ArticlesProps {
-  articles: FragmentType<typeof ARTICLES>;
+interface ListProps {
+  nodes: readonly Node[];
   /** The rank of the first article; without it ranks are not shown. */
   firstRank?: number;
   /** What the list says when it is empty. */
   empty?: string;
 }
 
-/** A list of articles, as `articles`, `group.articles`, `user.articles` or `feed.articles` have them. */
-export function Articles({ articles, ...rest }: ArticlesProps) {
-  return <ArticleList nodes={readFragment(ARTICLES, articles).nodes} {...rest} />;
+interface ArticlesProps extends Omit<ListProps, "nodes"> {
+  articles: FragmentType<typeof ARTICLES>;
+  /** Reads the list again, if its order depends on votes. */
+  renew?: (() => void) | undefined;
 }
 
-/** The same with the articles themselves, in an order that may change: articles that move are marked for a moment. */
-export function ArticleList({ nodes, firstRank, empty }: Omit<ArticlesProps, "articles"> & { nodes: readonly Node[] }) {
+/** A list of articles, as `articles`, `group.articles` or `user.articles` have them. Their votes change as they are cast. */
+export function Articles({ articles, renew, ...rest }: ArticlesProps) {
+  const { nodes } = readFragment(ARTICLES, articles);
+  const page = useSearch();
+  useArticleChanges(nodes, renew);
+  return <ArticleList key={page} nodes={nodes} {...rest} />;
+}
+
+/** Articles in an order that may change: those that move are marked for a moment. */
+export function ArticleList({ nodes, firstRank, empty }: ListProps) {
   const list = useRef<HTMLOListElement>(null);
   useMarkedMoves(list, nodes);
   if (nodes.length === 0) return <p className="empty">{empty ?? "There are no articles here yet."}</p>;

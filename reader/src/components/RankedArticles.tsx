@@ -1,7 +1,7 @@
 import { useSubscription } from "urql";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
-import { ARTICLES, ArticleList } from "./Articles";
+import { ARTICLES, ArticleList, Articles } from "./Articles";
 
 /** The number of articles of a page. */
 export const PAGE_SIZE = 30;
@@ -21,14 +21,20 @@ interface RankedArticlesProps {
   articles: FragmentType<typeof ARTICLES>;
   order: ArticleOrder;
   group?: string;
-  /** The number of the page, from 1. The first page follows the ranking as it changes. */
+  /** The number of the page, from 1. */
   page: number;
 }
 
-/** A page of a ranking. Votes and ranks of the first page change under the reader's eyes. */
-export function RankedArticles({ articles, order, group, page }: RankedArticlesProps) {
-  const { nodes } = readFragment(ARTICLES, articles);
+/** A page of a ranking. Votes change under the reader's eyes, and ranks on the first page. */
+export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
+  const { articles, order, group } = ranking;
+  const key = `${group} ${order} ${page}`;
+  if (page === 1) return <FirstPage key={key} {...ranking} />;
+  return <Articles key={key} articles={articles} firstRank={1 + (page - 1) * PAGE_SIZE} />;
+}
+
+function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {
   const variables = { order, first: PAGE_SIZE, ...(group !== undefined && { group }) };
-  useSubscription({ query: RANKING, variables, pause: page !== 1 }); // the cache changes `articles`
-  return <ArticleList key={`${group} ${order} ${page}`} nodes={nodes} firstRank={1 + (page - 1) * PAGE_SIZE} />;
+  useSubscription({ query: RANKING, variables }); // the cache changes `articles`
+  return <ArticleList nodes={readFragment(ARTICLES, articles).nodes} firstRank={1} />;
 }

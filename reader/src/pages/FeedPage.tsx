@@ -2,6 +2,7 @@ import "./pages.css";
 import { useMutation } from "urql";
 import { useSearch } from "wouter";
 import { useArrivals } from "../arrivals";
+import { useArticleChanges } from "../changes";
 import { ArticleLine } from "../components/ArticleLine";
 import { Arrivals } from "../components/Arrivals";
 import { LogInFirst } from "../components/LogInFirst";
@@ -116,6 +117,7 @@ type FeedData = NonNullable<DocumentType<typeof FEED>["feed"]>;
 function FeedArticles({ feed, isFirst }: { feed: FeedData; isFirst: boolean }) {
   const [, markSeen] = useMutation(MARK_FEED_SEEN);
   const { edges, pageInfo } = feed.articles;
+  useArticleChanges(edges.map(({ node }) => node));
   const newest = isFirst ? edges[0]?.cursor : undefined;
 
   async function mark(through: string) {

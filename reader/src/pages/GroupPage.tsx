@@ -1,6 +1,7 @@
 import "./pages.css";
 import { Link, useParams, useSearch } from "wouter";
 import { groupPath, withQuery } from "../addresses";
+import { useRenewal } from "../changes";
 import { Articles } from "../components/Articles";
 import { Orders, rankingOf, rankingPath } from "../components/Orders";
 import { Content, Page } from "../components/Page";
@@ -51,7 +52,9 @@ interface RankingProps {
 function Ranking({ name, period, order, page }: RankingProps) {
   const since = useSince(period, new URLSearchParams(useSearch()).get("since"));
   const shown: ArticleOrder = period ? "VOTES" : order;
-  const [result, retry] = usePageQuery(GROUP, { name, order: shown, since, page, first: PAGE_SIZE });
+  const variables = { name, order: shown, since, page, first: PAGE_SIZE };
+  const [result, retry] = usePageQuery(GROUP, variables);
+  const renew = useRenewal(GROUP, variables);
   const path = groupPath(name);
   const periods = PERIODS.map((each) => ({
     ...each,
@@ -69,7 +72,7 @@ function Ranking({ name, period, order, page }: RankingProps) {
       <Content result={result} retry={retry}>
         {({ group }) =>
           group ? (
-            <Group group={group} since={since} period={period} order={order} page={page} />
+            <Group group={group} since={since} period={period} order={order} page={page} renew={renew} />
           ) : (
             <p className="empty">No group can have this name.</p>
           )
@@ -82,9 +85,10 @@ function Ranking({ name, period, order, page }: RankingProps) {
 interface GroupProps extends Omit<RankingProps, "name"> {
   group: NonNullable<DocumentType<typeof GROUP>["group"]>;
   since: string | null;
+  renew: () => void;
 }
 
-function Group({ group: { name, articles }, since, period, order, page }: GroupProps) {
+function Group({ group: { name, articles }, since, period, order, page, renew }: GroupProps) {
   const path = groupPath(name);
   const pathOf = (page: number) =>
     period ? withQuery(path, { top: period, since, page: page === 1 ? null : page }) : rankingPath(path, order, page);
@@ -99,6 +103,7 @@ function Group({ group: { name, articles }, since, period, order, page }: GroupP
         <Articles
           articles={articles}
           firstRank={1 + (page - 1) * PAGE_SIZE}
+          renew={renew}
           empty={`Nothing was posted in this ${period}.`}
         />
       ) : (

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { CombinedError } from "urql";
 import { Link, useSearch } from "wouter";
 import { userPath, withQuery } from "../addresses";
+import { useArticleChanges } from "../changes";
 import { ArticleLine } from "../components/ArticleLine";
 import { CommentLine } from "../components/CommentLine";
 import { Matches, unmarked } from "../components/Matches";
@@ -167,6 +168,8 @@ function Unavailable({ retry }: { retry: () => void }) {
 type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
 
 function Found({ found: { totalCount, edges, pageInfo }, asked }: { found: FoundData; asked: Asked }) {
+  const nodes = edges.map((edge) => readFragment(MATCH, edge).node);
+  useArticleChanges(nodes.filter(({ __typename }) => __typename === "Article"));
   return (
     <>
       <p className="found" role="status">

@@ -1,5 +1,6 @@
 import { useParams, useSearch } from "wouter";
 import { withQuery } from "../addresses";
+import { useRenewal } from "../changes";
 import { Articles } from "../components/Articles";
 import { Lists } from "../components/Lists";
 import { Content, Page } from "../components/Page";
@@ -35,7 +36,9 @@ function Top({ period }: { period: string }) {
   const after = parameters.get("after");
   const place = Number(parameters.get("from") ?? 1);
   const since = useSince(period, parameters.get("since")) ?? "";
-  const [result, retry] = usePageQuery(TOP, { since, first: PAGE_SIZE, after });
+  const variables = { since, first: PAGE_SIZE, after };
+  const [result, retry] = usePageQuery(TOP, variables);
+  const renew = useRenewal(TOP, variables);
   return (
     <Page title={`Top of the ${period}`} isHeadingShown={false} isReady={!result.fetching}>
       <Lists path={path} />
@@ -43,7 +46,12 @@ function Top({ period }: { period: string }) {
         {({ articles }) =>
           articles && (
             <>
-              <Articles articles={articles} firstRank={place} empty={`Nothing was posted in this ${period}.`} />
+              <Articles
+                articles={articles}
+                firstRank={place}
+                renew={renew}
+                empty={`Nothing was posted in this ${period}.`}
+              />
               <Pager previous={after === null ? null : path} next={nextPath(path, since, place, articles.pageInfo)} />
             </>
           )

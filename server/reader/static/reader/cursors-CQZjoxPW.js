@@ -1,1 +1,0 @@
-import{K as e,L as t,Z as n}from"./index-CeDnF5xa.js";var r={};function i(e=25){let t=new URLSearchParams(n()),r=t.get(`before`),i=t.get(`after`);return r?{last:e,before:r}:{first:e,...i&&{after:i}}}function a(n,i,a={}){let o=t(r,i);return{previous:o.hasPreviousPage?e(n,{...a,before:o.startCursor}):null,next:o.hasNextPage?e(n,{...a,after:o.endCursor}):null}}export{i as n,a as t};
