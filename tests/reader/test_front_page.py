@@ -158,9 +158,9 @@ async def test_votes_and_ranks_of_others_are_shown_as_they_happen(visit, site):
 
     await up(other, "First of two").click()
 
-    await expect(line(page, "First of two").get_by_title("2 votes")).to_be_visible(timeout=1000)
+    await expect(line(page, "First of two").get_by_title("2 votes")).to_be_visible()
     site.post(poster, "Third of two")
-    await expect(line(page, "Third of two")).to_have_attribute("data-rank", "1", timeout=1000)
+    await expect(line(page, "Third of two")).to_have_attribute("data-rank", "1")
     await expect(line(page, "First of two")).to_have_attribute("data-rank", "3")
 
 

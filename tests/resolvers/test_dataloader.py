@@ -11,6 +11,7 @@ from store.errors import StoreUnavailable
 from store.queries import Read
 from store.records import Vote
 from store.sessions import parse_token
+from tests.servers import PATIENCE
 from tests.store.reading import post
 
 ONE, TWO, THREE = (Read(("ECHO", text), str) for text in ("one", "two", "three"))
@@ -57,7 +58,7 @@ async def test_cancelled_call_does_not_cancel_another(reads, ticks):
         await asyncio.sleep(0)
     first.cancel()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert await second == ["one", "two"]
         assert await reads._load([ONE, THREE]) == ["one", "three"]
     assert first.cancelled()
@@ -70,7 +71,7 @@ async def test_read_of_a_cancelled_call_can_be_read_again(reads, ticks):
         await asyncio.sleep(0)
     first.cancel()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert await reads._load([ONE]) == ["one"]
 
 

@@ -18,7 +18,7 @@ HELLO = {"data": {"hello": "hello world"}}
 
 @pytest.fixture(scope="module")
 def server():
-    with serving(limiter=ConnectionLimiter(idle_seconds=0.2)) as running:
+    with serving(limiter=ConnectionLimiter(idle_seconds=1)) as running:
         yield running
 
 
@@ -155,12 +155,12 @@ async def test_idle_connection_is_closed(client, sent):
 
 
 async def test_incomplete_head_is_not_closed_as_idle():
-    with serving(limiter=ConnectionLimiter(idle_seconds=0.1)) as server:
+    with serving(limiter=ConnectionLimiter(idle_seconds=1)) as server:
         async with connected(server) as client:
             await client.send(REQUEST)
             await client.answer()
             await client.send(REQUEST[:10])
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(1.2)
             await client.send(REQUEST[10:])
 
             assert await client.answer() == (200, HELLO)

@@ -66,15 +66,16 @@ async def test_lost_connection_is_opened_again(store, redis):
 
 @pytest.mark.one_server
 async def test_store_that_exceeds_the_timeout_is_unavailable(store, redis, monkeypatch):
-    monkeypatch.setattr(connection, "TIMEOUT", 0.2)
-    monkeypatch.setattr(client, "RETRY_TIME", 0.4)
     await store.site.redis.close()
     redis.client_pause(30_000, all=False)
-    try:
-        commands = [store.site.redis.run(("SET", "store", "it")) for _ in range(3)]
-        answers = await asyncio.gather(*commands, return_exceptions=True)
-    finally:
-        redis.client_unpause()
+    with monkeypatch.context() as hasty:
+        hasty.setattr(connection, "TIMEOUT", 0.2)
+        hasty.setattr(client, "RETRY_TIME", 0.4)
+        try:
+            commands = [store.site.redis.run(("SET", "store", "it")) for _ in range(3)]
+            answers = await asyncio.gather(*commands, return_exceptions=True)
+        finally:
+            redis.client_unpause()
 
     assert [str(answer) for answer in answers] == ["the store does not answer"] * 3
     assert await store.site.redis.run(("ECHO", "back")) == "back"
@@ -91,15 +92,16 @@ async def test_commands_wait_while_too_many_are_pending(store, redis, monkeypatc
 
 @pytest.mark.one_server
 async def test_commands_fail_if_too_many_are_pending_for_too_long(store, redis, monkeypatch):
-    monkeypatch.setattr(client, "RETRY_TIME", 0.3)
     monkeypatch.setattr(connection, "MAX_PENDING", 1)
     monkeypatch.setattr(connection, "TIMEOUT", 30)
     first = asyncio.create_task(store.site.redis.run(("BLPOP", "answer", 0)))
     await asyncio.to_thread(until, lambda: redis.info("clients")["blocked_clients"] == 1)
-    monkeypatch.setattr(connection, "TIMEOUT", 0.1)
 
-    commands = [store.site.redis.run(("ECHO", "here")) for _ in range(3)]
-    refused = await asyncio.gather(*commands, return_exceptions=True)
+    with monkeypatch.context() as hasty:
+        hasty.setattr(connection, "TIMEOUT", 0.1)
+        hasty.setattr(client, "RETRY_TIME", 0.3)
+        commands = [store.site.redis.run(("ECHO", "here")) for _ in range(3)]
+        refused = await asyncio.gather(*commands, return_exceptions=True)
     redis.rpush("answer", "at last")
     assert [str(each) for each in refused] == ["too many requests wait for the store"] * 3
     assert await first == ["answer", "at last"]
