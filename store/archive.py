@@ -17,7 +17,7 @@ from typing import NamedTuple
 from store import feeds, keys, links
 from store.client import Argument
 from store.feeds import Pull
-from store.listings import Listing, Window
+from store.listings import TIMELINE, Listing, Window
 from store.queries import Read
 from store.ranking.formulas import Order
 from store.records import Article, PartitionPage, Position, article, pairs
@@ -58,7 +58,7 @@ class PosterState(NamedTuple):
 def summary(site: Site, listing: Listing) -> list[Read[Summary]]:
     """The reads of a listing's summary, one for each partition that has the listing."""
     kind, *names = listing.name.split(":")
-    if kind == "timeline":
+    if kind == TIMELINE:
         command = ("HGET", keys.archived(site.home_of_user(names[0])), f"user:{names[0]}")
         return [Read(command, _timeline_summary)]
     counter: str | None

@@ -23,6 +23,7 @@ MAX_CACHED_REPLY = 5_000  # characters
 MAX_MEMOISED_PARTITIONS = 16
 MAX_MEMOISED_NAME = 60  # characters
 DECODED_BYTES = 8  # memory of a decoded page for each character of the reply
+TIMELINE = "timeline"  # of the listings of a user the one that the archive has, too
 PARTITION_PAGES = shared_cache("places")
 
 
@@ -100,23 +101,20 @@ def posted_since(site: Site, group: str | None, order: Order, at: int) -> Listin
 
 
 def timeline(site: Site, username: str) -> Listing:
-    return _of_user("timeline", keys.timeline, site.home_of_user(username), username)
+    return _of_user(TIMELINE, keys.timeline, site.home_of_user(username), username)
 
 
 def following(site: Site, username: str) -> Listing:
-    listing = _of_user("following", keys.following, site.home_of_user(username), username)
-    return listing._replace(may_be_archived=False)
+    return _of_user("following", keys.following, site.home_of_user(username), username)
 
 
 def followers(site: Site, username: str) -> Listing:
-    listing = _of_user("followers", keys.followers, site.home_of_user(username), username)
-    return listing._replace(may_be_archived=False)
+    return _of_user("followers", keys.followers, site.home_of_user(username), username)
 
 
 def comments(site: Site, username: str) -> Listing:
     """The comments of a user by time."""
-    listing = _of_user("comments", keys.comments, site.home_of_user(username), username)
-    return listing._replace(may_be_archived=False)
+    return _of_user("comments", keys.comments, site.home_of_user(username), username)
 
 
 def by_link(site: Site, link: str, since: int | None = None) -> Listing:
@@ -201,7 +199,8 @@ def _of_user(kind: str, key: Callable[[int, str], str], p: int, username: str) -
 
 
 def _new_user_listing(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
-    return Listing(f"{kind}:{username.lower()}", (key(p, username),), by_time=True)
+    index = key(p, username)
+    return Listing(f"{kind}:{username.lower()}", (index,), by_time=True, may_be_archived=kind == TIMELINE)
 
 
 _user_listing = memo(1_024, 1_000)(_new_user_listing)

@@ -39,6 +39,14 @@ def test_all_patches_are_shown_on_the_page():
     assert sorted(shown) == sorted(path.name for path in PAGE.with_suffix("").glob("*.patch"))
 
 
+def test_code_of_the_page_is_that_of_the_patch():
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    shown = [line for line in block.splitlines() if line.strip() not in ("", "...")]
+    added = re.findall(r"^\+(.*)", text_of("word_count.patch"), re.MULTILINE)
+
+    assert set(shown) <= {*added, *(ROOT / "schema" / "types.py").read_text().splitlines()}
+
+
 def copied(folder: Path) -> Path:
     for package in PACKAGES:
         shutil.copytree(ROOT / package, folder / package, ignore=LEFT_OUT)
