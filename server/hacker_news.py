@@ -1,7 +1,8 @@
 """
 A read-only API in the shape of Hacker News' (https://github.com/HackerNews/API), so that its clients can read a site.
 
-Every answer is read through the contract. docs/hacker-news.md says where the answers differ from the original's.
+Every answer is read through the contract; only what has changed last is looked up in the log. docs/hacker-news.md says
+where the answers differ from the original's.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Any, TypeAlias
 import orjson
 from starlette.applications import Starlette
 from starlette.datastructures import State
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -21,8 +23,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from server import documents, markdown_html
+from store import keys, log
+from store.errors import StoreUnavailable
 from store.ranking.formulas import Order
-from store.records import HIGHEST_NUMBER
+from store.records import HIGHEST_NUMBER, article_number, comment_number, numbers_at
 
 Item: TypeAlias = dict[str, Any]
 
@@ -34,6 +38,8 @@ VISIBLE = "VISIBLE"
 PAGE = 100  # articles of a page, at most
 MAX_KIDS = 500  # comments of a page of a thread, at most
 MAX_SUBMITTED = 100  # articles, and comments, of a user
+MAX_CHANGED = 100  # items of the log in `updates`
+LOG_ENTRIES = 300  # that are read for them
 
 # Each list: how many stories at most, of which group, and the orders, of which the first that the store keeps is used.
 STORIES: dict[str, tuple[int, str | None, tuple[Order, ...]]] = {
@@ -75,14 +81,28 @@ SUBMITTED = """query HackerNewsSubmitted($name: String!, $articles: Int!, $comme
 
 LARGEST = """query HackerNewsMaxItem($newest: ArticleOrder!, $active: ArticleOrder!) {
   newest: articles(order: $newest, first: 1) { nodes { id } }
-  active: articles(order: $active, first: 5) { nodes { id comments(order: NEWEST, first: 1) { nodes { id } } } }
+  active: articles(order: $active, first: 5) {
+    nodes { id standing(order: $active) { value } comments(order: NEWEST, first: 1) { nodes { id } } }
+  }
 }"""
 
 UPDATES = """query HackerNewsUpdates($newest: ArticleOrder!, $active: ArticleOrder!) {
   newest: articles(order: $newest, first: 20) { nodes { id poster { username } } }
   active: articles(order: $active, first: 20) {
-    nodes { id comments(order: NEWEST, first: 3) { nodes { id poster { username } } } }
+    nodes {
+      id standing(order: $active) { value }
+      comments(order: NEWEST, first: 3) { nodes { id poster { username } } }
+    }
   }
+}"""
+
+COMMENTS = """query HackerNewsComments($ids: [ID!]!) {
+  nodes(ids: $ids) { id ... on Comment { poster { username } } }
+}"""
+
+# A comment may have no poster, but an article has one: so the two fields cannot have the same name in a response.
+ITEMS = """query HackerNewsItems($ids: [ID!]!) {
+  nodes(ids: $ids) { id ... on Article { poster { username } } ... on Comment { by: poster { username } } }
 }"""
 
 
@@ -105,6 +125,7 @@ def application(state: State, middleware: Sequence[Middleware]) -> Starlette:
         Route(f"{PATH}updates.json", updates),
     ]
     app = Starlette(routes=routes, middleware=[any_origin, *middleware])
+    app.router.redirect_slashes = False  # the address of a redirect would have no prefix of a proxy
     app.state = state
     return app
 
@@ -157,17 +178,21 @@ async def jobs(request: Request) -> Response:
 
 
 async def largest_item(request: Request) -> Response:
-    """The number of the newest story, or of the newest answer to one of the five stories with the newest comments."""
+    """The number of the newest story, or of the newest comment on one of the five stories with the newest comments."""
     found = await documents.query(request, LARGEST, _newest_and_active(request))
-    return answer(request, max(map(_number, _nodes(found)), default=0))
+    items = [*_nodes(found), *await _existing(request, COMMENTS, _newest_comments(request, found))]
+    return answer(request, max(map(_number, items), default=0))
 
 
 async def updates(request: Request) -> Response:
-    """The newest stories, those with the newest comments, the newest answers to these, and who posted them."""
-    found = list(_nodes(await documents.query(request, UPDATES, _newest_and_active(request))))
-    profiles = [node["poster"]["username"] for node in found if node.get("poster")]
-    items = dict.fromkeys(map(_number, found))
-    return answer(request, {"items": sorted(items, reverse=True), "profiles": list(dict.fromkeys(profiles))})
+    """The newest stories and comments, what else has changed according to the log, and who posted all of them."""
+    found = await documents.query(request, UPDATES, _newest_and_active(request))
+    newest = await _existing(request, COMMENTS, _newest_comments(request, found))
+    changed = await _existing(request, ITEMS, await _changed(request))
+    nodes = [*_nodes(found), *newest, *changed]
+    posters = [node.get("poster") or node.get("by") for node in nodes]
+    profiles = dict.fromkeys(poster["username"] for poster in posters if poster)
+    return answer(request, {"items": sorted(set(map(_number, nodes)), reverse=True), "profiles": list(profiles)})
 
 
 def answer(request: Request, value: Any) -> Response:
@@ -212,6 +237,31 @@ async def _kids(request: Request, found: Item, article: str, under: str | None =
         above = (await documents.query(request, KIDS, variables))["article"]
         nodes = above["thread"]["nodes"] if above else []  # it may be deleted by now
     return [_number(node) for node in nodes]
+
+
+def _newest_comments(request: Request, found: Item) -> list[str]:
+    """The ids that the newest comments of the active articles may have, at any depth: their times are in `ACTIVE`."""
+    if _newest_and_active(request)["active"] != Order.ACTIVE.name:
+        return []
+    articles = [node for node in found["active"]["nodes"] if node["standing"]]
+    newest = [(round(node["standing"]["value"] * 1000), _number(node) % keys.SLOTS) for node in articles]
+    return [f"comment:{number}" for instant, slot in newest for number in numbers_at(instant, slot)]
+
+
+async def _changed(request: Request) -> list[str]:
+    """The ids of the articles and comments in the newest entries of the log. Some of them may be deleted by now."""
+    try:
+        entries = await log.newest_entries(request.app.state.store.site, LOG_ENTRIES)
+    except StoreUnavailable as error:
+        raise HTTPException(503, headers=documents.UNCACHED | {"Retry-After": documents.RETRY_AFTER}) from error
+    subjects = dict.fromkeys(entry.subject for entry in entries)
+    return [id for id in subjects if article_number(id) or comment_number(id)][:MAX_CHANGED]
+
+
+async def _existing(request: Request, document: str, ids: list[str]) -> list[Item]:
+    """Those of some articles and comments that exist. They are read in one query, or in none without ids."""
+    nodes = (await documents.query(request, document, {"ids": ids}))["nodes"] if ids else []
+    return [node for node in nodes if node]
 
 
 @cache

@@ -117,6 +117,16 @@ async def newest(site: Site) -> list[str]:
     ]
 
 
+async def newest_entries(site: Site, count: int) -> list[Entry]:
+    """The newest entries, newest first: about `count`, as many of each partition. One round trip."""
+    of_each = -(-count // site.partitions)
+    replies = await site.redis.pipeline(
+        [("XREVRANGE", keys.log(p), "+", "-", "COUNT", of_each) for p in range(site.partitions)]
+    )
+    found = [_entry(p, id, flat) for p, reply in enumerate(replies) for id, flat in reply]
+    return sorted(found, key=lambda entry: sort_key(entry.id), reverse=True)
+
+
 async def identity(site: Site) -> str:
     """What tells this log from that of another store, or of the same store before a restore. One round trip."""
     stored: str = await site.redis.run(("HGET", keys.store(), IDENTITY_FIELD))

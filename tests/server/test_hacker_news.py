@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from server.hacker_news import MAX_KIDS
-from store import keys
+from store import keys, log
 from store.articles import Draft
 from store.ranking.formulas import Policy
 from store.records import Vote
@@ -40,7 +40,16 @@ NO_ITEMS = [
     *("%31", "%00", "%F0%9F%A6%8A", "\u0663", "null", "article:1", "..", "'", '"', "1%0A", "%C3%28"),
 ]
 NO_USERS = ["nobody", "%00", "a" * 3000, "%F0%9F%A6%8A", "a b", "..", "user:alice"]
-OTHER_PATHS = ["item/1", "item/1/2.json", "item/.json", "unknown.json", "", "item/1%2F2.json", "user.json"]
+OTHER_PATHS = [
+    "maxitem.json/",
+    "item/1",
+    "item/1/2.json",
+    "item/.json",
+    "unknown.json",
+    "",
+    "item/1%2F2.json",
+    "user.json",
+]
 WRITING = ["POST", "PUT", "PATCH", "DELETE"]
 FEW_POINTS = {"rate_limits": "on", "rate_address_points": 100, "rate_address_points_back": 1e-6}
 serving = partial(in_process.serving, path="/hn/v0/")
@@ -245,6 +254,46 @@ async def test_largest_item_and_updates_are_the_newest(store, alice, bob, read, 
     assert sorted(changed["profiles"]) == ["Alice", "bob"]
 
 
+async def test_answers_to_comments_are_the_largest_item_and_in_updates(store, alice, bob, read, clock):
+    number = await posted(store, alice)
+    above, replies = await commented(store, number, alice), []
+    for _ in range(5):
+        clock.advance(60)
+        await posted(store, alice, "Another")
+        clock.advance(60)
+        replies.append(await commented(store, number, bob, above))
+        assert await read("maxitem.json") == replies[-1]
+
+    assert set(replies) < set((await read("updates.json"))["items"])
+    await log.trim(store.site, -1, 0)
+    assert await read("maxitem.json") == replies[-1]
+    later = await read("updates.json")
+    assert replies[-1] in later["items"]
+    assert sorted(later["profiles"]) == ["Alice", "bob"]
+
+
+async def test_votes_and_edits_are_in_updates_and_what_is_deleted_is_not(store, alice, bob, read, clock):
+    carol = await registered(store, "carol")
+    old = [await posted(store, alice, f"Title {each}") for each in range(3)]
+    answer = await commented(store, old[0], alice)
+    for number in range(20):
+        clock.advance(1)
+        newest = await posted(store, carol, f"Newer {number}")
+        await commented(store, newest, carol)
+    await log.trim(store.site, -1, 0)
+    assert not {*old, answer} & set((await read("updates.json"))["items"])
+    await store.articles.vote(old[0], bob, Vote.UP)
+    await store.articles.edit(old[1], alice, {"title": "Edited"})
+    await store.articles.edit(old[2], alice, {"title": "Edited"})
+    await store.articles.delete(old[2], alice)
+    await store.comments.vote(answer, bob, Vote.UP)
+
+    changed = await read("updates.json")
+
+    assert {*old, answer} & set(changed["items"]) == {old[0], old[1], answer}
+    assert sorted(changed["profiles"]) == ["Alice", "carol"]
+
+
 async def test_pretty_json_has_lines(http, store, alice):
     number = await posted(store, alice)
 
@@ -326,7 +375,7 @@ async def test_500_items_cost_no_more_than_an_address_can_save_up(redis_url, sto
 
     assert costs == [15, 15, 19, 20]
     assert lists == [515, 31, 0]
-    assert others == [11, 18, 202, 0]
+    assert others == [11, 31, 245, 0]
 
 
 async def cost(http, path):

@@ -54,6 +54,18 @@ async def appended(store, alice, bob):
     return reader
 
 
+async def test_newest_entries_are_those_of_all_partitions(store):
+    subjects = [f"user:{await registered(store, f'user-{number}')}" for number in range(12)]
+
+    found = await log.newest_entries(store.site, 1_000)
+    some = await log.newest_entries(store.site, store.site.partitions)
+
+    places = [log.sort_key(entry.id) for entry in found]
+    assert sorted(entry.subject for entry in found) == sorted(subjects)
+    assert places == sorted(places, reverse=True)
+    assert some == [entry for n, entry in enumerate(found) if entry.p not in {newer.p for newer in found[:n]}]
+
+
 async def test_post_and_votes_are_entries(store, alice, bob, appended, clock):
     draft = Draft("a title", "https://example.com/", "", ("show", "ask"))
     number = (await store.articles.post(alice, draft)).article.number
