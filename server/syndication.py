@@ -79,6 +79,11 @@ class Feed:
     def page_of(self, entry: Entry) -> str:
         return f"{self.site}/article/{entry.number}"
 
+    def html_of(self, entry: Entry) -> str:
+        """The text, and for an article with a link a link to its comments: few readers show where these are."""
+        comments = f'<p><a href="{self.page_of(entry)}">Comments</a></p>\n' if entry.link else ""
+        return entry.html + comments
+
     def tag(self, entry: Entry) -> str:
         """A URI (RFC 4151) that stays when the scheme, the port or the path of the site changes."""
         host = (urlsplit(self.site).hostname or "").replace(":", "-")
@@ -222,8 +227,8 @@ def rss(feed: Feed) -> ET.Element:
         add(item, "dc:creator", each.poster)
         for group in each.groups:
             add(item, "category", group)
-        if each.html:
-            add(item, "description", each.html)
+        if html := feed.html_of(each):
+            add(item, "description", html)
     return root
 
 
@@ -247,8 +252,8 @@ def atom(feed: Feed) -> ET.Element:
         add(author, "uri", f"{feed.site}/user/{each.poster}")
         for group in each.groups:
             add(item, "category", term=group)
-        if each.html:
-            add(item, "content", each.html, type="html")
+        if html := feed.html_of(each):
+            add(item, "content", html, type="html")
     return root
 
 

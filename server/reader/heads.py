@@ -162,13 +162,16 @@ async def comment(request: Request, number: str, comment_of: str) -> Page:
 
 async def group(request: Request, name: str) -> Page:
     """A group that has no article is not found, as in feeds, and neither is a ranking of it that does not exist."""
-    if ranking_of(request) is None or not has_period(request):
+    ranking = ranking_of(request)
+    if ranking is None or not has_period(request):
         return NOT_FOUND
     found = (await documents.query(request, GROUP, {"name": name}))["group"]
     if found is None or not found["articles"]["totalCount"]:
         return NOT_FOUND
     path = f"group/{found['name']}"
-    return Page(found["name"], f"Articles in {found['name']}", path, feeds=f"{path}/")
+    query = "" if "top" in request.query_params else ranking.query
+    order = "" if ranking.is_default else ranking.order
+    return Page(found["name"], f"Articles in {found['name']}", f"{path}{query}", f"{path}/", order)
 
 
 def has_period(request: Request) -> bool:
@@ -243,10 +246,10 @@ def open_graph(page: Page, site: str) -> Iterable[str]:
 
 
 def feeds(page: Page, site: str) -> Iterable[str]:
-    """Links to the feeds of the site, and of the group or user that the page is about."""
+    """Links to the feeds of what the page is about, in its order, and to those of the site."""
     titles = {"": site} if not page.feeds else {page.feeds: f"{page.title} · {site}", "": site}
-    query = f"?order={page.order}" if page.order else ""
     for path, title in titles.items():
+        query = f"?order={page.order}" if page.order and path == page.feeds else ""
         for name, media_type in (("atom", "application/atom+xml"), ("rss", "application/rss+xml")):
             href = f"{path}{name}.xml{query}"
             yield f'<link rel="alternate" type="{media_type}" title="{escape(title)}" href="{escape(href)}">'

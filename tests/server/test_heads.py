@@ -93,6 +93,12 @@ async def test_comment_has_a_head_of_its_own(http, store, number, bob):
             ["group/show/atom.xml", "group/show/rss.xml", "atom.xml", "rss.xml"],
         ),
         (
+            "/group/show?order=BEST&page=2",
+            "show · Votes & Co",
+            "group/show?order=BEST&page=2",
+            ["group/show/atom.xml?order=BEST", "group/show/rss.xml?order=BEST", "atom.xml", "rss.xml"],
+        ),
+        (
             "/user/alice/comments",
             "Alice · Votes & Co",
             "user/Alice/comments",

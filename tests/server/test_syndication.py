@@ -67,8 +67,9 @@ async def test_feed_of_the_site_has_the_newest_articles_first(http, articles, na
     assert [tag.term for tag in oldest.tags] == ["ask", "show"]
     assert newest.published_parsed[:6] == (2016, 8, 4, 11, 53, 0)
     assert newest.id == f"tag:example.com,2016-08-04:article:{text}"
-    html = newest.summary if name == "rss.xml" else newest.content[0].value
-    assert html == "<p>Some <em>words</em> &lt;b&gt;</p>"
+    texts = [each.summary if name == "rss.xml" else each.content[0].value for each in feed.entries]
+    comments = f'<p><a href="{URL}/article/{link}">Comments</a></p>'
+    assert texts == ["<p>Some <em>words</em> &lt;b&gt;</p>", comments]
     comments = oldest.comments if name == "rss.xml" else next(e.href for e in oldest.links if e.rel == "replies")
     assert comments == f"{URL}/article/{link}"
 
