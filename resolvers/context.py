@@ -2,7 +2,7 @@
 
 from asyncio import Future, ensure_future, shield
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import partial
 from math import inf
 from time import monotonic
@@ -189,16 +189,20 @@ async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parent
 
 
 def _hashable(value: Any) -> Hashable:
-    """A key that is equal for equal arguments, which may be lists and input objects."""
+    """
+    A key that is equal for the same arguments, which may be lists and input objects.
+
+    Some values are equal and yet not the same, such as 1 and true, or the decimals 1.0 and 1.00.
+    """
     match value:
         case list() | tuple():
             return tuple(map(_hashable, value))
         case dict():
             return frozenset((name, _hashable(each)) for name, each in value.items())
-        case _ if is_dataclass(value):
-            return type(value), _hashable(vars(value))
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return type(value), tuple(_hashable(getattr(value, field.name)) for field in fields(value))
         case Hashable():
-            return value
+            return type(value), value, repr(value)
         case _:
             return id(value)
 

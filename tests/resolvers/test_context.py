@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -80,6 +81,26 @@ async def test_parents_with_equal_lists_and_input_objects_share_a_batch(store):
 
     assert await asyncio.gather(*values, other) == [7, 7, 7]
     assert batches == [["a", "b"], ["c"]]
+
+
+@dataclass(slots=True)
+class Place:
+    """A value of a custom scalar; it has no `__dict__`."""
+
+    parts: list[int]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, True), ([1], [1.0]), (Decimal("1.0"), Decimal("1.00")), (Place([0]), Place([False]))]
+)
+async def test_parents_with_equal_but_other_arguments_do_not_share_a_batch(store, one, other):
+    async def shown(parents, context, value):
+        return [repr(value)] * len(parents)
+
+    context = Context(store)
+    values = [context.resolve(shown, "a", {"value": value}) for value in (one, other)]
+
+    assert await asyncio.gather(*values) == [repr(one), repr(other)]
 
 
 async def ticks(count: int) -> None:
