@@ -35,7 +35,7 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
         "strawberry.schema.schema:Schema": "schema_converter",
         "strawberry.schema.schema_converter:GraphQLCoreConverter": "scalar_registry",
         "strawberry.types.arguments": "StrawberryArgument convert_argument",
-        "strawberry.types.base": "StrawberryList StrawberryOptional get_object_definition",
+        "strawberry.types.base": "StrawberryList StrawberryMaybe StrawberryOptional get_object_definition",
         "strawberry.types.enum": "StrawberryEnumDefinition has_enum_definition",
         "strawberry.types.field": "StrawberryField",
     },

@@ -47,7 +47,7 @@ from graphql.utilities.coerce_input_value import coerce_default_value
 from strawberry.relay import GlobalID
 from strawberry.scalars import is_scalar
 from strawberry.types.arguments import StrawberryArgument, convert_argument
-from strawberry.types.base import StrawberryList, StrawberryOptional, get_object_definition
+from strawberry.types.base import StrawberryList, StrawberryMaybe, StrawberryOptional, get_object_definition
 from strawberry.types.enum import StrawberryEnumDefinition, has_enum_definition
 from strawberry.types.field import StrawberryField
 
@@ -124,7 +124,7 @@ def resolver_arguments(
         convert = _converter(schema, argument.type)
         coerced = partial(_coerced, single, node, name, argument, convert)
         written = given[name].value if name in given else None
-        if isinstance(written, VariableNode):
+        if isinstance(written, VariableNode) and not argument.is_maybe:
             default = _default(single, node, name, argument, convert)
             nullable = not is_non_null_type(definition.args[name].type)
             variables.append(VariableArgument(argument.python_name, written.name.value, default, convert, nullable))
@@ -147,7 +147,8 @@ def _coerced(
     values = get_argument_values(single, node, variables)
     if name not in values:
         return {}
-    return {argument.python_name: values[name] if values[name] is None else convert(values[name])}
+    is_converted = values[name] is not None or argument.is_maybe
+    return {argument.python_name: convert(values[name]) if is_converted else None}
 
 
 def _default(
@@ -161,7 +162,7 @@ def _default(
 
 
 def _converter(schema: strawberry.Schema, type_: Any) -> Convert:
-    """How Strawberry converts a coerced value that is not null."""
+    """How Strawberry converts a coerced value that is not null; a `Maybe` is also converted if it is null."""
     while type(type_) is StrawberryOptional:
         type_ = type_.of_type
     if _is_leaf(schema, type_):
@@ -170,15 +171,12 @@ def _converter(schema: strawberry.Schema, type_: Any) -> Convert:
         return partial(_each, _converter(schema, type_.of_type))
     definition = get_object_definition(type_)
     if definition and definition.is_input and definition.from_input is None:
-        parts = {
-            schema.config.name_converter.from_field(field): (
-                field.python_name,
-                _converter(schema, field.resolve_type(type_definition=definition)),
-            )
-            for field in definition.fields
-        }
-        defaults = {field.python_name: None for field in definition.fields if _has_no_default(field)}
-        return partial(_converted_object, definition.origin, defaults, parts)
+        types = {field: field.resolve_type(type_definition=definition) for field in definition.fields}
+        if not any(isinstance(each, StrawberryMaybe) for each in types.values()):
+            name_of = schema.config.name_converter.from_field
+            parts = {name_of(field): (field.python_name, _converter(schema, each)) for field, each in types.items()}
+            defaults = {field.python_name: None for field in types if _has_no_default(field)}
+            return partial(_converted_object, definition.origin, defaults, parts)
     convert: Convert = partial(
         convert_argument, type_=type_, scalar_registry=schema.schema_converter.scalar_registry, config=schema.config
     )
