@@ -20,7 +20,7 @@ import orjson
 
 from bench import filling, servers
 from bench.queries import QUERIES, Ground, Query, ground
-from bench.rounds import Plan, Samples, measure
+from bench.rounds import BenchPlan, Samples, measure
 from bench.servers import PEERS, Peer
 from bench.tables import table
 from bench.targets import growth, judged
@@ -54,7 +54,7 @@ def run(
     setting = f"{articles} articles, {workers} worker(s), {requests}, {chosen.rounds} rounds of {chosen.seconds:g} s"
     found: dict[str, Samples] = {}
     with filled(articles) as (environment, ground, folder):
-        plan = Plan(peers, chosen.rounds, chosen.seconds, workers, environment, folder, chosen.unequal)
+        plan = BenchPlan(peers, chosen.rounds, chosen.seconds, workers, environment, folder, chosen.unequal)
         for query, found[query.name] in measure(plan, queries, ground):
             print(f"\n{query.name}: {setting}\n\n{table(found[query.name])}", flush=True)
     print(f"\ntargets: {setting}\n\n{judged(found)}", flush=True)

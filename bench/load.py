@@ -37,7 +37,7 @@ class Load:
 
 
 @dataclass(slots=True)
-class Tally:
+class LoadTally:
     """Shared by all connections: requests, the end of the run, and results."""
 
     requests: list[bytes]
@@ -48,7 +48,7 @@ class Tally:
 
 
 class Client(asyncio.Protocol):
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: LoadTally) -> None:
         self._tally = tally
         self._answer = b""
         self.done = asyncio.get_running_loop().create_future()
@@ -103,7 +103,7 @@ def encoded(body: str, token: str) -> bytes:
 
 async def run(job: Job) -> Load:
     started = perf_counter()
-    tally = Tally([encoded(body, token) for body, token in job.requests], started + job.seconds)
+    tally = LoadTally([encoded(body, token) for body, token in job.requests], started + job.seconds)
     loop = asyncio.get_running_loop()
     opened = [loop.create_connection(lambda: Client(tally), "127.0.0.1", job.port) for _ in range(job.connections)]
     clients = [client for _, client in await asyncio.gather(*opened)]

@@ -19,7 +19,7 @@ CONNECTIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BenchPlan:
     """What a run measures, and how. If `unequal`, all requests differ, so that none is coalesced."""
 
     peers: Sequence[Peer]
@@ -46,7 +46,7 @@ class Sample:
 Samples = dict[str, list[Sample]]  # by peer, one a round
 
 
-def measure(plan: Plan, queries: Sequence[Query], ground: Ground) -> Iterator[tuple[Query, Samples]]:
+def measure(plan: BenchPlan, queries: Sequence[Query], ground: Ground) -> Iterator[tuple[Query, Samples]]:
     """Compare the answers of all servers, then measure each server with each query in every round."""
     asked = {query.name: query.requests(ground) for query in queries}
     if plan.unequal:
@@ -63,7 +63,7 @@ def measure(plan: Plan, queries: Sequence[Query], ground: Ground) -> Iterator[tu
 
 
 @contextmanager
-def started(plan: Plan, page: Request) -> Iterator[list[Server]]:
+def started(plan: BenchPlan, page: Request) -> Iterator[list[Server]]:
     """Start all servers, the project first; the peer `ready` gets the bytes of its response."""
     with ExitStack() as stack:
         ours = stack.enter_context(running(plan, plan.peers[0]))
@@ -75,7 +75,7 @@ def answering(query: Query, all_servers: list[Server]) -> list[Server]:
     return [server for server in all_servers if query.name in server.peer.answers]
 
 
-def together(plan: Plan, requests: list[Request], started: list[Server]) -> Samples:
+def together(plan: BenchPlan, requests: list[Request], started: list[Server]) -> Samples:
     for server in started:
         load(server, requests, plan.seconds / 2)
     samples: Samples = {server.peer.name: [] for server in started}
@@ -84,14 +84,14 @@ def together(plan: Plan, requests: list[Request], started: list[Server]) -> Samp
     return samples
 
 
-def turns(plan: Plan, started: list[Server]) -> Iterator[Server]:
+def turns(plan: BenchPlan, started: list[Server]) -> Iterator[Server]:
     """Yield every server once a round. Each round begins with another server."""
     for turn in range(plan.rounds):
         first = turn % len(started)
         yield from started[first:] + started[:first]
 
 
-def alone(plan: Plan, requests: list[Request], peers: list[Peer]) -> Samples:
+def alone(plan: BenchPlan, requests: list[Request], peers: list[Peer]) -> Samples:
     """Measure each server while no other runs: the project would receive the events of its peers' writes."""
     samples: Samples = {peer.name: [] for peer in peers}
     for _ in range(plan.rounds):
@@ -102,7 +102,7 @@ def alone(plan: Plan, requests: list[Request], peers: list[Peer]) -> Samples:
     return samples
 
 
-def running(plan: Plan, peer: Peer) -> AbstractContextManager[Server]:
+def running(plan: BenchPlan, peer: Peer) -> AbstractContextManager[Server]:
     return servers.running(peer, plan.workers, plan.environment, plan.folder / f"{peer.name}.log")
 
 

@@ -138,7 +138,7 @@ def find(connection: "Connection", search: Search) -> Found:
     return Found(places, dict(_rows(connection, names, users)) if users else {}, comments)
 
 
-class Part(NamedTuple):
+class SearchPart(NamedTuple):
     """Some of the matches of a search, with the highest ids."""
 
     limit: int
@@ -146,9 +146,9 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    SearchOrder.RELEVANCE: [Part(MAX_RANKED, is_ranked=True), Part(MAX_FOUND - MAX_RANKED)],
-    SearchOrder.NEWEST: [Part(MAX_FOUND)],
-    SearchOrder.VOTES: [Part(MAX_FOUND)],
+    SearchOrder.RELEVANCE: [SearchPart(MAX_RANKED, is_ranked=True), SearchPart(MAX_FOUND - MAX_RANKED)],
+    SearchOrder.NEWEST: [SearchPart(MAX_FOUND)],
+    SearchOrder.VOTES: [SearchPart(MAX_FOUND)],
 }
 POSTED = "SELECT posted_ms FROM {} WHERE number = found.id"
 VOTES = "SELECT up - down FROM {} WHERE number = found.id"
@@ -183,7 +183,7 @@ class Sqlite:
         id, title, content, tags = document
         return id, " ".join(title), " ".join(content), " ".join(tags)
 
-    def matching(self, table: str, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
+    def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         relevance = f"-bm25({table}, {TITLE_WEIGHT}, 1, 0)" if part.is_ranked else "0"
         wanted = " AND ".join(f'"{text}"' for text in (*map(" ".join, search.phrases), *search.tags))
@@ -214,7 +214,7 @@ class Postgresql:
         vector = " ".join([*positioned, *(f"'{tag}'" for tag in tags)])
         return id, f" {' '.join([*title, SEPARATOR, *content])} ", vector
 
-    def matching(self, table: str, search: Search, part: Part, ids: range) -> tuple[str, tuple[Any, ...]]:
+    def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(f"'{word}'" for word in dict.fromkeys(chain(*search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
@@ -246,7 +246,9 @@ def _find(connection: "Connection", search: Search, table: str, ids: range) -> l
     return places
 
 
-def _matching(connection: "Connection", search: Search, table: str, part: Part, ids: range) -> list[tuple[float, int]]:
+def _matching(
+    connection: "Connection", search: Search, table: str, part: SearchPart, ids: range
+) -> list[tuple[float, int]]:
     """The value and the id of each match of a part; those of relevance in the order of their ids."""
     statement, parameters = _dialect(connection).matching(table, search, part, ids)
     with connection.exec_driver_sql(VALUES[table, search.order].format(statement), parameters) as result:

@@ -92,7 +92,7 @@ async def search(
     if context.database is None:
         raise DatabaseUnavailable("there is no search without a database: UPVOTE_DATABASE_URL=none")
     found = await context.database.run(index.find, wanted)
-    return await _page(context, wanted, found, Window(listing, size, paging.last is not None, beyond))
+    return await _page(context, wanted, found, MatchWindow(listing, size, paging.last is not None, beyond))
 
 
 def total_count(connections: Sequence[SearchConnection], context: Context) -> list[int]:
@@ -126,7 +126,7 @@ def _listing(search: Search) -> str:
     return f"search:{sha256(text.encode()).hexdigest()[:16]}"
 
 
-class Window(NamedTuple):
+class MatchWindow(NamedTuple):
     """The part of a listing that is asked for: `size` matches after a position, or before it if `upwards`."""
 
     listing: str
@@ -135,7 +135,7 @@ class Window(NamedTuple):
     beyond: Position | None
 
 
-async def _page(context: Context, search: Search, found: Found, window: Window) -> SearchConnection:
+async def _page(context: Context, search: Search, found: Found, window: MatchWindow) -> SearchConnection:
     total = len(found.places)
     above, below = _bounds(search, found, window)
     rest = iter(range(above)[::-1] if window.upwards else range(below, total))
@@ -152,7 +152,7 @@ async def _page(context: Context, search: Search, found: Found, window: Window) 
     return SearchConnection(edges, _page_info(edges, below > 0, has_more), total)
 
 
-def _bounds(search: Search, found: Found, window: Window) -> tuple[int, int]:
+def _bounds(search: Search, found: Found, window: MatchWindow) -> tuple[int, int]:
     """
     The number of places above the cursor's, and that of places above or at it.
 

@@ -217,7 +217,7 @@ class Variable(NamedTuple):
     is_optional: bool
 
 
-class Part(NamedTuple):
+class InputField(NamedTuple):
     """A field of an input object; `default` is Undefined if it has none."""
 
     name: str
@@ -274,9 +274,9 @@ def _coercer(type_: GraphQLInputType, within: frozenset[GraphQLInputType] = froz
     return partial(_in_general, type_)
 
 
-def _part(name: str, field: GraphQLInputField, within: frozenset[GraphQLInputType]) -> Part:
+def _part(name: str, field: GraphQLInputField, within: frozenset[GraphQLInputType]) -> InputField:
     coerce = _coercer(field.type, within)
-    return Part(name, field.out_name or name, coerce, is_required_input_field(field), coerce_default_value(field))
+    return InputField(name, field.out_name or name, coerce, is_required_input_field(field), coerce_default_value(field))
 
 
 def _plain(kind: type, null: Any, value: Any) -> Any:
@@ -293,7 +293,7 @@ def _member(members: Mapping[str, Any], null: Any, value: Any) -> Any:
     return members.get(value, Undefined) if type(value) is str else Undefined
 
 
-def _input_object(parts: Sequence[Part], null: Any, value: Any) -> Any:
+def _input_object(parts: Sequence[InputField], null: Any, value: Any) -> Any:
     if type(value) is not dict:
         return null if value is None else Undefined
     coerced, known = {}, 0

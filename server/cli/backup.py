@@ -8,7 +8,7 @@ from pathlib import Path
 from database.archived import records_of
 from server.cli import archive as archives
 from server.cli import session
-from server.cli.progress import bar
+from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
 from store import log
 from store.maintenance import dump
@@ -56,7 +56,10 @@ def back_up(settings: Settings, file: Path) -> int:
         header = {**await dump.settings(store.site), "taken_at": store.site.clock(), POSITIONS: positions}
         async with session.archive_of(settings, store) as database:
             archived = records_of(store.site, database) if database else None
-            with bar("backup", await dump.size(store.site)) as walked, archives.writing(file, header) as archive:
+            with (
+                progress_bar("backup", await dump.size(store.site)) as walked,
+                archives.writing(file, header) as archive,
+            ):
                 async for records in dump.records_of(store.site, walked, counts.leave_out, archived):
                     for record in records:
                         archive.add(record)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from database.database import Database
 from server.cli import session
-from server.cli.progress import bar
+from server.cli.progress import progress_bar
 from server.settings import Settings, WrongSetting, read_settings
 from store import log
 from store.maintenance import dump
@@ -64,7 +64,7 @@ async def rebuild(store: Store, database: Database) -> None:
     from database.mirror import Mirror  # slow
 
     mirror = Mirror(store.site, database)
-    with bar("rebuild", await dump.size(store.site)) as walked:
+    with progress_bar("rebuild", await dump.size(store.site)) as walked:
         try:
             await mirror.rebuild(walked, _report_skipped)
         finally:

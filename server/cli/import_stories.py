@@ -13,7 +13,7 @@ from rich.progress import Progress
 from resolvers import archive
 from server.cli import hacker_news, session, story_file
 from server.cli.hacker_news import Conversations
-from server.cli.progress import bars
+from server.cli.progress import progress_bars
 from server.cli.story_file import BadLine, Notes, NotStories
 from server.settings import Settings, read_settings
 from store import effects, log
@@ -117,7 +117,7 @@ def import_stories(settings: Settings, files: Sequence[Path], options: Options) 
         OSError, NotStories: a file cannot be read, or all have comments only, which cannot be shifted to now.
     """
     counts = ImportCounts()
-    with bars() as progress:
+    with progress_bars() as progress:
         found = read(files, counts, progress)
         if options.shift_to_now and found.comments and not found.stories:
             raise NotStories("--shift-to-now needs the stories of comments: name their file, too")

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from database.archived import records_of
 from server.cli import session
 from server.cli.backup import RecordCounts
-from server.cli.progress import bar
+from server.cli.progress import progress_bar
 from server.cli.restore import batches
 from server.settings import Settings, read_settings
 from store.client import urls
@@ -85,7 +85,7 @@ async def _copy(
     lock = WriteLock(store.site)
     try:
         await lock.acquire()
-        with bar("move", await dump.size(store.site)) as walked:
+        with progress_bar("move", await dump.size(store.site)) as walked:
             async for records in dump.records_of(store.site, walked, counts.leave_out, archived, is_move=True):
                 for batch in batches(records):
                     await restoration.put(batch)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 
 @contextmanager
-def bar(name: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress_bar(name: str, total: int) -> Iterator[Callable[[int], None]]:
     """Yield a function that advances the bar by a number of steps."""
     console = Console(stderr=True)
     is_shown = console.is_terminal
@@ -19,7 +19,7 @@ def bar(name: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda count: progress.advance(task, count)
 
 
-def bars() -> Progress:
+def progress_bars() -> Progress:
     """Several bars, each with its speed and the time that is left."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from database.archiver import renew_listings
 from server.cli import session
-from server.cli.progress import bar
+from server.cli.progress import progress_bar
 from server.settings import Settings, WrongSetting, read_settings
 from store import validation
 from store.errors import Invalid
@@ -53,7 +53,7 @@ async def _show(settings: Settings, store: Store, arguments: Namespace) -> None:
 async def _set(settings: Settings, store: Store, arguments: Namespace) -> None:
     """Change a group's weights and rebuild its indexes, while servers run."""
     group = arguments.group
-    with bar(group, await reindex.size(store.site, group)) as walked:
+    with progress_bar(group, await reindex.size(store.site, group)) as walked:
         policy = await reindex.set_weights(store.site, group, dict(arguments.changes), walked)
     async with session.archive_of(settings, store) as database:
         if database:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from server.cli import session
-from server.cli.progress import bar
+from server.cli.progress import progress_bar
 from server.cli.ranking import order_names
 from server.settings import read_settings
 from store.maintenance import reindex
@@ -18,7 +18,7 @@ def run(arguments: Namespace) -> int:
     settings = read_settings()
 
     async def rebuild(store: Store) -> None:
-        with bar("reindex", await reindex.size(store.site)) as walked:
+        with progress_bar("reindex", await reindex.size(store.site)) as walked:
             await reindex.reindex(store.site, settings.kept_orders, walked)
         print(order_names(store.site.rankings.orders))
 

@@ -15,7 +15,7 @@ from server.cli import session
 from server.cli.archive import BrokenBackup, CheckedBackup
 from server.cli.backup import RecordCounts
 from server.cli.database import rebuild, run_action
-from server.cli.progress import bar
+from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings, reason
 from store.maintenance import dump, record_checks
 from store.maintenance.record_checks import MalformedRecord
@@ -78,7 +78,7 @@ async def _restore(
         origin=origin_of(backup.header),
     )
     try:
-        with bar("restore", backup.frames) as walked:
+        with progress_bar("restore", backup.frames) as walked:
             for records in backup.records():
                 for batch in batches(records):
                     await restoration.put(batch)
@@ -116,7 +116,7 @@ def check_records(backup: CheckedBackup, partitions: int) -> None:
         BrokenBackup: a record is invalid, or the number of records of sequences is not one.
     """
     sequences = 0
-    with bar("check", backup.frames) as walked:
+    with progress_bar("check", backup.frames) as walked:
         for frame, records in enumerate(backup.records(), 2):
             for position, record in enumerate(records, 1):
                 where = f"{backup.path}: record {position} of frame {frame}"

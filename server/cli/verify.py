@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from database import archived
 from server.cli import session
-from server.cli.progress import bar
+from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
 from store.maintenance import reindex
 from store.maintenance import verify as verification
@@ -55,7 +55,7 @@ def verify(settings: Settings, repair: bool) -> int:
             if database:
                 await archived.verify_places(store.site, database, report.add, repair=repair)
             tally = await archived.tally_of(store.site, database) if database else None
-            with bar("verify", await verification.size(store.site)) as walked:
+            with progress_bar("verify", await verification.size(store.site)) as walked:
                 await verification.verify(store.site, report.add, repair=repair, progress=walked, archived=tally)
 
     session.run(settings, check, strict=False)

@@ -22,7 +22,7 @@ NOT_IN_VALUES = bytes([*range(9), *range(10, 32), 127])
 Header: TypeAlias = tuple[bytes, bytes]
 
 
-class Cycle(RequestResponseCycle):
+class RequestCycle(RequestResponseCycle):
     """
     Its transport is a `ResponseWriter`.
 

@@ -21,7 +21,7 @@ from engine.errors import Refused
 from engine.interfaces import STOPPING, announce_stop
 from engine.websocket import MessageRate
 from server.http_limits.connections import ConnectionLimiter, HeadersTooLarge, address_of, error_response
-from server.http_limits.cycle import Cycle, ResponseWriter
+from server.http_limits.cycle import RequestCycle, ResponseWriter
 
 SHUTDOWN_IDLE_SECONDS = 0.3  # an idle connection may still send a request while the server stops
 SHUTDOWN_CLOSE_SECONDS = 1.0  # for a WebSocket client to answer the close frame while the server stops
@@ -33,7 +33,7 @@ ASGI = {"version": "3.0", "spec_version": "2.3"}
 class LimitedHttp(HttpToolsProtocol):
     """An HTTP connection, until it is upgraded to a WebSocket or closed."""
 
-    cycle: Cycle
+    cycle: RequestCycle
 
     def __init__(self, limiter: ConnectionLimiter, **given: Any) -> None:
         super().__init__(**given)
@@ -48,7 +48,7 @@ class LimitedHttp(HttpToolsProtocol):
         self._headers = 0  # of the request, without trailers
         self._parsed_url = b""  # of the last request
         self._request_timer: TimerHandle | None = None
-        self._earlier: deque[Cycle] = deque()  # unfinished when a pipelined request came
+        self._earlier: deque[RequestCycle] = deque()  # unfinished when a pipelined request came
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -149,7 +149,7 @@ class LimitedHttp(HttpToolsProtocol):
             self._target, self._parsed_url = target_of(self.url), self.url
         scope["path"], scope["raw_path"], scope["query_string"] = self._target
         keep_alive = version != "1.0" and parser.should_keep_alive() and not self._is_stopping
-        self._start_cycle(Cycle(self, self._writer, scope, keep_alive))
+        self._start_cycle(RequestCycle(self, self._writer, scope, keep_alive))
 
     def _check_head(self) -> None:
         max_bytes, self._max_head_bytes = self._max_head_bytes, self._received
@@ -158,7 +158,7 @@ class LimitedHttp(HttpToolsProtocol):
         if not self._limiter.is_small_head(max_bytes, self._headers):
             self._limiter.check_head(self.url, self.headers)
 
-    def _start_cycle(self, cycle: Cycle) -> None:
+    def _start_cycle(self, cycle: RequestCycle) -> None:
         earlier, self.cycle = self.cycle, cycle
         if earlier is None or earlier.response_complete:
             self._start_asgi_task(cycle, self.app)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from server.cli import import_stories
 from server.cli.import_stories import ImportCounts
-from server.cli.progress import bars
+from server.cli.progress import progress_bars
 from server.lab import tables
 from server.lab.arrivals import HOUR, arrivals
-from server.lab.experiments import OBSERVED, NotReplayed, Plan, instants, measure
+from server.lab.experiments import OBSERVED, ExperimentPlan, NotReplayed, instants, measure
 from server.lab.replays import Histories, Variant, replay
 from store.maintenance.import_stories import Story
 from store.ranking.formulas import DAY as DAY_SECONDS
@@ -94,11 +94,11 @@ def compare(file: Path, options: Options) -> int:
     _check_picture(options)
     counts = ImportCounts()
     window = Policy().voting_window
-    with bars() as progress:
+    with progress_bars() as progress:
         stories = import_stories.read([file], counts, progress).stories
         histories = [arrivals(story, options.half_life, window, options.seed) for story in stories]
         samples = instants(histories, options.step * HOUR // 60)
-        plan = Plan(variants, options.top, options.colluders, samples, 60 // options.step)
+        plan = ExperimentPlan(variants, options.top, options.colluders, samples, 60 // options.step)
         day = _start_of_day(stories, options.day)
         results = measure(histories, plan, progress.track(plan.replay(histories), len(samples), description="replay"))
     print(
@@ -160,7 +160,7 @@ def _start_of_day(stories: Sequence[Story], wanted: date | None) -> int:
     return day
 
 
-def _draw(picture: Path, start: int, stories: Sequence[Story], histories: Histories, plan: Plan) -> None:
+def _draw(picture: Path, start: int, stories: Sequence[Story], histories: Histories, plan: ExperimentPlan) -> None:
     from server.lab import pictures
 
     posted = [number for number, story in enumerate(stories) if start <= story.time < start + DAY]

@@ -22,7 +22,7 @@ class NotReplayed(CommandError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExperimentPlan:
     """`instants` are in unix milliseconds; `per_hour` of them are in an hour."""
 
     variants: Sequence[Variant]
@@ -81,7 +81,7 @@ def instants(histories: Histories, step: int) -> range:
     return range(start, last + 1, step)
 
 
-def pushes(histories: Histories, plan: Plan) -> list[Push]:
+def pushes(histories: Histories, plan: ExperimentPlan) -> list[Push]:
     """Stories for colluders, evenly spaced among those that can be observed completely."""
     first, last = plan.instants[0], plan.instants[-1] - OBSERVED
     observable = [number for number, history in enumerate(histories) if first <= history[0] <= last]
@@ -90,7 +90,7 @@ def pushes(histories: Histories, plan: Plan) -> list[Push]:
     return [Push(number, histories[number], plan.colluders) for number in chosen]
 
 
-def measure(histories: Histories, plan: Plan, played: Iterable[Listings]) -> Results:
+def measure(histories: Histories, plan: ExperimentPlan, played: Iterable[Listings]) -> Results:
     """Measure the replay of a plan."""
     tops: dict[str, list[Top]] = {variant.name: [] for variant in plan.variants}
     pushed = pushes(histories, plan)
@@ -108,7 +108,7 @@ def measure(histories: Histories, plan: Plan, played: Iterable[Listings]) -> Res
     )
 
 
-def _measured(name: str, tops: Sequence[Top], pushed: Sequence[Push], plan: Plan) -> Measured:
+def _measured(name: str, tops: Sequence[Top], pushed: Sequence[Push], plan: ExperimentPlan) -> Measured:
     stays = measures.stays(tops, plan.per_hour)
     series = [[push.plain[name] for push in pushed], [push.pushed[name] for push in pushed]] if pushed else []
     return Measured(

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from server.lab.experiments import Measured, Plan, Results
+from server.lab.experiments import ExperimentPlan, Measured, Results
 
 WIDTH = 100
 MOST_VARIANTS = 7  # that fit into the width
 
 
-def tables(results: Results, plan: Plan) -> str:
+def tables(results: Results, plan: ExperimentPlan) -> str:
     """A table of measures by variant, and a table of the overlap of each pair."""
     return _text(_measures(results, plan), _overlaps(results, plan))
 
 
-def _measures(results: Results, plan: Plan) -> Table:
+def _measures(results: Results, plan: ExperimentPlan) -> Table:
     columns = (
         "new per\nhour",
         "hours shown:\nmedian",
@@ -42,7 +42,7 @@ def _cells(measured: Measured, places: int) -> list[str]:
     ]
 
 
-def _overlaps(results: Results, plan: Plan) -> Table:
+def _overlaps(results: Results, plan: ExperimentPlan) -> Table:
     names = list(results.measured)
     table = _table(f"% of {plan.places} shared", [name.replace(" ", "\n") for name in names])
     for one in names:

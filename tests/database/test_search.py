@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, update
 
 from database import search
 from database.engines import Engines
-from database.search import FIRST_USER, Part, Search, SearchKind, SearchOrder
+from database.search import FIRST_USER, Search, SearchKind, SearchOrder, SearchPart
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import matches, parse
 
@@ -156,7 +156,7 @@ async def test_comments_are_ordered_among_the_others(run):
 async def test_many_comments_do_not_hide_an_article(run, monkeypatch):
     """As many comments as articles are ranked, and of all the first ones are found."""
     monkeypatch.setattr(search, "MAX_FOUND", 4)
-    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [Part(2, is_ranked=True), Part(2)])
+    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [SearchPart(2, is_ranked=True), SearchPart(2)])
     await run(write, 1024, "Redis", posted_ms=0)
     for number in range(2, 9):
         await run(comment, number * 1024, "redis and a lot of other words")
@@ -235,7 +235,7 @@ async def test_rebuilt_index_equals_the_running_one(run):
 
 
 async def test_newest_matches_are_found_of_too_many(run, monkeypatch):
-    monkeypatch.setitem(search.PARTS, SearchOrder.NEWEST, [Part(3)])
+    monkeypatch.setitem(search.PARTS, SearchOrder.NEWEST, [SearchPart(3)])
     await run(register, "Redis")
     for number in range(1, 6):
         await run(write, number * 1024, "redis", posted_ms=-number)
@@ -244,7 +244,7 @@ async def test_newest_matches_are_found_of_too_many(run, monkeypatch):
 
 
 async def test_newest_matches_are_ranked_of_too_many(run, monkeypatch):
-    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [Part(3, is_ranked=True), Part(2)])
+    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [SearchPart(3, is_ranked=True), SearchPart(2)])
     for number, title in enumerate(("redis", "redis 2", "redis 3", "redis in action", "redis", "lists and redis"), 1):
         await run(write, number * 1024, title)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from server.lab.arrivals import HOUR
-from server.lab.experiments import OBSERVED, WARM_UP, NotReplayed, Plan, instants, measure, pushes
+from server.lab.experiments import OBSERVED, WARM_UP, ExperimentPlan, NotReplayed, instants, measure, pushes
 from server.lab.replays import Variant
 from store.ranking.formulas import Order, Policy
 
@@ -19,8 +19,8 @@ VARIANTS = [
 
 
 @pytest.fixture
-def plan() -> Plan:
-    return Plan(VARIANTS, places=3, colluders=5, instants=instants(HISTORIES, HOUR), per_hour=1)
+def plan() -> ExperimentPlan:
+    return ExperimentPlan(VARIANTS, places=3, colluders=5, instants=instants(HISTORIES, HOUR), per_hour=1)
 
 
 def test_looks_begin_after_a_week_and_end_with_the_last_story():
@@ -86,7 +86,7 @@ def test_rank_beyond_the_places_is_one_more_than_they_are():
 
     few, many = (
         measure(histories, plan, plan.replay(histories)).measured["votes"]
-        for plan in (Plan(VARIANTS[2:], 3, colluders, looks, 1) for colluders in (5, 100))
+        for plan in (ExperimentPlan(VARIANTS[2:], 3, colluders, looks, 1) for colluders in (5, 100))
     )
 
     assert (few.hours, few.best_rank) == ([0, 0], [4, 4])
@@ -98,7 +98,7 @@ def test_rank_beyond_the_places_is_one_more_than_they_are():
 def test_listings_are_compared_at_the_same_instants():
     """Each fourth story has 10 votes at once: by votes these fill the listing, by time it is the newest three."""
     histories = [history * 10 if number % 4 == 0 else history for number, history in enumerate(HISTORIES)]
-    plan = Plan(VARIANTS[1:], 3, 5, instants(histories, HOUR), 1)
+    plan = ExperimentPlan(VARIANTS[1:], 3, 5, instants(histories, HOUR), 1)
 
     overlaps = measure(histories, plan, plan.replay(histories)).overlaps
 
