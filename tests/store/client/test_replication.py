@@ -1,0 +1,44 @@
+"""Writes that wait for replicas, on a server that has none. `tests/slow` has clusters and sentinels with replicas."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+from store import keys, log
+from store.client import client, replication
+from store.client.client import RedisClient
+from store.client.replication import Replication
+from store.errors import StoreUnavailable
+from tests.store.reading import post
+
+pytestmark = pytest.mark.one_server
+
+
+@pytest.fixture
+async def confirmed(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RedisClient]:
+    monkeypatch.setattr(client, "RETRY_TIME", 0.1)
+    monkeypatch.setattr(replication, "WAIT_TIME", 0.05)
+    confirmed = RedisClient(redis_url, Replication(1, lambda tag: f"mark:{{{tag}}}"))
+    yield confirmed
+    await confirmed.close()
+
+
+async def test_write_without_replicas_is_unconfirmed_and_may_hold(confirmed, redis):
+    with pytest.raises(StoreUnavailable, match="too few replicas confirmed"):
+        await confirmed.run(("SET", "written:{0}", "it"))
+
+    assert redis.get("written:{0}") == "it"
+    assert await confirmed.run(("GET", "written:{0}")) == "it"
+
+
+@pytest.mark.parametrize("command", [("XRANGE", "-", "+"), ("XREVRANGE", "+", "-"), ("XLEN",)])
+async def test_log_is_not_read_beyond_what_replicas_have(store, alice, confirmed, command):
+    """So that no database and no subscriber has entries that a failover loses."""
+    await post(store, alice)
+    name, *bounds = command
+    read = partial(confirmed.run, (name, keys.log(0), *bounds))
+
+    with pytest.raises(StoreUnavailable, match="too few replicas confirmed"):
+        await read()
+    assert await log.newest(store.site)
