@@ -100,7 +100,18 @@ def test_services_start_in_order_and_keep_their_data(compose):
         name: {"condition": "service_healthy"} for name in ("store", "database")
     }
     assert all("healthcheck" in services[name] for name in ("store", "database"))
+    assert [service["restart"] for service in services.values()] == ["unless-stopped"] * 3
+    assert all(service["logging"]["options"].keys() == {"max-size", "max-file"} for service in services.values())
     assert seconds(services["server"]["stop_grace_period"]) > SHUTDOWN_SECONDS + STOP_SECONDS
+
+
+def test_documented_restore_empties_the_store_and_the_database_and_keeps_the_backup(compose):
+    _, restore = commands("Restore")
+    removed = {name.partition("_")[2] for name in restore[1].removeprefix("docker volume rm ").split()}
+
+    assert restore[1].count(f" {compose['name']}_") == len(removed)
+    assert compose["volumes"].keys() - removed == {"backups"}
+    assert "backups:/data" in compose["services"]["server"]["volumes"]
 
 
 def test_image_has_the_settings_of_the_containerfile(image):
@@ -176,6 +187,7 @@ def test_unit_is_verified_by_systemd(tmp_path):
 def test_unit_runs_as_documented(image):
     port = free_port()
     (install, settings, (verify,)), ((backup,), *_) = commands("systemd"), commands("Back up")
+    restore, _ = commands("Restore")
     with containers.running(image.root, *BOOT, boots=True, flags=[f"--bind-ro={ROOT}:/checkout"]) as machine:
         until(lambda: is_booted(machine))
         machine.run("systemctl", "set-environment", *(f"{name}={value}" for name, value in containers.HOST.items()))
@@ -192,12 +204,17 @@ def test_unit_runs_as_documented(image):
         until(lambda: is_up_to_date(port))
         for command in (verify, backup):
             machine.run("sh", "-ec", command)
-        assert title in httpx.get(f"http://127.0.0.1:{port}/rss.xml").text
+        later = post(port, "bob")
+        for command in restore:
+            machine.run("sh", "-ec", command)
+        until(lambda: is_up_to_date(port))
+        feed = httpx.get(f"http://127.0.0.1:{port}/rss.xml").text
+        assert (title in feed, later in feed) == (True, False)
         machine.run("systemctl", "stop", "upvote.service")
 
         assert re.search(WITHOUT_CAPABILITIES, restricted)
         assert "NoNewPrivs:\t1" in restricted and "Seccomp:\t2" in restricted
-        found = machine.run("stat", "--format=%U %a", "/var/lib/upvote", "/var/lib/upvote/upvote.backup")
+        found = machine.run("stat", "--format=%U %a", "/var/lib/upvote", "/var/lib/upvote.before/upvote.backup")
         assert found.splitlines() == ["upvote 700", "upvote 600"]
         assert (property_of(machine, "Result"), property_of(machine, "ExecMainStatus")) == ("success", "0")
 
@@ -238,10 +255,10 @@ def is_healthy(image: Image, port: int) -> bool:
     return subprocess.run([sys.executable, *arguments], env=environment, stderr=subprocess.DEVNULL).returncode == 0
 
 
-def post(port: int) -> str:
-    """Post an article, and return its title."""
-    url, title = f"http://127.0.0.1:{port}/graphql", "Served from a container"
-    token = ask(url, {"query": REGISTER})["register"]["token"]
+def post(port: int, username: str = "alice") -> str:
+    """Register a user and post an article, and return its title."""
+    url, title = f"http://127.0.0.1:{port}/graphql", f"Served to {username} from a container"
+    token = ask(url, {"query": REGISTER.replace("alice", username)})["register"]["token"]
     ask(url, {"query": POST, "variables": {"title": title}}, Authorization=f"Bearer {token}")
     return title
 
