@@ -110,13 +110,6 @@ def feed_page(
     return Pull([reads.position(*key) for key in found], behind)
 
 
-def feed_total(connection: Connection, usernames: Sequence[str], without: Collection[int] = ()) -> int:
-    """The number of articles of some users."""
-    timelines = _timelines(connection, usernames)
-    hidden = sum(len(reads.places_of(connection, each, without)) for each in timelines) if without else 0
-    return sum(each.size for each in timelines) - hidden
-
-
 def newest_of(connection: Connection, username: str, without: Collection[int] = ()) -> Position | None:
     """The newest article of a user."""
     found = feed_page(connection, [username], Window(1), None, without).positions

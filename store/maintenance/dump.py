@@ -81,20 +81,28 @@ async def records_of(
     for names in PASSES:
         dumped_names = [name for name in names if is_move or key_kinds.KINDS[name].backup is not Backup.MOVED]
         async for found in scan.known_keys(site, progress):
-            for start in range(0, len(found), RECORDS_AT_ONCE):
-                some = found[start : start + RECORDS_AT_ONCE]
-                for name in dumped_names:
-                    chosen = [key for key in some if key.name == name]
-                    if name == "tree":
-                        for key in chosen:
-                            async for comments in _comments(site, int(key.suffix), skipped):
-                                yield comments
-                    else:
-                        yield await READERS[name](site, chosen, skipped)
+            async for read in _read(site, found, dumped_names, skipped):
+                yield read
         if archived and names is PASSES[0]:  # after Redis, as articles may leave it meanwhile, and before their posters
             async for read in archived:
                 yield read
     yield [await _sequences(site, skipped)]
+
+
+async def _read(
+    site: Site, found: Sequence[Key], names: Sequence[str], skipped: Skipped
+) -> AsyncIterator[list[Record]]:
+    """The records of the keys that have these names."""
+    for start in range(0, len(found), RECORDS_AT_ONCE):
+        some = found[start : start + RECORDS_AT_ONCE]
+        for name in names:
+            chosen = [key for key in some if key.name == name]
+            if name != "tree":
+                yield await READERS[name](site, chosen, skipped)
+                continue
+            for key in chosen:
+                async for comments in _comments(site, int(key.suffix), skipped):
+                    yield comments
 
 
 def _valid(found: Iterable[tuple[str, Record]], skipped: Skipped) -> list[Record]:

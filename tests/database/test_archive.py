@@ -107,7 +107,6 @@ def reads(store, articles, chance):
         for each in chance.sample(articles, 4):
             beyond = place_reads.position(each.posted_at, each.number)
             yield places.feed_page, names, Window(4, chance.random() < 0.5, beyond), None
-        yield places.feed_total, names
         yield places.newest_of, names[0]
 
 

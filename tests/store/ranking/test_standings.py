@@ -9,8 +9,6 @@ from tests.store.reading import read
 
 pytestmark = pytest.mark.routed
 
-UNREACHED = 2**31
-
 
 async def ranked(store, listing, places):
     return standings.merge(listing, await read(store, *standings.ranks(listing, places)))
