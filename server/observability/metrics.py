@@ -217,8 +217,8 @@ class Counters:
     With a folder, the values are in a file, which other processes read at any time, and which remains if this process
     is killed. A second file has the names: one line for each index.
 
-    prometheus-client's multiprocess mode takes 5.9 us of CPU for a page's six updates, this class 0.6; a whole page
-    takes about 70. The disk space is allocated beforehand, so that a full disk does not kill the process.
+    prometheus-client's multiprocess mode takes 11.2 us of CPU for the six updates of an operation, this class 0.64
+    (bench/RESULTS.md). The disk space is allocated beforehand, so that a full disk does not kill the process.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
