@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from html import escape
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -95,7 +96,7 @@ async def page(request: Request, is_known: bool = True) -> Response:
     """
     head = await head_of(request) if is_known else head_of_nothing(request)
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
-    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(head))
+    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(head, request.app.state.site_name))
     html = html.replace(ROOT, f'<div id="root">{head.content}</div>')
     headers = {**SECURITY, **REVALIDATED, "Vary": "Accept", **head.headers}
     return HTMLResponse(html, head.status, headers=headers)
@@ -159,11 +160,12 @@ def _read(path: Path) -> File:
     return File(body, gzip.compress(body, mtime=0), TYPES[path.suffix], headers)
 
 
-def without_scripts(head: Head) -> str:
+def without_scripts(head: Head, site: str) -> str:
     if head.content:  # it has a note of its own
         return ""
     note = "Votes and comments need JavaScript." if head.noscript else NO_SCRIPT_TEXT
-    return f"<noscript><main>{head.noscript}<p>{note}</p></main></noscript>"
+    home = f'<header><a href="./" class="site">{escape(site)}</a></header>'
+    return f"<noscript>{home}<main>{head.noscript}<p>{note}</p></main></noscript>"
 
 
 @cache

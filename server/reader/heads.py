@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from server import documents
 from server.markdown_html import cut, render, text_of
-from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
+from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, name_link, ranking_of
 from store.links import web_address
 from store.records import article_number, comment_number
 
@@ -27,11 +27,12 @@ TEXT_LENGTH = 10_000  # characters of a text in `<noscript>`
 ORDERS = "upvote-orders"  # the name of the element that tells the script which orders the store keeps
 LIST_TITLES = {path: title for path, (_, title) in LISTS.items()} | {"groups": "Groups"}
 
-WRITTEN = "title link postedAt poster { username }"
-ARTICLE = f"query ArticleHead($id: ID!) {{ article(id: $id) {{ {WRITTEN} content groups {{ name }} }} }}"
-COMMENT = f"""query CommentHead($id: ID!) {{
-  comment(id: $id) {{ content postedAt poster {{ username }} article {{ id {WRITTEN} }} }}
-}}"""
+ARTICLE = """query ArticleHead($id: ID!) {
+  article(id: $id) { title link content postedAt poster { username } groups { name } }
+}"""
+COMMENT = """query CommentHead($id: ID!) {
+  comment(id: $id) { content postedAt poster { username } article { id title } }
+}"""
 GROUP = "query GroupHead($name: String!) { group(name: $name) { name articles(first: 1) { totalCount } } }"
 USER = "query UserHead($name: String!) { user(username: $name) { username } }"
 
@@ -140,7 +141,7 @@ async def article(request: Request, number: str) -> Page:
         text_of(html, DESCRIPTION_LENGTH) or about(found),
         f"article/{number}",
         published_at=found["postedAt"],
-        noscript=written(found, found, html),
+        noscript=written(title_link(found), found, html),
     )
 
 
@@ -151,12 +152,13 @@ async def comment(request: Request, number: str, comment_of: str) -> Page:
     if found is None or found["article"]["id"] != f"article:{number}":
         return NOT_FOUND
     html = await rendered(found)
+    title = f'<a href="article/{number}">{escape(found["article"]["title"])}</a>'
     return Page(
         f"Comment on {found['article']['title']}",
         text_of(html, DESCRIPTION_LENGTH),
         f"article/{number}/comment/{comment_of}",
         published_at=found["postedAt"],
-        noscript=written(found["article"], found, html),
+        noscript=written(title, found, html),
     )
 
 
@@ -201,16 +203,19 @@ def about(article: Mapping[str, Any]) -> str:
     return f"{link.hostname if link else ''}, posted by {article['poster']['username']}".lstrip(", ")
 
 
-def written(article: Mapping[str, Any], text: Mapping[str, Any], html: str) -> str:
-    """The title of an article with its link, and the text of the article itself or of a comment, with who wrote it."""
-    title = escape(article["title"])
-    if link := web_address(article["link"]):
-        title = f'<a rel="nofollow ugc noopener noreferrer" href="{escape(link.href)}">{title}</a>'
-    poster = text["poster"]["username"] if text["poster"] else ""
-    by = f'<a href="user/{poster}">{poster}</a>, ' if poster else ""
+def title_link(article: Mapping[str, Any]) -> str:
+    """The title of an article as HTML, with its link if it has one."""
+    title, link = escape(article["title"]), web_address(article["link"])
+    return f'<a rel="nofollow ugc noopener noreferrer" href="{escape(link.href)}">{title}</a>' if link else title
+
+
+def written(title: str, text: Mapping[str, Any], html: str) -> str:
+    """A title, and the text of an article or a comment, with who wrote it and the groups of an article."""
+    by = name_link("user", text["poster"]["username"]) + " " if text["poster"] else ""
+    groups = "".join(f" {name_link('group', each['name'])}" for each in text.get("groups", ()))
     date = f'<time datetime="{text["postedAt"]}">{text["postedAt"][:10]}</time>'
     body = f'<div class="markdown" dir="auto">{html}</div>' if html else ""
-    return f'<h1 dir="auto">{title}</h1><p>{by}{date}</p>{body}'
+    return f'<h1 dir="auto">{title}</h1><p>{by}{date}{groups}</p>{body}'
 
 
 def head(request: Request, page: Page) -> Head:

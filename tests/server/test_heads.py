@@ -39,7 +39,9 @@ async def test_article_has_a_head_and_its_text(http, number):
     assert feeds(page) == ["atom.xml", "rss.xml"]
     assert page.noscript.h1.a["href"] == "https://example.org/?a=1&b=2"
     assert page.noscript.h1.text == "A *title*"
+    assert page.noscript.header.find("a", href="./").text == "Votes & Co"
     assert page.noscript.find("a", href="user/Alice").text == "Alice"
+    assert page.noscript.find("a", href="group/show").text == "show"
     assert page.noscript.em.text == "words"
     assert page.noscript.script is None
 
@@ -70,6 +72,7 @@ async def test_comment_has_a_head_of_its_own(http, store, number, bob):
     assert page.title.text == "Comment on A *title* · Votes & Co"
     assert metas(page)["description"] == "I agree"
     assert canonical(page) == [f"article/{number}/comment/{comment}"]
+    assert page.noscript.h1.find("a", href=f"article/{number}").text == "A *title*"
     assert page.noscript.find("a", href="user/bob").text == "bob"
     assert page.noscript.em.text == "agree"
 
