@@ -26,6 +26,8 @@ from redis.exceptions import RedisError
 from server.managed_valkey import server as valkey
 
 PATIENCE = 30.0  # seconds
+PROCESSES = 8  # that tests may run in at the same time; the last is one without pytest-xdist
+GIVEN_PORTS: set[int] = set()
 SLOTS = 16_384
 SERVICE = "upvote"
 NODE_TIMEOUT = 1_000  # milliseconds after which a cluster or a sentinel takes a server for lost
@@ -235,15 +237,18 @@ def until(condition: Callable[[], object], patience: float = PATIENCE) -> None:
 
 def free_port() -> int:
     """
-    A port that is not in use. Two processes may, rarely, find the same one.
+    A port that is not in use, and that no other process of pytest-xdist, nor an earlier call, was given.
 
     It is below the ports that the system assigns to clients, which could otherwise take it before the server does.
     """
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", f"gw{PROCESSES - 1}").removeprefix("gw"))
     while True:
-        port = random.randrange(10_000, 32_000)
+        port = random.randrange(10_000 + process % PROCESSES, 32_000, PROCESSES)
         with socket.socket() as found, suppress(OSError):
             found.bind(("127.0.0.1", port))
-            return port
+            if port not in GIVEN_PORTS:
+                GIVEN_PORTS.add(port)
+                return port
 
 
 def _cluster_settings() -> dict[str, object]:
