@@ -161,20 +161,27 @@ def _default(
         return {}
 
 
-def _converter(schema: strawberry.Schema, type_: Any) -> Convert:
-    """How Strawberry converts a coerced value that is not null; a `Maybe` is also converted if it is null."""
+def _converter(schema: strawberry.Schema, type_: Any, within: frozenset[type] = frozenset()) -> Convert:
+    """
+    How Strawberry converts a coerced value that is not null; a `Maybe` is also converted if it is null.
+
+    `within` are the input types around it.
+    """
     while type(type_) is StrawberryOptional:
         type_ = type_.of_type
     if _is_leaf(schema, type_):
         return _unchanged
     if type(type_) is StrawberryList:
-        return partial(_each, _converter(schema, type_.of_type))
+        return partial(_each, _converter(schema, type_.of_type, within))
     definition = get_object_definition(type_)
-    if definition and definition.is_input and definition.from_input is None:
+    if definition and definition.is_input and definition.from_input is None and definition.origin not in within:
+        within |= {definition.origin}
         types = {field: field.resolve_type(type_definition=definition) for field in definition.fields}
         if not any(isinstance(each, StrawberryMaybe) for each in types.values()):
             name_of = schema.config.name_converter.from_field
-            parts = {name_of(field): (field.python_name, _converter(schema, each)) for field, each in types.items()}
+            parts = {
+                name_of(field): (field.python_name, _converter(schema, each, within)) for field, each in types.items()
+            }
             defaults = {field.python_name: None for field in types if _has_no_default(field)}
             return partial(_converted_object, definition.origin, defaults, parts)
     convert: Convert = partial(

@@ -54,6 +54,7 @@ class RootResolver:
     function: Callable[..., Awaitable[Any]]
 
 
+# A declared resolver must not change its arguments: literals of a document are the same objects in each execution.
 DeclaredResolver: TypeAlias = BatchResolver | RootResolver
 
 

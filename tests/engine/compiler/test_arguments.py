@@ -47,6 +47,16 @@ class Changes:
     colour: Colour = Colour.RED
 
 
+@strawberry.input
+class Filter:
+    """It contains itself."""
+
+    number: int | None = None
+    colour: Colour | None = None
+    every: "list[Filter] | None" = None
+    other: "Filter | None" = None
+
+
 @strawberry.input(one_of=True)
 class Choice:
     number: strawberry.Maybe[int]
@@ -76,6 +86,7 @@ class Query:
     changes: str = field_with(Changes | None)
     change: str = field_with(Change | None)
     choice: str = field_with(Choice | None)
+    filter: str = field_with(Filter | None)
     maybe: str = field_with(strawberry.Maybe[int | None])
     maybes: str = field_with(strawberry.Maybe[list[Change] | None])
     point: str = field_with(PointScalar | None)
@@ -98,6 +109,7 @@ CHANGE = {"title": None, "place": [1, 2]}
     [
         ("changes", "Changes", [{"first": {}}, {"first": CHANGE, "others": [{"title": "x"}], "colour": "BLUE"}, None]),
         ("change", "Change", [{}, {"title": "x"}, {"title": None, "numbers": []}, None]),
+        ("filter", "Filter", [{"number": 1}, {"every": [{"other": {"colour": "RED"}}, {"every": []}]}, None]),
         ("choice", "Choice", [{"number": 1}, {"colour": "BLUE"}]),
         ("maybe", "Int", [1, None]),
         ("maybes", "[Change!]", [[], [CHANGE], CHANGE, None]),
