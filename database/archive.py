@@ -95,20 +95,6 @@ def karma(connection: Connection, usernames: Sequence[str]) -> list[Archived]:
     return [found.get(name, Archived(0, 0, None)) for name in usernames]
 
 
-def listings_of(article: Article, site: Site) -> list[tuple[str, float]]:
-    """
-    The listings that an archived article is in, by plain names, and its values there; by GRAVITY its votes.
-
-    Values are by the weights of the site now.
-    """
-    found = [(listed, site.policy_of(listed.group)) for listed in _listings(article)]
-    return [
-        (listed.name, article.votes if listed.order is Order.GRAVITY else _value(policy, listed, article))
-        for listed, policy in found
-        if listed.name != GOOD or policy.is_good(article)
-    ]
-
-
 def stale(connection: Connection, site: Site) -> list[str]:
     """The listings whose values were made by other weights than those of the site or the group now."""
     return [

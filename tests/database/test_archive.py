@@ -13,6 +13,7 @@ from store.listings import Window
 from store.ranking.formulas import Order
 from tests.database.archiving import archive_all, write_rows
 from tests.store.histories import PEOPLE, history
+from tests.store.reading import page
 
 pytestmark = pytest.mark.parametrize("partitions", [1], indirect=True)
 TABLES = ("listings", "places", "place_counts")
@@ -113,12 +114,16 @@ def reads(store, articles, chance):
 async def test_greatest_values(store, each_database):
     articles = await history(store, 5, 50)
     await each_database.write(archive_all, store.site, articles)
-    greatest = {}
-    for name, value in (each for article in articles for each in archive.listings_of(article, store.site)):
-        greatest[name] = max(value, greatest.get(name, value))
+    site, orders = store.site, [order for order in Order if order is not Order.GRAVITY]
+    listed = [listings.timeline(site, name) for name in PEOPLE] + [listings.front_page(site, None)]
+    for group in ("show", "ask"):
+        listed += [listings.whole(site, order) for order in orders]
+        listed += [listings.group(site, group, order) for order in orders]
+    highest = [(await page(store, each)).positions[0].value for each in listed]
 
-    names = [*greatest, "group:nothing:score", "timeline:nobody"]
-    assert await each_database.run(places.greatest, names) == [*greatest.values(), None, None]
+    names = [*(each.name for each in listed), "gravity", "group:nothing:score", "timeline:nobody"]
+    votes = max(article.votes for article in articles)
+    assert await each_database.run(places.greatest, names) == [*highest, votes, None, None]
 
 
 async def test_weights_of_a_listing_change_when_it_is_computed_again(store, each_database, small_ranges):
