@@ -77,7 +77,8 @@ def routes(is_on: bool, endpoint: str = "/graphql") -> list[BaseRoute]:
 
 
 async def front_page(endpoint: str, request: Request) -> Response:
-    if accepts_html(request):
+    """The page for all but programs that ask for JSON: crawlers and link previews may accept anything."""
+    if accepts_html(request) or "application/json" not in request.headers.get("Accept", ""):
         return await page(request)
     return JSONResponse({"graphql": endpoint}, headers={"Vary": "Accept"})
 

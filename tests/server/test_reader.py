@@ -102,13 +102,23 @@ async def test_unknown_path_is_a_page_with_status_404_for_browsers_only(client, 
     assert (post.status_code, post.text) == (404, "Not Found")
 
 
-@pytest.mark.parametrize("setting", ["on", "off"])
-async def test_program_gets_the_path_of_the_endpoint(redis_url, setting):
+@pytest.mark.parametrize(
+    ("setting", "accept"), [("on", "application/json"), ("off", "application/json"), ("off", "*/*")]
+)
+async def test_program_gets_the_path_of_the_endpoint(redis_url, setting, accept):
     async with serving(redis_url, reader=setting) as client:
-        answer = await client.get("/", headers={"Accept": "*/*"})
+        answer = await client.get("/", headers={"Accept": accept})
 
     assert answer.json() == {"graphql": "/graphql"}
     assert answer.headers["Vary"] == "Accept"
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/*", ""])
+async def test_crawler_that_accepts_anything_gets_the_front_page(client, accept):
+    answer = await client.get("/", headers={"Accept": accept})
+
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "<h1" in answer.text
 
 
 async def test_without_the_reader_browsers_get_the_explorer(redis_url):
