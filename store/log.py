@@ -23,6 +23,7 @@ START = "0-0"  # the position before the first entry
 IDENTITY_FIELD = "log"  # of the settings of the store: a random text, another one after a restore or a move
 TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No consumer has this name
 CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
+FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
 DELETIONS = ("deleted", "comment_deleted")  # kinds of entries that name others, which they have removed
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
@@ -42,6 +43,7 @@ class Entry:
     A change. `p` and `id` are its partition and its place there, `at` is in unix milliseconds.
 
     `actor` is a username, or "". `subject` is the id of an article or a user, or "". `values` are new values, as text.
+    What another program has appended, without these fields, has the kind `FOREIGN`, which consumers pass over.
     """
 
     p: int
@@ -276,5 +278,8 @@ def _deleted_comment(p: int, number: int, reply: Sequence[Any]) -> Comment | Non
 
 def _entry(p: int, id: str, flat: list[str]) -> Entry:
     values = records.pairs(flat)
-    kind, at, actor, subject = (values.pop(name) for name in ("kind", "at", "actor", "subject"))
-    return Entry(p, id, kind, int(at), actor, subject, values)
+    try:
+        kind, at, actor, subject = (values.pop(name) for name in ("kind", "at", "actor", "subject"))
+        return Entry(p, id, kind, int(at), actor, subject, values)
+    except (KeyError, ValueError):
+        return Entry(p, id, FOREIGN, sort_key(id)[0], "", "", {})

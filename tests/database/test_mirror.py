@@ -406,6 +406,18 @@ async def test_repaired_comment_has_its_counts(store, alice, each_database, redi
     assert row[8:10] == (7, 2)
 
 
+@pytest.mark.parametrize("entry", [{"kind": "voted"}, {"kind": "", "at": "now", "actor": "", "subject": "", "up": "3"}])
+async def test_entries_of_other_programs_are_passed_over(store, alice, database, redis, entry):
+    await mirrored(store, database)
+    redis.xadd(keys.log(store.site.home_of_user(alice)), entry)
+    posted = await store.articles.post(alice, Draft("a title", "", "text"))
+
+    await mirrored(store, database)
+
+    assert [row[0] for row in (await rows_of(database))["articles"]] == [posted.number]
+    assert await database.lag(store.site) == log.Lag(0, 0.0)
+
+
 async def test_log_learns_the_position_of_a_killed_process(store, alice, database):
     await mirrored(store, database)
     taken = await log.positions(store.site)
