@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from playwright.async_api import expect
 
 from tests.reader.conftest import DESKTOP, PHONE, opened
 
@@ -33,3 +34,20 @@ async def test_nothing_moves_while_a_page_loads(visit, scene, viewport, name):
 
     shifts = await page.evaluate("shifts")
     assert sum(value for value, _ in shifts) < MOST, shifts
+
+
+async def test_header_of_a_phone_has_room_for_the_inbox(visit, site):
+    alice, bob = site.member("a-long-name"), site.member("bob")
+    article = site.post(alice, "Answered often", content="Text.")
+    for number in range(12):
+        site.comment(bob, article, f"Answer {number}")
+    page = await visit(alice, viewport=PHONE)
+    await opened(page, "/groups")
+    inbox = page.get_by_role("link", name="Inbox 12 new")
+    await expect(inbox).to_be_visible()
+
+    name = await page.locator("header .site").bounding_box()
+    link = await inbox.bounding_box()
+    assert name is not None and link is not None
+    assert name["x"] + name["width"] <= link["x"]
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

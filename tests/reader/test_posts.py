@@ -162,6 +162,21 @@ async def test_article_is_deleted_when_confirmed(visit, site, axe):
     assert site.ask(ARTICLE, id=article)["article"] is None
 
 
+async def test_article_is_deleted_once_however_often_that_is_confirmed(visit, site):
+    member = site.member()
+    article = site.post(member, "Deleted with a double click")
+    page = await visit(member)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None)
+    await opened(page, site.path(article))
+
+    await page.get_by_role("button", name="Delete", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).dblclick()
+
+    await expect(page.get_by_text("Your article is deleted.")).to_be_visible()
+    assert sum("DeleteArticle" in each for each in sent) == 1
+
+
 def article_count(site: Site, member: Member) -> int:
     query = "query($name: String!) { user(username: $name) { articles { totalCount } } }"
     return site.ask(query, name=member.username)["user"]["articles"]["totalCount"]

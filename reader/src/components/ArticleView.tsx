@@ -120,7 +120,7 @@ function OwnActions({ article }: { article: ArticleViewFragment }) {
           question="Delete this article?"
           consequence="It is deleted with all its comments, and cannot be restored."
           action="Delete"
-          onConfirm={() => void remove().then(() => setAsking(false))}
+          onConfirm={() => remove().then(() => setAsking(false))}
           onCancel={() => setAsking(false)}
         />
       )}

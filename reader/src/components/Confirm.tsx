@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef } from "react";
+import { useId, useLayoutEffect, useRef, useState } from "react";
 
 interface ConfirmProps {
   question: string;
@@ -6,7 +6,8 @@ interface ConfirmProps {
   consequence: string;
   /** The text of the button that does it. */
   action: string;
-  onConfirm: () => void;
+  /** Does it, once: until it is done, the button does nothing. */
+  onConfirm: () => Promise<void>;
   onCancel: () => void;
 }
 
@@ -14,11 +15,20 @@ interface ConfirmProps {
 export function Confirm({ question, consequence, action, onConfirm, onCancel }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const [isSending, setSending] = useState(false);
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close(); // moves the focus back to the button that opened it
   }, []);
+
+  async function confirm() {
+    if (isSending) return;
+    setSending(true);
+    await onConfirm();
+    setSending(false);
+  }
+
   return (
     <dialog
       ref={dialog}
@@ -35,7 +45,7 @@ export function Confirm({ question, consequence, action, onConfirm, onCancel }: 
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
-        <button type="button" className="danger" onClick={onConfirm}>
+        <button type="button" className="danger" aria-disabled={isSending} onClick={() => void confirm()}>
           {action}
         </button>
       </div>

@@ -133,7 +133,7 @@ function Account({ session, area }: AccountProps) {
 
   return (
     <>
-      <Link href="/inbox">Inbox{unseen > 0 && <span className="unseen"> {unseen} new</span>}</Link>
+      <Link href="/inbox">Inbox{unseen > 0 && <UnseenCount count={unseen} />}</Link>
       <Link href={userPath(session.username)}>
         <bdi>{session.username}</bdi>
       </Link>
@@ -141,6 +141,17 @@ function Account({ session, area }: AccountProps) {
         Log out
       </button>
     </>
+  );
+}
+
+/** Phones show the number only; screen readers hear "new" there, too. */
+function UnseenCount({ count }: { count: number }) {
+  return (
+    <span className="unseen">
+      {" "}
+      {count}
+      <span className="word"> new</span>
+    </span>
   );
 }
 
