@@ -6,9 +6,11 @@ import { reconnections } from "./live";
 import { currentSession, endSession, type Session } from "./session";
 import { sayProblem } from "./status";
 
+const LONGEST_PAUSE = 30_000;
+
 /** A client with a cache of its own, as what a viewer sees is for nobody else. */
 export function connect(session: Session | null): Client {
-  const headers: Record<string, string> = session ? { Authorization: `Bearer ${session.token}` } : {};
+  const headers = headersOf(session);
   return new Client({
     url: ENDPOINT.href,
     preferGetMethod: false,
@@ -21,6 +23,10 @@ export function connect(session: Session | null): Client {
       live(headers),
     ],
   });
+}
+
+export function headersOf(session: Session | null): Record<string, string> {
+  return session ? { Authorization: `Bearer ${session.token}` } : {};
 }
 
 /** Subscriptions share one WebSocket, which is opened for the first of them, after the page is shown. */
@@ -49,8 +55,25 @@ async function openSocket(connectionParams: Record<string, string>): Promise<Soc
     connectionParams,
     lazyCloseTimeout: 5_000, // pages that follow each other share the connection
     retryAttempts: Infinity,
+    retryWait: pause,
     shouldRetry: () => true,
     on: { connected: (_socket, _payload, isAgain) => isAgain && reconnections.set(reconnections.get() + 1) },
+  });
+}
+
+/** Waits before another attempt to connect, longer each time. It ends when the network is back or the page is looked at. */
+function pause(attempts: number): Promise<void> {
+  const longest = Math.min(1_000 * 2 ** attempts, LONGEST_PAUSE);
+  return new Promise((resolve) => {
+    const ended = new AbortController();
+    const end = () => {
+      ended.abort();
+      resolve();
+    };
+    const endIfVisible = () => document.visibilityState === "visible" && end();
+    setTimeout(end, longest * (0.5 + Math.random() / 2)); // so that not all pages of a site come at once
+    window.addEventListener("online", end, ended);
+    document.addEventListener("visibilitychange", endIfVisible, ended);
   });
 }
 

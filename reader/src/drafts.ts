@@ -40,7 +40,11 @@ export function hasDraft(name: string): boolean {
 }
 
 function read<Value>(name: string): Stored<Value> | null {
-  return JSON.parse(storage.read(itemOf(name), "sessionStorage") ?? "null") as Stored<Value> | null;
+  try {
+    return JSON.parse(storage.read(itemOf(name), "sessionStorage") ?? "null") as Stored<Value> | null;
+  } catch {
+    return null;
+  }
 }
 
 function write(name: string, stored: Stored<unknown> | null): void {

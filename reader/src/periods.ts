@@ -17,6 +17,7 @@ export function useSince(period: string | null, given: string | null): string | 
   const hours = PERIODS.find((each) => each.period === period)?.hours;
   return useMemo(() => {
     if (hours === undefined) return null;
-    return given ?? new Date((Math.floor(Date.now() / HOUR) - hours) * HOUR).toISOString();
+    if (given !== null && !Number.isNaN(Date.parse(given))) return new Date(given).toISOString();
+    return new Date((Math.floor(Date.now() / HOUR) - hours) * HOUR).toISOString();
   }, [given, hours]);
 }

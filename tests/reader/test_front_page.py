@@ -69,6 +69,13 @@ async def test_top_of_periods_and_good_articles(page, site):
     await page.get_by_label("Day (UTC)").fill(newest["postedAt"][:10])
     await expect(page).to_have_url(re.compile(rf"/good\?date={newest['postedAt'][:10]}$"))
     await expect(line(page, newest["title"])).to_be_visible()
+    await expect(page.get_by_label("Day (UTC)")).to_be_focused()
+
+
+async def test_top_of_a_period_begins_anew_where_its_address_is_damaged(page):
+    await opened(page, "/top/month?from=abc&since=yesterday")
+
+    await expect(page.get_by_role("article").first.locator(".rank")).to_have_text("1")
 
 
 async def test_good_articles_of_no_day_are_not_found(page):

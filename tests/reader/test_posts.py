@@ -29,7 +29,7 @@ async def test_article_is_posted_once_by_a_double_click(visit, site, axe):
 
 async def test_link_that_was_posted_before_is_named(visit, site):
     link = "https://example.com/posted/twice"
-    before = site.post(site.member(), "The first of two", link=link)
+    before = site.post(site.member(), "Posted with this link before", link=link)
     page = await visit(site.member())
     await opened(page, "/post")
 
@@ -37,7 +37,7 @@ async def test_link_that_was_posted_before_is_named(visit, site):
     await page.get_by_role("button", name="Post", exact=True).click()
 
     await expect(page.get_by_text("The same link was posted before")).to_be_visible()
-    await page.get_by_role("link", name="The first of two").click()
+    await page.get_by_role("link", name="Posted with this link before").click()
     await expect(page).to_have_url(re.compile(site.path(before)))
     await expect(page.get_by_text("The same link was posted before")).to_have_count(0)
 
@@ -105,6 +105,18 @@ async def test_bookmark_fills_the_form(visit, site):
     await expect(page.get_by_label("Title")).to_have_value("From elsewhere")
     await expect(page.get_by_label("Link")).to_have_value("https://example.com/")
     await expect(page.get_by_label("Groups")).to_have_value("show")
+
+
+async def test_bookmark_fills_the_form_beside_a_draft_which_stays(visit, site):
+    page = await visit(site.member())
+    await opened(page, "/post")
+    await fill(page, Title="Not yet posted")
+
+    await opened(page, "/post?title=From+elsewhere")
+    await expect(page.get_by_label("Title")).to_have_value("From elsewhere")
+    await opened(page, "/post")
+
+    await expect(page.get_by_label("Title")).to_have_value("Not yet posted")
 
 
 async def test_article_is_edited_and_regrouped(visit, site, axe):

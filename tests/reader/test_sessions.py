@@ -1,5 +1,6 @@
 """Log in, register, log out and change the password."""
 
+import asyncio
 import re
 
 import pytest
@@ -7,6 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.reader.conftest import opened
 from tests.reader.site import PASSWORD, Member, Site
+from tests.servers import until
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { token userErrors { message } } }"
 
@@ -55,7 +57,7 @@ async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, sce
 
     await expect(account(page)).to_contain_text("Log in")
     assert await session_of(page) is None
-    assert site.live.ask("{ viewer { id } }", token)["data"]["viewer"] is None
+    until(lambda: site.live.ask("{ viewer { id } }", token)["data"]["viewer"] is None)
 
 
 async def test_wrong_password_is_refused(page, scene):
@@ -143,6 +145,35 @@ async def test_log_out_that_does_not_reach_the_server_says_so(visit, scene, faul
     await expect(account(page)).to_contain_text("Log in")
     assert await session_of(page) is None
     await faults.expect("request failed|ERR_FAILED")
+
+
+async def test_log_out_does_not_wait_for_the_server(visit, site):
+    page = await visit(member := site.member())
+    await opened(page, "/groups")
+    answered = asyncio.Event()
+
+    async def answer_late(route):
+        await answered.wait()
+        await route.continue_()
+
+    await page.route("**/graphql", answer_late)
+    await page.get_by_role("button", name="Log out").click()
+
+    await expect(account(page)).to_contain_text("Log in")
+    assert await session_of(page) is None
+    answered.set()
+    await expect(page.get_by_text("You are logged out.")).to_be_visible()
+    until(lambda: site.live.ask("{ viewer { id } }", member.token)["data"]["viewer"] is None)
+
+
+async def test_settings_show_what_every_page_shows(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    site.comment(bob, site.post(alice, "Answered before"), "An answer")
+    page = await visit(alice)
+
+    await opened(page, "/settings")
+
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
 
 
 async def test_all_tabs_have_the_session(visit, scene):

@@ -3,6 +3,7 @@ import { flushSync } from "react-dom";
 import { useClient, useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
 import { SITE_NAME, userPath, withQuery } from "../addresses";
+import { headersOf } from "../client";
 import { NOTIFICATION, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
 import { listenToKeys } from "../keyboard";
@@ -123,9 +124,11 @@ function Account({ session, area }: AccountProps) {
   useLive(NOTIFICATION, {}, { onGap: renew });
 
   async function leave() {
-    const { error } = await logOut({});
-    flushSync(endSession); // also where the server has not ended it: the token is forgotten here
+    // The token is forgotten here whatever the server answers and when, and the server is told if the page is closed, too.
+    const answer = logOut({}, { fetchOptions: { headers: headersOf(session), keepalive: true } });
+    flushSync(endSession);
     if (document.activeElement === document.body) area.current?.querySelector("a")?.focus(); // the button is gone
+    const { error } = await answer;
     if (error)
       sayProblem("You are logged out in this browser. The server was not told, so the session ends there later.");
     else say("You are logged out.");

@@ -12,7 +12,7 @@ const KEYS: [string, string][] = [
   ["e", "edit your comment or article"],
   ["x", "hide or show a comment with its replies"],
   ["n", "next page"],
-  ["p", "previous page"],
+  ["p", "previous page, or the comment that is answered"],
   ["/", "search"],
   ["?", "show these keys"],
 ];

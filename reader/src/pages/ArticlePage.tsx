@@ -52,7 +52,7 @@ function WithComments({ id, order }: { id: string; order: CommentOrder }) {
   const last = useLast(data?.article);
   const again = () => refetch({ requestPolicy: "network-only" });
   if (data && !data.article) return last ? <Deleted /> : <NotFound />;
-  if (last) return <Shown article={last} order={order} onEnd={again} />;
+  if (last) return <LoadedArticle article={last} order={order} onEnd={again} />;
   if (!error) return <Loading />;
   return (
     <Page title="Article">
@@ -68,13 +68,13 @@ export function useLast<Value>(value: Value | null | undefined): Value | null {
   return value ?? last;
 }
 
-interface ShownProps {
+interface LoadedArticleProps {
   article: NonNullable<ArticlePageQuery["article"]>;
   order: CommentOrder;
   onEnd: () => void;
 }
 
-function Shown({ article, order, onEnd }: ShownProps) {
+function LoadedArticle({ article, order, onEnd }: LoadedArticleProps) {
   const view = readFragment(ARTICLE_VIEW, article);
   const { id, commentCount, thread } = article;
   useLive(ARTICLE_CHANGED, { id });

@@ -55,7 +55,7 @@ function Branch({ id, articleId, order }: { id: string; articleId: string; order
   const again = () => refetch({ requestPolicy: "network-only" });
   if (data && !data.comment) return <NotFound />;
   if (last && last.article.id !== articleId) return <Redirect to={commentPath(last.article.id, id)} replace />;
-  if (last) return <Shown comment={last} order={order} onEnd={again} />;
+  if (last) return <LoadedBranch comment={last} order={order} onEnd={again} />;
   if (!error) return <Loading />;
   return (
     <Page title="Comment">
@@ -64,13 +64,13 @@ function Branch({ id, articleId, order }: { id: string; articleId: string; order
   );
 }
 
-interface ShownProps {
+interface LoadedBranchProps {
   comment: NonNullable<CommentPageQuery["comment"]>;
   order: CommentOrder;
   onEnd: () => void;
 }
 
-function Shown({ comment, order, onEnd }: ShownProps) {
+function LoadedBranch({ comment, order, onEnd }: LoadedBranchProps) {
   const { article, ancestors } = comment;
   const view = readFragment(ARTICLE_VIEW, article);
   const [isWhole, setWhole] = useState(false);

@@ -32,6 +32,8 @@ function GoodArticles({ date }: { date: string | null }) {
   const [, navigate] = useLocation();
   const after = parameters.get("after");
   const [result, retry] = usePageQuery(GOOD, { date, after });
+  // The address changes with each part of a date that is typed: with the state it is the same visit, so the focus stays.
+  const choose = (day: string) => navigate(withQuery("/good", { date: day }), { replace: true, state: history.state });
   return (
     <Page title={date ? `Good articles of ${date}` : "Good articles"} isHeadingShown={false} isReady={!result.fetching}>
       <Lists path="/good" />
@@ -42,7 +44,7 @@ function GoodArticles({ date }: { date: string | null }) {
             type="date"
             value={date ?? ""}
             max={new Date().toISOString().slice(0, 10)}
-            onChange={({ target }) => navigate(withQuery("/good", { date: target.value }))}
+            onChange={({ target }) => choose(target.value)}
           />
         </label>
       </p>

@@ -35,27 +35,40 @@ const POST = graphql(`
   }
 `);
 
-/** A form that posts an article. `title`, `link` and `group` of the address fill it, as a bookmark may do. */
+/**
+ * A form that posts an article. `title`, `link` and `group` of the address fill it, as a bookmark may do. Each address has
+ * a draft of its own.
+ */
 export default function PostPage() {
   const writer = useWriter();
+  const search = useSearch();
   usePageQuery(POST_PAGE, {});
   return (
     <Page title="Post an article">
-      {writer === null ? <LogInFirst reason="Members post articles." /> : <PostForm key={writer} writer={writer} />}
+      {writer === null ? (
+        <LogInFirst reason="Members post articles." />
+      ) : (
+        <PostForm key={`${writer} ${search}`} writer={writer} search={search} />
+      )}
     </Page>
   );
 }
 
-function PostForm({ writer }: { writer: string }) {
+function PostForm({ writer, search }: { writer: string; search: string }) {
   const client = useClient();
   const [, navigate] = useLocation();
-  const parameter = new URLSearchParams(useSearch());
+  const parameter = new URLSearchParams(search);
   const [title, link, groups] = ["title", "link", "group"].map((name) => parameter.get(name) ?? "") as [
     string,
     string,
     string,
   ];
-  const draft = useDraft<ArticleText>(`${writer}:article`, { title, link, content: "", groups });
+  const draft = useDraft<ArticleText>(`${writer}:article${search && `?${search}`}`, {
+    title,
+    link,
+    content: "",
+    groups,
+  });
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
 

@@ -82,7 +82,7 @@ const ORDERS: { order: SearchOrder; name: string }[] = [
 const MOST_MATCHES = 10_000;
 
 /** What an address asks for. */
-interface Asked {
+interface SearchRequest {
   q: string;
   kind: SearchKind | null;
   order: SearchOrder;
@@ -91,22 +91,22 @@ interface Asked {
 /** Articles, comments and users that match the words of the address. */
 export default function SearchPage() {
   const search = useSearch();
-  return <Search key={search} {...askedBy(search)} />;
+  return <Search key={search} {...requestOf(search)} />;
 }
 
-function askedBy(search: string): Asked {
+function requestOf(search: string): SearchRequest {
   const parameters = new URLSearchParams(search);
   const kind = KINDS.find(({ kind }) => kind === parameters.get("kind"))?.kind ?? null;
   const order = ORDERS.find(({ order }) => order === parameters.get("order"))?.order ?? "RELEVANCE";
   return { q: (parameters.get("q") ?? "").trim(), kind, order };
 }
 
-const parametersOf = ({ q, kind, order }: Asked) => ({ q, kind, order: order === "RELEVANCE" ? null : order });
+const parametersOf = ({ q, kind, order }: SearchRequest) => ({ q, kind, order: order === "RELEVANCE" ? null : order });
 
-const pathOf = (asked: Asked): string => withQuery("/search", parametersOf(asked));
+const pathOf = (request: SearchRequest): string => withQuery("/search", parametersOf(request));
 
-function Search(asked: Asked) {
-  const { q, kind, order } = asked;
+function Search(request: SearchRequest) {
+  const { q, kind, order } = request;
   const variables = { isAsked: q !== "", query: q, kinds: kind && [kind], order, ...useCursors() };
   const [result, retry] = usePageQuery(SEARCH, variables);
   return (
@@ -118,12 +118,12 @@ function Search(asked: Asked) {
         </p>
       ) : (
         <>
-          <Filters {...asked} />
+          <Filters {...request} />
           {isUnavailable(result.error) ? (
             <Unavailable retry={() => retry({ requestPolicy: "network-only" })} />
           ) : (
             <Content result={result} retry={retry}>
-              {({ search }) => search && <Found found={search} asked={asked} />}
+              {({ search }) => search && <Found found={search} request={request} />}
             </Content>
           )}
         </>
@@ -132,16 +132,16 @@ function Search(asked: Asked) {
   );
 }
 
-function Filters(asked: Asked) {
+function Filters(request: SearchRequest) {
   const kinds = KINDS.map(({ kind, name }) => ({
     name,
-    path: pathOf({ ...asked, kind }),
-    isCurrent: kind === asked.kind,
+    path: pathOf({ ...request, kind }),
+    isCurrent: kind === request.kind,
   }));
   const orders = ORDERS.map(({ order, name }) => ({
     name,
-    path: pathOf({ ...asked, order }),
-    isCurrent: order === asked.order,
+    path: pathOf({ ...request, order }),
+    isCurrent: order === request.order,
   }));
   return (
     <div className="lists filters">
@@ -167,7 +167,7 @@ function Unavailable({ retry }: { retry: () => void }) {
 
 type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
 
-function Found({ found: { totalCount, edges, pageInfo }, asked }: { found: FoundData; asked: Asked }) {
+function Found({ found: { totalCount, edges, pageInfo }, request }: { found: FoundData; request: SearchRequest }) {
   const nodes = edges.map((edge) => readFragment(MATCH, edge).node);
   useArticleChanges(nodes.filter(({ __typename }) => __typename === "Article"));
   return (
@@ -182,7 +182,7 @@ function Found({ found: { totalCount, edges, pageInfo }, asked }: { found: Found
           </li>
         ))}
       </ol>
-      <Pager {...cursorPages("/search", pageInfo, parametersOf(asked))} />
+      <Pager {...cursorPages("/search", pageInfo, parametersOf(request))} />
     </>
   );
 }

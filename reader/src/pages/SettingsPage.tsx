@@ -5,9 +5,16 @@ import { Field, Form } from "../components/Form";
 import { LogInFirst } from "../components/LogInFirst";
 import { Page } from "../components/Page";
 import { explain, REFUSED, type Refusal } from "../errors";
+import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
 import { useSession, type Session } from "../session";
 import { say } from "../status";
+
+const SETTINGS_PAGE = graphql(`
+  query SettingsPage {
+    ...Frame
+  }
+`);
 
 const CHANGE_PASSWORD = graphql(`
   mutation ChangePassword($input: ChangePasswordInput!) {
@@ -25,6 +32,7 @@ const CHANGE_PASSWORD = graphql(`
 /** Where a viewer changes the password. */
 export default function SettingsPage() {
   const session = useSession();
+  usePageQuery(SETTINGS_PAGE, {});
   return (
     <Page title="Settings">
       {session ? <ChangePassword session={session} /> : <LogInFirst reason="Here you change your password." />}

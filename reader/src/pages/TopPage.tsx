@@ -34,7 +34,7 @@ function Top({ period }: { period: string }) {
   const path = `/top/${period}`;
   const parameters = new URLSearchParams(useSearch());
   const after = parameters.get("after");
-  const place = Number(parameters.get("from") ?? 1);
+  const place = Math.max(1, Number.parseInt(parameters.get("from") ?? "", 10) || 1);
   const since = useSince(period, parameters.get("since")) ?? "";
   const variables = { since, first: PAGE_SIZE, after };
   const [result, retry] = usePageQuery(TOP, variables);

@@ -1,1 +1,0 @@
-import{B as e,Y as t,j as n}from"./index-DMqgFc4A.js";var r=e();function i({reason:e}){return(0,r.jsxs)(`div`,{className:`empty`,children:[(0,r.jsx)(`p`,{children:e}),(0,r.jsxs)(`p`,{children:[(0,r.jsx)(t,{href:n(),className:`button primary`,children:`Log in`}),` `,`or `,(0,r.jsx)(t,{href:n(`/register`),children:`register`})]})]})}export{i as t};
