@@ -34,6 +34,7 @@ async def test_feed_marks_what_is_not_seen(visit, site):
 
     await expect(page.get_by_role("img", name="New")).to_have_count(0)
     await expect(page.get_by_role("button", name="Mark all as seen")).to_have_count(0)
+    await expect(page.get_by_role("heading", name="Feed")).to_be_focused()
     site.post(writer, "Not seen yet")
     await page.reload()
     await expect(page.locator("li", has_text="Not seen yet").get_by_role("img", name="New")).to_be_visible()
@@ -58,6 +59,7 @@ async def test_new_articles_of_the_feed_are_announced_and_not_pushed_in(visit, s
         ["Second of the new", "First of the new", "There already"]
     )
     await expect(show).to_have_count(0)
+    await expect(page.get_by_role("heading", name="Feed")).to_be_focused()
 
 
 async def test_empty_feed_and_inbox_say_what_comes_there(visit, site):

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from playwright.async_api import Page, Request, expect
@@ -113,6 +114,27 @@ async def test_subscriptions_come_back_after_the_network_and_nothing_is_doubled(
         await page.get_by_role("button", name="1 new comment").click()
         await expect(page.get_by_text("After the network came back")).to_have_count(1)
         await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    faults.ignore(LOST)
+
+
+async def test_lost_connection_is_tried_again_at_once_when_the_network_is_back(visit, site, faults):
+    """The page's clock stands still, so no pause ends by itself."""
+    article = site.post(site.member(), "Read in a tunnel", content="Text.")
+    async with gateway(site.url) as (network, url):
+        page = await visit(site.member(), base_url=url)
+        await page.clock.install()
+        await opened(page, site.path(article))
+        await visit.subscribed(page, "commentPosted")
+        await page.clock.pause_at(datetime.now() + timedelta(hours=1))
+        visit.frames.clear()
+        network.cut()
+        await asyncio.sleep(0.5)
+        network.restore()
+        assert visit.frames == []
+
+        await page.evaluate("dispatchEvent(new Event('online'))")
+
+        await visit.subscribed(page, "commentPosted")
     faults.ignore(LOST)
 
 

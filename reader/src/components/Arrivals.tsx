@@ -1,4 +1,5 @@
 import { counted } from "../counts";
+import { focusHeading } from "./Page";
 
 interface ArrivalsProps {
   count: number;
@@ -9,10 +10,15 @@ interface ArrivalsProps {
 
 /** Announces what is new in a list, with a button that shows it. */
 export function Arrivals({ count, one, show }: ArrivalsProps) {
+  function press() {
+    focusHeading();
+    show();
+  }
+
   return (
     <div className="arrivals" role="status">
       {count > 0 && (
-        <button type="button" className="primary" onClick={show}>
+        <button type="button" className="primary" onClick={press}>
           {counted(count, `new ${one}`)}
         </button>
       )}

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { CombinedError } from "urql";
 import { reasonOf, type Refusal } from "../errors";
 import { sayProblem } from "../status";
+import { focusHeading } from "./Page";
 
 interface MarkSeenProps {
   /** The number of what is not seen. */
@@ -20,6 +21,7 @@ export function MarkSeen({ count, mark }: MarkSeenProps) {
     setSending(false);
     const reason = reasonOf(error, refusals);
     if (reason) sayProblem(`The mark was not moved. ${reason}`);
+    else if (document.activeElement === document.body) focusHeading(); // the button is gone, and had the focus
   }
 
   if (count === 0) return null;

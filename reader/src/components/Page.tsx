@@ -34,6 +34,11 @@ export function Page({ title, windowTitle, isHeadingShown = true, isReady = true
   );
 }
 
+/** Before a button disappears, so that the keyboard goes on from the top of the page and not from that of the window. */
+export function focusHeading(): void {
+  document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+}
+
 interface ContentProps<Data> {
   result: Pick<UseQueryState<Data>, "data" | "error" | "fetching">;
   retry: (options?: { requestPolicy: "network-only" }) => void;

@@ -1,1 +1,0 @@
-import{B as e,D as t,Y as n}from"./index-CDvMjkKd.js";var r=e();function i({reason:e}){return(0,r.jsxs)(`div`,{className:`empty`,children:[(0,r.jsx)(`p`,{children:e}),(0,r.jsxs)(`p`,{children:[(0,r.jsx)(n,{href:t(),className:`button primary`,children:`Log in`}),` `,`or `,(0,r.jsx)(n,{href:t(`/register`),children:`register`})]})]})}export{i as t};

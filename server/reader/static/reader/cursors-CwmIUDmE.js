@@ -1,1 +1,0 @@
-import{$ as e,J as t,N as n}from"./index-CDvMjkKd.js";var r={};function i(t=25){let n=new URLSearchParams(e()),r=n.get(`before`),i=n.get(`after`);return r?{last:t,before:r}:{first:t,...i&&{after:i}}}function a(e,i,a={}){let o=n(r,i);return{previous:o.hasPreviousPage?t(e,{...a,before:o.startCursor}):null,next:o.hasNextPage?t(e,{...a,after:o.endCursor}):null}}export{i as n,a as t};
