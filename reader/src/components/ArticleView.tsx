@@ -109,7 +109,7 @@ function OwnActions({ article }: { article: ArticleViewFragment }) {
   const remove = useDelete(article.id);
   return (
     <>
-      <Link href={`${articlePath(article.id)}/edit`} aria-keyshortcuts="e">
+      <Link href={`${articlePath(article.id)}/edit`} state={{ isFromArticle: true }} aria-keyshortcuts="e">
         Edit
       </Link>
       <button type="button" className="plain" onClick={() => setAsking(true)}>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useClient } from "urql";
 import { Link, useLocation, useParams } from "wouter";
+import { useHistoryState } from "wouter/use-browser-location";
 import { articlePath } from "../addresses";
 import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleForm";
 import { Content, Page } from "../components/Page";
@@ -100,6 +101,7 @@ function Edit({ id }: { id: string }) {
 function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["article"]>; writer: string }) {
   const client = useClient();
   const [, navigate] = useLocation();
+  const from = useHistoryState<{ isFromArticle?: true } | null>();
   const draft = useDraft<ArticleText>(`${writer}:edit:${article.id}`, textOf(article));
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
@@ -116,7 +118,8 @@ function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["art
 
   function leave() {
     draft.clear();
-    navigate(articlePath(article.id), { replace: true });
+    if (from?.isFromArticle) history.back();
+    else navigate(articlePath(article.id), { replace: true });
   }
 
   return <ArticleForm {...{ draft, refusals, fault }} submit="Save" action={save} onCancel={leave} />;
