@@ -184,8 +184,9 @@ class Archiver:
         After a failover to a replica that lacks more than `REVERSIBLE`, `verify` finds the others.
         """
         recent = await self.database.run(partial(_recent, p))
-        if returned := await archiving.in_redis(self.site, p, recent):
-            await self._mark(p, returned, is_moving=True)
+        for start in range(0, len(recent), BATCH):
+            if returned := await archiving.in_redis(self.site, p, recent[start : start + BATCH]):
+                await self._mark(p, returned, is_moving=True)
         if recent:
             await self._write(p, partial(_delete_old_batches, p))
 

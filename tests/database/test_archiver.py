@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import select
 
-from database import archived
+from database import archived, archiver
 from database.archiver import Archiver, Limits
 from database.mirror import Mirror
 from database.tables import LISTINGS, PLACES
@@ -25,7 +27,7 @@ from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.verify import Finding
 from store.ranking.formulas import ORDERS
 from store.records import article_number
-from store.site import unix_milliseconds
+from store.site import Site, unix_milliseconds
 from tests.conftest import client
 from tests.database.archive_worlds import LISTINGS as QUERIES
 from tests.database.archive_worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
@@ -76,6 +78,25 @@ async def test_articles_beyond_the_limits_leave_oldest_first(calm: Pair) -> None
     await calm.find_archived()
 
     assert calm.archived == {numbers[0], numbers[1], numbers[2]}
+
+
+async def test_articles_of_the_last_pass_are_looked_for_in_batches(calm: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be hundreds of thousands, for which Redis would not answer in time."""
+    numbers = [await posted(calm) for _ in range(5)]
+    batches, in_redis = [], archiving.in_redis
+
+    async def recorded(site: Site, p: int, some: Sequence[int]) -> list[int]:
+        batches.append(some)
+        return await in_redis(site, p, some)
+
+    monkeypatch.setattr(archiving, "in_redis", recorded)
+    monkeypatch.setattr(archiver, "BATCH", 2)
+    await calm.archive_all()
+    batches.clear()
+    await calm.move(0, 0)
+
+    assert list(map(len, batches)) == [2, 2, 1]
+    assert sorted(chain.from_iterable(batches)) == numbers
 
 
 async def test_an_article_that_is_open_to_votes_stays(calm: Pair) -> None:
