@@ -1,6 +1,7 @@
 """The steps in Redis in which articles leave it for the database. `database/archiver.py` runs them in their order."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from store import keys, log
@@ -56,10 +57,11 @@ async def long_timelines(site: Site, p: int, limit: int) -> AsyncIterator[tuple[
 
 
 async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[int]:
-    """The oldest articles of an index by time, after the first `skip`, that are closed to votes. One round trip."""
+    """Those of `count` articles of an index by time, oldest first, that are closed to votes. One round trip."""
     latest = site.clock() - site.policy.voting_ms - GRACE
-    command = ("ZRANGE", index, "-inf", latest, "BYSCORE", "LIMIT", skip, count)
-    return [int(member) for member in await site.redis.run(command)]
+    # by rank, as LIMIT would pass over `skip` members one by one
+    found = await site.redis.run(("ZRANGE", index, skip, skip + count - 1, "WITHSCORES"))
+    return [int(member) for member, time in found if float(time) <= latest]
 
 
 async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archivable]:
@@ -69,14 +71,13 @@ async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archiva
     """
     replies = await site.redis.run(ARCHIVABLE_ARTICLES.command([keys.article(p, "")], *numbers))
     found = []
-    for number, (digest, flat) in zip(numbers, replies, strict=True):
-        fields = pairs(flat)
-        try:
-            record = article(number, fields)
-            if record and not record.comment_count and not fields.keys() & {"locked", "state", "notified"}:
-                found.append(Archivable(record, digest))
-        except (KeyError, ValueError):
-            continue  # `verify` reports it
+    for number, reply in zip(numbers, replies, strict=True):
+        if reply:
+            digest, flat = reply
+            with suppress(KeyError, ValueError):  # `verify` reports it
+                record = article(number, pairs(flat))
+                if record:
+                    found.append(Archivable(record, digest))
     return found
 
 

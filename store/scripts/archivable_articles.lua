@@ -1,10 +1,17 @@
--- Read articles with a digest of each, by which archive.lua sees whether it has changed since.
+-- Read articles that may leave Redis, with a digest of each, by which archive.lua sees whether it has changed since.
 -- KEYS  1 article:{p}: (an article number is appended)
 -- ARGV  numbers
--- Reply {digest, {field, value, ...}} for each number; without fields if there is no such article
+-- Reply {digest, {field, value, ...}} for each number; {} if there is no such article, or if it has comments, has
+--       notified users, is locked or is not visible
+local function stays(key)
+  local comments, notified, locked, state = unpack(redis.call("HMGET", key, "comments", "notified", "locked", "state"))
+  return comments and comments ~= "0" or notified or locked or state
+end
+
 local reply = {}
 for i, number in ipairs(ARGV) do
-  local flat = redis.call("HGETALL", KEYS[1] .. number)
-  reply[i] = {redis.sha1hex(table.concat(flat, "\0")), flat}
+  local key = KEYS[1] .. number
+  local flat = stays(key) and {} or redis.call("HGETALL", key)
+  reply[i] = #flat > 0 and {redis.sha1hex(table.concat(flat, "\0")), flat} or {}
 end
 return reply
