@@ -71,11 +71,16 @@ async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerat
     """
     As `article_changed` for each of at most `MAX_IDS` articles, but unknown and deleted ones are left out.
 
-    After an event MISSED all of them are sent, as any may have changed.
+    After an event MISSED all of them are sent, as any may have changed. Nothing is kept of numbers without an article,
+    so that memory does not grow with made-up ones.
     """
     arguments.check_count(ids)
     numbers = list(dict.fromkeys(map(arguments.article_number, ids)))
-    with context.live.events.mailbox(*map(of_article, numbers), subject_of=article_of) as mailbox:
+    mailbox, events = Mailbox(subject_of=article_of), context.live.events
+    with events.subscribed(mailbox.put, *map(of_article, numbers)):
+        found = await context.reads.articles(numbers)
+    numbers = [article.number for article in found if article]
+    with events.subscribed(mailbox.put, *map(of_article, numbers)):
         async for event in mailbox:
             changed = numbers if event.kind is EventKind.MISSED else [article_of(event)]
             for article in await context.live.read_after(event, partial(_articles, changed)):
@@ -125,7 +130,7 @@ async def comment_posted(context: Context, article_id: str, under: str | None = 
     """
     number = arguments.article_number(article_id)
     above = arguments.comment_number(under) if under is not None else None
-    with context.live.events.mailbox(of_new_comments(number), capacity=MOST_COMMENTS) as mailbox:
+    with context.live.events.mailbox(of_new_comments(number), MOST_COMMENTS) as mailbox:
         latest = await _highest_comment(context, number, above)
         async for event in _without_loss(mailbox):
             if event.kind is EventKind.DELETED:
@@ -146,7 +151,7 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
         SubscriberTooSlow, ChangesLost: changes were missed.
     """
     number = arguments.article_number(article_id)
-    with context.live.events.mailbox(of_comment_changes(number), capacity=MOST_COMMENTS) as mailbox:
+    with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
         await _highest_comment(context, number, None)  # raises NotFound if there is no such article
         async for event in _without_loss(mailbox):
             if event.kind is EventKind.DELETED:

@@ -241,10 +241,10 @@ class Events:
 
     @contextmanager
     def mailbox(
-        self, *topics: Topic, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")
+        self, topic: Topic, capacity: int = CAPACITY, subject_of: Callable[[Event], int] = attrgetter("number")
     ) -> Iterator[Mailbox]:
         mailbox = Mailbox(capacity, subject_of)
-        with self.subscribed(mailbox.put, *topics):
+        with self.subscribed(mailbox.put, topic):
             yield mailbox
 
     def receive(self, message: str) -> None:

@@ -69,6 +69,13 @@ async def test_deleted_one_of_several_articles_is_left_out(store, listen, live, 
     assert (await subscriber.value())["id"] == article.id
 
 
+async def test_nothing_is_kept_of_unknown_articles(store, listen, live, alice):
+    article = await post(store, alice)
+    await listen(SEVERAL, ids=[f"article:{number}" for number in range(1541, 1640)] + [article.id])
+
+    await until(lambda: listeners(live) == 1)
+
+
 async def test_command_without_a_change_sends_nothing(store, listen, alice, bob):
     article, other = await post(store, alice), await post(store, alice)
     subscriber = await listen(CHANGED, id=article.id)
