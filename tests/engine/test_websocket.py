@@ -129,6 +129,7 @@ async def test_operations_end_when_the_client_leaves(server, contexts):
         await until(lambda: contexts.streams_started == 3)
 
     await until(lambda: contexts.streams_ended == 3)
+    assert contexts.streams_started == 3
 
 
 async def test_operations_end_when_the_connection_breaks(server, contexts):
@@ -139,6 +140,7 @@ async def test_operations_end_when_the_connection_breaks(server, contexts):
         socket.transport.abort()
 
     await until(lambda: contexts.streams_ended == 1)
+    assert contexts.streams_started == 1
 
 
 @pytest.mark.parametrize(
@@ -285,12 +287,18 @@ async def test_page_behind_a_proxy_that_replaces_the_host_is_accepted(server, or
     """As `changeOrigin` of Vite's proxy does."""
     async with server.socket(origin=origin, additional_headers=headers) as socket:
         await initialise(socket)
+        await subscribe(socket, "{ hello }")
+
+        assert (await receive(socket))["payload"] == {"data": {"hello": "hello world"}}
 
 
 async def test_own_and_allowed_origins_are_accepted(server):
     for origin in (f"http://127.0.0.1:{server.port}", "https://friend.example"):
         async with server.socket(origin=origin) as socket:
             await initialise(socket)
+            await subscribe(socket, "{ hello }")
+
+            assert (await receive(socket))["payload"] == {"data": {"hello": "hello world"}}
 
 
 async def test_each_event_has_its_own_context(socket, contexts):

@@ -69,11 +69,14 @@ async def test_deleted_one_of_several_articles_is_left_out(store, listen, live, 
     assert (await subscriber.value())["id"] == article.id
 
 
-async def test_nothing_is_kept_of_unknown_articles(store, listen, live, alice):
+async def test_nothing_is_kept_of_unknown_articles(store, listen, live, alice, bob):
     article = await post(store, alice)
-    await listen(SEVERAL, ids=[f"article:{number}" for number in range(1541, 1640)] + [article.id])
+    subscriber = await listen(SEVERAL, ids=[f"article:{number}" for number in range(1541, 1640)] + [article.id])
 
     await until(lambda: listeners(live) == 1)
+    await store.articles.vote(article.number, bob, Vote.UP)
+    assert (await subscriber.value())["votes"] == 2
+    assert listeners(live) == 1
 
 
 async def test_command_without_a_change_sends_nothing(store, listen, alice, bob):

@@ -244,6 +244,7 @@ async def test_client_that_does_not_read_answers_is_disconnected():
     with server_with_read_timeout(0.3) as (server, limiter):
         async with unreading_client(server, limiter, *[large] * 5):
             await until(lambda: not limiter.open)
+            assert limiter.open.total() == 0
 
 
 async def test_client_that_does_not_read_events_is_disconnected():
@@ -252,6 +253,7 @@ async def test_client_that_does_not_read_events_is_disconnected():
         async with unreading_client(server, limiter, request({"query": ENDLESS}, "text/event-stream")):
             await until(lambda: CONTEXTS.streams_ended == ended + 1)
             await until(lambda: not limiter.open)
+            assert limiter.open.total() == 0
 
 
 async def test_websocket_client_that_does_not_read_is_disconnected():
@@ -260,6 +262,7 @@ async def test_websocket_client_that_does_not_read_is_disconnected():
         async with unreading_client(server, limiter, message(INIT), message(SUBSCRIBE), first=UPGRADE):
             await until(lambda: CONTEXTS.streams_ended == ended + 1)
             await until(lambda: not limiter.open)
+            assert limiter.open.total() == 0
 
 
 async def test_client_that_reads_slowly_is_served():
