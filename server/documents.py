@@ -26,6 +26,7 @@ STATUSES: Mapping[str, int] = {
 }
 RETRY_AFTER = "5"  # seconds, if the store or the database does not answer
 UNCACHED = {"Cache-Control": "no-store"}
+UNAVAILABLE = UNCACHED | {"Retry-After": RETRY_AFTER}
 ID = "X-Request-Id"
 ID_NAME = ID.lower().encode()
 

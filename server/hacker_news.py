@@ -253,7 +253,7 @@ async def _changed(request: Request) -> list[str]:
     try:
         entries = await log.newest_entries(request.app.state.store.site, LOG_ENTRIES)
     except StoreUnavailable as error:
-        raise HTTPException(503, headers=documents.UNCACHED | {"Retry-After": documents.RETRY_AFTER}) from error
+        raise HTTPException(503, headers=documents.UNAVAILABLE) from error
     subjects = dict.fromkeys(entry.subject for entry in entries)
     return [id for id in subjects if article_number(id) or comment_number(id)][:MAX_CHANGED]
 

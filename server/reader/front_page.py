@@ -70,9 +70,14 @@ class Ranking:
         return self.order == self.kept[0]
 
     @property
+    def named_order(self) -> str:
+        """The order that its address and its feeds name; "" for the default one."""
+        return "" if self.is_default else self.order
+
+    @property
     def query(self) -> str:
         """The query of its address, which has neither the default order nor the number of the first page."""
-        order = {} if self.is_default else {"order": self.order}
+        order = {"order": self.named_order} if self.named_order else {}
         page = {} if self.page == 1 else {"page": self.page}
         return f"?{urlencode(order | page)}" if order or page else ""
 

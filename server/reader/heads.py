@@ -72,7 +72,6 @@ class Page:
 
 NOT_FOUND = Page("Not found", status=404)
 UNKNOWN = Page()
-UNAVAILABLE = documents.UNCACHED | {"Retry-After": documents.RETRY_AFTER}
 
 
 async def head_of(request: Request) -> Head:
@@ -88,7 +87,7 @@ async def head_of(request: Request) -> Head:
     except HTTPException as error:
         return replace(head(request, known_page(request)), status=error.status_code, headers=error.headers or {})
     except TimeoutError:
-        return replace(head(request, known_page(request)), status=503, headers=UNAVAILABLE)
+        return replace(head(request, known_page(request)), status=503, headers=documents.UNAVAILABLE)
 
 
 def head_of_nothing(request: Request) -> Head:
@@ -126,7 +125,7 @@ async def ranking_page(request: Request) -> Page:
 def page_of(ranking: Ranking | None) -> Page:
     if ranking is None:
         return NOT_FOUND
-    return Page(ranking.title, path=ranking.query, order="" if ranking.is_default else ranking.order)
+    return Page(ranking.title, path=ranking.query, order=ranking.named_order)
 
 
 async def article(request: Request, number: str) -> Page:
@@ -172,8 +171,7 @@ async def group(request: Request, name: str) -> Page:
         return NOT_FOUND
     path = f"group/{found['name']}"
     query = "" if "top" in request.query_params else ranking.query
-    order = "" if ranking.is_default else ranking.order
-    return Page(found["name"], f"Articles in {found['name']}", f"{path}{query}", f"{path}/", order)
+    return Page(found["name"], f"Articles in {found['name']}", f"{path}{query}", f"{path}/", ranking.named_order)
 
 
 def has_period(request: Request) -> bool:
