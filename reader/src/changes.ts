@@ -30,30 +30,29 @@ const RENEWAL_PAUSE = 1_000;
  * order depends on votes; it is called once for all changes of a second.
  */
 export function useArticleChanges(articles: readonly { id: string }[], renew?: () => void): void {
-  const client = useClient();
-  const variables = articles.length > 0 ? { ids: articles.map(({ id }) => id).sort() } : null;
+  const ids = articles.map(({ id }) => id).sort();
+  const isEmpty = ids.length === 0;
+  const catchUp = useRenewal(MISSED_CHANGES, { ids });
   const renewal = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef(renew);
-  useEffect(() => void (latest.current = renew));
   useEffect(() => () => clearTimeout(renewal.current), []);
 
   function onData() {
     if (!renew || renewal.current !== undefined) return;
     renewal.current = setTimeout(() => {
       renewal.current = undefined;
-      latest.current?.();
+      renew();
     }, RENEWAL_PAUSE);
   }
 
   function onGap() {
     if (renew) renew();
-    else if (variables) void client.query(MISSED_CHANGES, variables, { requestPolicy: "network-only" }).toPromise();
+    else if (!isEmpty) catchUp();
   }
 
-  useLive(ARTICLES_CHANGED, variables, { onData, onGap });
+  useLive(ARTICLES_CHANGED, isEmpty ? null : { ids }, { onData, onGap });
 }
 
-/** Reads a page again while it is shown: the cache changes what is different. */
+/** Asks for what is shown again: the cache changes what is different. */
 export function useRenewal<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,

@@ -1,8 +1,9 @@
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 import { flushSync } from "react-dom";
-import { useClient, useMutation } from "urql";
+import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
 import { SITE_NAME, userPath, withQuery } from "../addresses";
+import { useRenewal } from "../changes";
 import { headersOf } from "../client";
 import { NOTIFICATION, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
@@ -119,9 +120,7 @@ interface AccountProps {
 function Account({ session, area }: AccountProps) {
   const unseen = useUnseenCount();
   const [, logOut] = useMutation(LOG_OUT);
-  const client = useClient();
-  const renew = () => void client.query(UNSEEN_COUNT, {}, { requestPolicy: "network-only" }).toPromise();
-  useLive(NOTIFICATION, {}, { onGap: renew });
+  useLive(NOTIFICATION, {}, { onGap: useRenewal(UNSEEN_COUNT, {}) });
 
   async function leave() {
     // The token is forgotten here whatever the server answers and when, and the server is told if the page is closed, too.

@@ -27,10 +27,8 @@ interface RankedArticlesProps {
 
 /** A page of a ranking. Votes change under the reader's eyes, and ranks on the first page. */
 export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
-  const { articles, order, group } = ranking;
-  const key = `${group} ${order} ${page}`;
-  if (page === 1) return <FirstPage key={key} {...ranking} />;
-  return <Articles key={key} articles={articles} firstRank={1 + (page - 1) * PAGE_SIZE} />;
+  if (page === 1) return <FirstPage {...ranking} />;
+  return <Articles articles={ranking.articles} firstRank={1 + (page - 1) * PAGE_SIZE} />;
 }
 
 function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {
